@@ -1,0 +1,76 @@
+# Everything a newcomer or a CI machine runs. Needs make and Python 3.11 or later; no compiler.
+#
+#   make demo     see biela at work
+#   make test     the whole gate: format, lint, types, imports, coverage pages, tests
+#   make lint     the same without the tests
+#   make bench    measure against peers (installs CasADi and SymPy)
+#   make docs     build the site into site/
+#   make clean    remove what the above made, but not .venv
+#
+# Another interpreter:    make test PYTHON=python3.12
+# A part of the tests:    make test PYTEST_ARGS="-k atoms"
+
+PYTHON      ?= python3
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs clean
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo: $(VENV)/.installed-run
+	@$(BIN)/biela demo
+
+test: lint
+	$(BIN)/pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/check_coverage.py
+
+bench: $(VENV)/.installed-bench
+	@$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf build dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -f $(VENV)/.installed-*
+	find src tests tools docs benchmarks examples -type d -name __pycache__ -prune \
+	    -exec rm -rf {} + 2>/dev/null || true
+
+# --- environment ----------------------------------------------------------------------------------
+# A stamp inside .venv says that the extras it is named after are installed for the present
+# pyproject.toml. An environment made by hand is taken as it is and completed.
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	    echo "biela needs Python 3.11 or later, and '$(PYTHON)' is" \
+	         "$$($(PYTHON) --version 2>/dev/null || echo missing)." \
+	         "Name another: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "'$(PYTHON)' cannot make environments; on Debian or Ubuntu install python3-venv" >&2; \
+	    exit 1; }
+	@echo "making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+EXTRAS-run   :=
+EXTRAS-test  := [test,lint,sympy]
+EXTRAS-docs  := [docs]
+EXTRAS-bench := [bench]
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	@echo "installing biela$(EXTRAS-$*) into $(VENV)"
+	@$(PIP) install --editable ".$(EXTRAS-$*)"
+	@touch $@

@@ -1,0 +1,78 @@
+"""Atoms: shared symbolic expressions.
+
+Builds, differentiates, substitutes and counts expressions; knows nothing of mechanics.
+"""
+
+from biela.atoms.atom import Atom
+from biela.atoms.differentiate import (
+    Jacobian,
+    diff,
+    directional,
+    gradient,
+    jacobian,
+    sparsity,
+    time_derivative,
+)
+from biela.atoms.evaluate import evaluate
+from biela.atoms.functions import (
+    acos,
+    asin,
+    atan,
+    atan2,
+    both,
+    cos,
+    either,
+    exp,
+    log,
+    maximum,
+    minimum,
+    opposite,
+    select,
+    sign,
+    sin,
+    sqrt,
+    tan,
+    tanh,
+)
+from biela.atoms.substitute import substitute
+from biela.atoms.symbols import Kind
+from biela.atoms.text import expanded_size, expanded_text
+from biela.atoms.workspace import Curve, External, Statistics, Workspace
+
+__all__ = [
+    "Atom",
+    "Curve",
+    "External",
+    "Jacobian",
+    "Kind",
+    "Statistics",
+    "Workspace",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "both",
+    "cos",
+    "diff",
+    "directional",
+    "either",
+    "evaluate",
+    "exp",
+    "expanded_size",
+    "expanded_text",
+    "gradient",
+    "jacobian",
+    "log",
+    "maximum",
+    "minimum",
+    "opposite",
+    "select",
+    "sign",
+    "sin",
+    "sparsity",
+    "sqrt",
+    "substitute",
+    "tan",
+    "tanh",
+    "time_derivative",
+]

@@ -1,0 +1,313 @@
+"""Derivatives of shared expressions.
+
+All of them work on the table of atoms, once per atom, and give atoms: nothing is expanded, nothing
+recurses.  Two ways of applying the chain rule are used (Griewank & Walther, *Evaluating
+Derivatives*, 2008, ch. 3):
+
+- forward: the rate of every atom from the rates of its operands; one sweep an input direction;
+- reverse: the adjoint of every atom from the adjoints of its users; one sweep an output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from biela.atoms import opcodes as op
+from biela.atoms.atom import Atom
+from biela.atoms.partials import partials
+from biela.atoms.symbols import Kind
+from biela.atoms.table import Table
+from biela.errors import DomainError, WorkspaceError
+
+Mode = Literal["auto", "forward", "reverse"]
+
+
+def diff(expression: Atom, symbol: Atom) -> Atom:
+    """The partial derivative of an expression by a symbol.
+
+    >>> from biela.atoms import Workspace, diff, sin
+    >>> ws = Workspace()
+    >>> x, y = ws.symbols("x y")
+    >>> diff(x * sin(y), y)
+    x*cos(y)
+    """
+    table = expression.table
+    seed = _symbol(table, symbol)
+    known = table.derivatives.setdefault(seed, {})
+    _sweep_forward(table, [expression.ref], {seed: 1}, known)
+    return Atom(table, _rate(known, expression.ref))
+
+
+def directional(expressions: Sequence[Atom], direction: Mapping[Atom, Atom | float]) -> list[Atom]:
+    """The derivative of each expression along a direction: sum of df/ds_k * d_k."""
+    if not expressions:
+        return []
+    table = _common_table(expressions)
+    seeds = {
+        _symbol(table, symbol): table.workspace.atom(rate).ref for symbol, rate in direction.items()
+    }
+    rates: dict[int, int] = {}
+    _sweep_forward(table, [e.ref for e in expressions], seeds, rates)
+    return [Atom(table, _rate(rates, e.ref)) for e in expressions]
+
+
+def time_derivative(
+    expressions: Atom | Sequence[Atom], rates: Mapping[Atom, Atom | float] | None = None
+) -> Atom | list[Atom]:
+    """The total time derivative: df/dq q' + df/dq' q'' + df/dt.
+
+    Coordinates and velocities know their rates, parameters have none.  An input, an acceleration
+    or an unknown needs its rate in ``rates``.
+    """
+    several = [expressions] if isinstance(expressions, Atom) else list(expressions)
+    if not several:
+        return []
+    table = _common_table(several)
+    direction: dict[Atom, Atom | float] = dict(rates or {})
+    for atom in table.live(e.ref for e in several):
+        symbol = table.symbols.get(atom)
+        handle = Atom(table, atom)
+        if symbol is None or handle in direction:
+            continue
+        if symbol.rate:
+            direction[handle] = Atom(table, symbol.rate)
+        elif symbol.kind is Kind.TIME:
+            direction[handle] = 1
+        elif symbol.kind not in (Kind.PARAMETER, Kind.FREE):
+            raise DomainError(
+                f"the expression depends on {symbol.name}, an {symbol.kind.name.lower()} without "
+                f"a rate: give time_derivative(…, rates={{{symbol.name}: …}})"
+            )
+    result = directional(several, direction)
+    return result[0] if isinstance(expressions, Atom) else result
+
+
+def gradient(expression: Atom, symbols: Sequence[Atom]) -> list[Atom]:
+    """The derivatives of one expression by many symbols, in one reverse sweep."""
+    return jacobian([expression], symbols, mode="reverse").rows[0]
+
+
+@dataclass(frozen=True)
+class Jacobian:
+    """The matrix d(outputs)/d(inputs), with its pattern of structural non-zeros."""
+
+    rows: list[list[Atom]]
+    #: Positions (row, column) that are not identically zero, row by row.
+    pattern: list[tuple[int, int]]
+    mode: Literal["forward", "reverse"]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return len(self.rows), len(self.rows[0]) if self.rows else 0
+
+    @property
+    def nonzeros(self) -> list[Atom]:
+        """The entries at the positions of the pattern."""
+        return [self.rows[i][j] for i, j in self.pattern]
+
+
+def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto") -> Jacobian:
+    """The Jacobian matrix of many expressions by many symbols.
+
+    ``"auto"`` estimates the cost of both ways and takes the cheaper: an atom has to carry forward
+    as many rates as there are inputs it depends on, and backward as many adjoints as there are
+    outputs that depend on it.
+    """
+    if not outputs or not inputs:
+        width = len(inputs)
+        zero = [inputs[0] * 0] * width if inputs else []
+        return Jacobian([list(zero) for _ in outputs], [], "forward")
+    table = _common_table(outputs)
+    refs = [e.ref for e in outputs]
+    seeds = [_symbol(table, s) for s in inputs]
+    if len(set(seeds)) < len(seeds):
+        raise DomainError("a symbol stands twice in the inputs of a Jacobian")
+    live = table.live(refs)
+    chosen: Literal["forward", "reverse"]
+    if mode == "auto":
+        chosen = "forward" if _forward_is_cheaper(table, live, refs, seeds) else "reverse"
+    else:
+        chosen = mode
+    fill = _forward if chosen == "forward" else _reverse
+    entries = fill(table, live, refs, seeds)
+    rows = [[Atom(table, ref) for ref in row] for row in entries]
+    pattern = [(i, j) for i, row in enumerate(entries) for j, ref in enumerate(row) if ref]
+    return Jacobian(rows, pattern, chosen)
+
+
+def sparsity(outputs: Sequence[Atom], inputs: Sequence[Atom]) -> list[tuple[int, int]]:
+    """Which outputs depend on which inputs, found without differentiating.
+
+    A superset of the pattern of the Jacobian: an entry that cancels is still listed.
+    """
+    if not outputs:
+        return []
+    table = _common_table(outputs)
+    seeds = [_symbol(table, s) for s in inputs]
+    masks = _input_masks(table, table.live(e.ref for e in outputs), seeds)
+    return [
+        (i, j)
+        for i, e in enumerate(outputs)
+        for j in range(len(seeds))
+        if masks[abs(e.ref)] >> j & 1
+    ]
+
+
+# ------------------------------------------------------------------------------ sweeps
+
+
+def _sweep_forward(
+    table: Table, refs: Iterable[int], seeds: Mapping[int, int], rates: dict[int, int]
+) -> None:
+    """Complete ``rates`` (atom -> its rate, 0 included) for all that the references depend on.
+
+    What ``rates`` already holds is not computed again: that is the memory of :func:`diff`.
+    """
+    pending = [abs(r) for r in refs if abs(r) not in rates]
+    if not pending:
+        return
+    for atom in _missing(table, pending, rates):
+        code = table.ops[atom]
+        if code <= op.SYMBOL:
+            rates[atom] = seeds.get(atom, 0)
+            continue
+        rates[atom] = _rate_of(table, atom, code, rates)
+
+
+def _rate_of(table: Table, atom: int, code: int, rates: Mapping[int, int]) -> int:
+    """The rate of one atom from those of its operands."""
+    left, right = table.left[atom], table.right[atom]
+    if code == op.ADD:
+        return table.add(rates[left], _rate(rates, right))
+    if code == op.MUL:
+        a, b = rates[left], rates[right]
+        if not a:
+            return table.mul(left, b) if b else 0
+        return table.add(table.mul(a, right), table.mul(left, b)) if b else table.mul(a, right)
+    operands = table.operands(atom)
+    if not any(rates[abs(r)] for r in operands):
+        return 0
+    if code == op.SELECT:
+        yes, no = operands[1], operands[2]
+        return table.select(left, _rate(rates, yes), _rate(rates, no))
+    if code == op.MIN or code == op.MAX:
+        first = table.less(left, right) if code == op.MIN else table.less(right, left)
+        return table.select(first, _rate(rates, left), _rate(rates, right))
+    total = 0
+    for operand, partial in partials(table, atom):
+        rate = _rate(rates, operand)
+        if rate:
+            total = table.add(total, table.mul(partial, rate))
+    return total
+
+
+def _missing(table: Table, roots: list[int], known: Mapping[int, int]) -> list[int]:
+    """The atoms below the roots that are not yet known, in order of evaluation."""
+    seen: set[int] = set()
+    stack = list(roots)
+    while stack:
+        atom = stack.pop()
+        if atom not in seen and atom not in known:
+            seen.add(atom)
+            stack.extend([r if r >= 0 else -r for r in table.operands(atom)])
+    return sorted(seen)
+
+
+def _forward(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> list[list[int]]:
+    columns = []
+    for seed in seeds:
+        known = table.derivatives.setdefault(seed, {})
+        _sweep_forward(table, refs, {seed: 1}, known)
+        columns.append([_rate(known, ref) for ref in refs])
+    return [[column[i] for column in columns] for i in range(len(refs))]
+
+
+def _reverse(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> list[list[int]]:
+    masks = _input_masks(table, live, seeds)
+    local: dict[int, list[tuple[int, int]]] = {}
+    rows = []
+    for ref in refs:
+        adjoint: dict[int, int] = {abs(ref): 1 if ref >= 0 else -1}
+        for atom in reversed(_below(table, abs(ref), masks)):
+            bar = adjoint.get(atom, 0)
+            if not bar or table.ops[atom] <= op.SYMBOL:
+                continue
+            if atom not in local:
+                local[atom] = [p for p in partials(table, atom) if masks[abs(p[0])]]
+            for operand, partial in local[atom]:
+                share = table.mul(bar, partial)
+                size = operand if operand >= 0 else -operand
+                adjoint[size] = table.add(adjoint.get(size, 0), share if operand >= 0 else -share)
+        rows.append([adjoint.get(seed, 0) for seed in seeds])
+    return rows
+
+
+def _below(table: Table, root: int, masks: Mapping[int, int]) -> list[int]:
+    """The atoms below a root that depend on any input, in order of evaluation."""
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        atom = stack.pop()
+        if atom not in seen and masks[atom]:
+            seen.add(atom)
+            stack.extend([r if r >= 0 else -r for r in table.operands(atom)])
+    return sorted(seen)
+
+
+def _input_masks(table: Table, live: list[int], seeds: Sequence[int]) -> dict[int, int]:
+    """For each atom a bit set of the inputs it depends on."""
+    masks: dict[int, int] = {}
+    bits = {seed: 1 << j for j, seed in enumerate(seeds)}
+    for atom in live:
+        mask = bits.get(atom, 0)
+        for ref in table.operands(atom):
+            mask |= masks[ref if ref >= 0 else -ref]
+        masks[atom] = mask
+    return masks
+
+
+def _forward_is_cheaper(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> bool:
+    ins = _input_masks(table, live, seeds)
+    outs: dict[int, int] = {}
+    for i, ref in enumerate(refs):
+        outs[abs(ref)] = outs.get(abs(ref), 0) | 1 << i
+    forward = reverse = 0
+    for atom in reversed(live):
+        mask = outs.get(atom, 0)
+        if not ins[atom]:
+            continue
+        code = table.ops[atom]
+        for ref in table.operands(atom):
+            size = abs(ref)
+            if ins[size]:
+                outs[size] = outs.get(size, 0) | mask
+                # a sum only adds, everything else multiplies by its partial and adds
+                weight = 1 if code == op.ADD else 2
+                forward += weight * ins[size].bit_count()
+                reverse += weight * mask.bit_count()
+    return forward <= reverse
+
+
+def _rate(rates: Mapping[int, int], ref: int) -> int:
+    return rates[ref] if ref >= 0 else -rates[-ref]
+
+
+def _symbol(table: Table, symbol: Atom) -> int:
+    if not isinstance(symbol, Atom) or not symbol.is_symbol:
+        raise DomainError(f"derivatives are taken by symbols; {symbol!r} is not one")
+    if symbol.table is not table:
+        raise WorkspaceError(
+            f"the symbol {symbol!r} belongs to workspace {symbol.table.name}, "
+            f"the expression to {table.name}"
+        )
+    return symbol.ref
+
+
+def _common_table(expressions: Sequence[Atom]) -> Table:
+    table = expressions[0].table
+    for e in expressions:
+        table.workspace.atom(e)
+    return table

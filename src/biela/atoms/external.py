@@ -1,0 +1,43 @@
+"""Named functions that live outside biela: a friction law, a tyre model, a fitted curve.
+
+In an expression only the name counts.  Exported code calls a function of that name; in process a
+Python callable, or anything with an ``address`` (a ``numba.cfunc``, a compiled function), is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from biela.atoms.symbols import checked_name
+from biela.errors import DomainError
+
+
+@dataclass(eq=False)
+class ExternalFunction:
+    """An external function of ``arity`` numbers.
+
+    ``partials[k]`` is the external function of the derivative by argument k; where none was given,
+    it is declared on first use under the name ``{name}_d{k+1}``, to be bound like any other.
+    """
+
+    name: str
+    arity: int
+    evaluate: Callable[..., float] | Any | None = None
+    partials: dict[int, ExternalFunction] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checked_name(self.name)
+        if self.arity < 1:
+            raise DomainError(f"{self.name}: an external function needs at least one argument")
+
+    def __call__(self, *values: float) -> float:
+        """The value in process."""
+        if self.evaluate is None:
+            raise DomainError(
+                f"the external function {self.name} has no implementation in process: "
+                f"give one with workspace.bind({self.name!r}, function)"
+            )
+        call = getattr(self.evaluate, "ctypes", self.evaluate)
+        return float(call(*values))

@@ -1,0 +1,59 @@
+"""Symbols and their kinds.
+
+The kind says how often a symbol changes: a parameter stays for a whole run, time moves once a
+step, coordinates and their rates move at every evaluation.  Code generation uses it to compute
+each atom as seldom as possible.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from biela.errors import DomainError
+
+
+class Kind(IntEnum):
+    """What a symbol stands for; the order is how often it changes, slowest first."""
+
+    PARAMETER = 1
+    TIME = 2
+    COORDINATE = 3
+    VELOCITY = 4
+    ACCELERATION = 5
+    INPUT = 6
+    UNKNOWN = 7  # joint unknowns and Lagrange multipliers
+    FREE = 8  # anything else
+
+
+@dataclass(slots=True)
+class Symbol:
+    """The record of a symbol: its name, its kind and, if it has one, the symbol of its rate.
+
+    ``rate`` is the reference of the time derivative (the velocity of a coordinate, the
+    acceleration of a velocity), 0 where there is none.
+    """
+
+    name: str
+    kind: Kind
+    rate: int = 0
+
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def checked_name(name: str) -> str:
+    """``name`` if every target language can spell it.
+
+    Raises
+    ------
+    DomainError
+        If it is not an ASCII identifier.
+    """
+    if not _NAME.match(name):
+        raise DomainError(
+            f"{name!r} cannot name a symbol: use letters, digits and _, not starting with a digit"
+        )
+    return name

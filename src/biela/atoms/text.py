@@ -1,0 +1,83 @@
+"""Expressions as plain text, fully expanded.
+
+Expanding undoes the sharing, so the text can be exponentially longer than the table of atoms; its
+length is therefore computed before it is written.
+"""
+
+from __future__ import annotations
+
+from biela.atoms import opcodes as op
+from biela.atoms.atom import Atom
+from biela.atoms.infix import Fragment, Notation, negated, write
+from biela.atoms.table import Table
+from biela.errors import ExpressionTooLargeError
+
+#: What ``expanded_text`` writes at most unless told otherwise.
+DEFAULT_LIMIT = 100_000
+
+
+class _Plain(Notation):
+    """The notation that :func:`biela.atoms.parse` reads back."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def piecewise(self, index: int, x: Fragment) -> Fragment:
+        return self.call(self._table.piecewise[index].name, (x,))
+
+
+def expanded_size(atom: Atom) -> int:
+    """How many leaves and operations the expanded expression has."""
+    return _sizes(atom.table, atom.ref)[abs(atom.ref)]
+
+
+def expanded_text(atom: Atom, limit: int = DEFAULT_LIMIT) -> str:
+    """The expression written out in full, as ``unatomize`` in the thesis.
+
+    Raises
+    ------
+    ExpressionTooLargeError
+        If it has more than ``limit`` leaves and operations.
+    """
+    size = expanded_size(atom)
+    if size > limit:
+        raise ExpressionTooLargeError(
+            f"the expanded expression has {_readable(size)} leaves and operations, more than the "
+            f"limit of {limit}: print it as a Function, which keeps the shared atoms"
+        )
+    return _expand(atom.table, atom.ref)
+
+
+def short_text(table: Table, ref: int, limit: int = 200) -> str:
+    """The expanded text, or a summary where it would be long."""
+    if ref != 0 and abs(ref) >= len(table):
+        return f"<no atom {ref}>"
+    # the table of a large derivation is not walked for the sake of a message
+    seen, stack = 0, [abs(ref)]
+    while stack and seen <= limit:
+        seen += 1
+        stack.extend(abs(r) for r in table.operands(stack.pop()))
+    if seen > limit:
+        sign = "-" if ref < 0 else ""
+        return f"{sign}<{op.NAMES[table.ops[abs(ref)]]} atom {abs(ref)} of {table.name}>"
+    return _expand(table, ref)
+
+
+def _expand(table: Table, ref: int) -> str:
+    notation = _Plain(table)
+    texts: dict[int, Fragment] = {}
+    for atom in table.live([ref]):
+        texts[atom] = write(table, atom, texts.__getitem__, notation)
+    result = texts[abs(ref)]
+    return (result if ref >= 0 else negated(result)).text
+
+
+def _sizes(table: Table, ref: int) -> dict[int, int]:
+    sizes: dict[int, int] = {}
+    for atom in table.live([ref]):
+        sizes[atom] = 1 + sum(sizes[abs(r)] for r in table.operands(atom))
+    return sizes
+
+
+def _readable(size: int) -> str:
+    return str(size) if size < 10**9 else f"about 10^{len(str(size)) - 1}"

@@ -1,0 +1,308 @@
+"""The workspace: where the symbols of a derivation are declared and its atoms are kept."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from biela.atoms import opcodes as op
+from biela.atoms.atom import Atom
+from biela.atoms.external import ExternalFunction
+from biela.atoms.piecewise import End, Outside, PiecewisePolynomial, cubic_spline
+from biela.atoms.piecewise import table as linear_table
+from biela.atoms.symbols import Kind
+from biela.atoms.table import Table
+from biela.errors import DomainError, WorkspaceError
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A spline or table of a workspace; calling it on an expression makes an atom."""
+
+    workspace: Workspace
+    index: int
+
+    @property
+    def polynomial(self) -> PiecewisePolynomial:
+        """The data of the curve."""
+        return self.workspace.table.piecewise[self.index]
+
+    def __call__(self, x: Atom | float) -> Atom:
+        """The curve at ``x``."""
+        table = self.workspace.table
+        return Atom(table, table.apply_piecewise(self.workspace.atom(x).ref, self.index))
+
+
+@dataclass(frozen=True)
+class External:
+    """An external function of a workspace; calling it on expressions makes an atom."""
+
+    workspace: Workspace
+    index: int
+
+    @property
+    def function(self) -> ExternalFunction:
+        """The function behind the name."""
+        return self.workspace.table.externals[self.index]
+
+    def __call__(self, *arguments: Atom | float) -> Atom:
+        """The function of the arguments."""
+        ws = self.workspace
+        refs = [ws.atom(argument).ref for argument in arguments]
+        return Atom(ws.table, ws.table.apply_external(self.index, refs))
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """How a workspace is filled."""
+
+    atoms: int
+    symbols: int
+    constants: int
+    operations: dict[str, int]
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{count} {name}" for name, count in self.operations.items())
+        return (
+            f"{self.atoms} atoms: {self.symbols} symbols, {self.constants} constants"
+            f"{', ' if parts else ''}{parts}"
+        )
+
+
+class Workspace:
+    """The table of atoms of one derivation, and the symbols it is written in.
+
+    >>> ws = Workspace("pendulum")
+    >>> theta = ws.coordinate("theta")
+    >>> m, l, g = ws.parameters("m l g")
+    >>> theta.velocity
+    dtheta
+    >>> m * g * l == l * m * g
+    False
+    >>> (m * g) == (g * m)
+    True
+    """
+
+    def __init__(self, name: str = "workspace") -> None:
+        self.table = Table(name)
+        self.table.workspace = self
+
+    @property
+    def name(self) -> str:
+        """The name, used in messages and in the headers of exported code."""
+        return self.table.name
+
+    # Symbols.
+
+    def symbol(self, name: str, kind: Kind = Kind.FREE) -> Atom:
+        """A symbol of any kind."""
+        return Atom(self.table, self.table.add_symbol(name, kind))
+
+    def symbols(self, names: str | Sequence[str], kind: Kind = Kind.FREE) -> tuple[Atom, ...]:
+        """Several symbols: a list of names, or one text with names and ranges (``"x:3 y"``)."""
+        return tuple(self.symbol(name, kind) for name in _names(names))
+
+    def parameter(self, name: str) -> Atom:
+        """A quantity that stays the same for a whole run."""
+        return self.symbol(name, Kind.PARAMETER)
+
+    def parameters(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
+        """Several parameters."""
+        return self.symbols(names, Kind.PARAMETER)
+
+    def input(self, name: str) -> Atom:
+        """A quantity given from outside at every instant: a motor torque, a command."""
+        return self.symbol(name, Kind.INPUT)
+
+    def inputs(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
+        """Several inputs."""
+        return self.symbols(names, Kind.INPUT)
+
+    def unknowns(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
+        """Joint unknowns or Lagrange multipliers."""
+        return self.symbols(names, Kind.UNKNOWN)
+
+    def coordinate(
+        self, name: str, velocity: str | None = None, acceleration: str | None = None
+    ) -> Atom:
+        """A generalised coordinate, with its velocity and acceleration symbols.
+
+        They are called ``d{name}`` and ``dd{name}`` unless named here.
+        """
+        q = self.symbol(name, Kind.COORDINATE)
+        v = self.symbol(velocity or f"d{name}", Kind.VELOCITY)
+        a = self.symbol(acceleration or f"dd{name}", Kind.ACCELERATION)
+        self.table.symbols[q.ref].rate = v.ref
+        self.table.symbols[v.ref].rate = a.ref
+        return q
+
+    def coordinates(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
+        """Several coordinates, each with its velocity and acceleration."""
+        return tuple(self.coordinate(name) for name in _names(names))
+
+    @property
+    def time(self) -> Atom:
+        """The time, called ``t``."""
+        return self.symbol("t", Kind.TIME)
+
+    def __getitem__(self, name: str) -> Atom:
+        """The symbol of that name."""
+        ref = self.table.find_symbol(name)
+        if ref is None:
+            from difflib import get_close_matches
+
+            known = [symbol.name for symbol in self.table.symbols.values()]
+            near = get_close_matches(name, known, n=3)
+            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            raise WorkspaceError(f"workspace {self.name} has no symbol {name!r}{hint}")
+        return Atom(self.table, ref)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.table.find_symbol(name) is not None
+
+    def __iter__(self) -> Iterator[Atom]:
+        """The symbols, in the order of their declaration."""
+        return iter([Atom(self.table, ref) for ref in self.table.symbols])
+
+    # Other leaves and functions given by data.
+
+    def atom(self, value: Atom | float | int) -> Atom:
+        """A number as an expression; an expression of this workspace as it is."""
+        if isinstance(value, Atom):
+            if value.table is not self.table:
+                raise WorkspaceError(
+                    f"{value!r} belongs to workspace {value.table.name}, not to {self.name}"
+                )
+            return value
+        return Atom(self.table, self.table.constant(value))
+
+    def parse(self, text: str, declare: Kind | None = None) -> Atom:
+        """The expression written in ``text``; see :func:`biela.atoms.parse`."""
+        from biela.atoms.parse import parse
+
+        return parse(self, text, declare)
+
+    def spline(
+        self,
+        name: str,
+        x: Sequence[float],
+        y: Sequence[float],
+        *,
+        end: End = "not-a-knot",
+        slopes: tuple[float, float] = (0.0, 0.0),
+        outside: Outside = "linear",
+    ) -> Curve:
+        """A cubic spline through points; see :func:`biela.atoms.piecewise.cubic_spline`."""
+        curve = cubic_spline(name, x, y, end=end, slopes=slopes, outside=outside)
+        return Curve(self, self.table.add_piecewise(curve))
+
+    def lookup(
+        self, name: str, x: Sequence[float], y: Sequence[float], *, outside: Outside = "constant"
+    ) -> Curve:
+        """Straight lines through points; see :func:`biela.atoms.piecewise.table`."""
+        return Curve(self, self.table.add_piecewise(linear_table(name, x, y, outside=outside)))
+
+    def external(
+        self,
+        name: str,
+        arity: int = 1,
+        evaluate: Callable[..., float] | Any | None = None,
+        partials: Sequence[Callable[..., float] | Any] = (),
+    ) -> External:
+        """A function that lives outside, known by its name.
+
+        ``evaluate`` and ``partials`` (the derivative by each argument) are what is called in
+        process: Python callables, or objects with an ``address``.
+        """
+        if partials and len(partials) != arity:
+            raise DomainError(f"{name} has {arity} arguments but {len(partials)} partials")
+        function = ExternalFunction(name, arity, evaluate)
+        for k, partial in enumerate(partials):
+            function.partials[k] = ExternalFunction(f"{name}_d{k + 1}", arity, partial)
+        index = self.table.add_external(function)
+        known = self.table.externals[index]
+        if evaluate is not None:
+            known.evaluate = evaluate
+            known.partials.update(function.partials)
+        for partial in known.partials.values():
+            self.table.add_external(partial)
+        return External(self, index)
+
+    def bind(self, name: str, evaluate: Callable[..., float] | Any) -> None:
+        """Give an external function its implementation in process."""
+        for function in self.table.externals:
+            if function.name == name:
+                function.evaluate = evaluate
+                return
+        raise WorkspaceError(f"workspace {self.name} has no external function {name!r}")
+
+    # Size, copies.
+
+    def __len__(self) -> int:
+        """How many atoms there are, leaves included."""
+        return len(self.table)
+
+    def statistics(self) -> Statistics:
+        """How many atoms of each operation there are."""
+        counts = [0] * op.OPERATIONS
+        for code in self.table.ops:
+            counts[code] += 1
+        return Statistics(
+            atoms=len(self),
+            symbols=counts[op.SYMBOL],
+            constants=counts[op.CONSTANT],
+            operations={op.NAMES[c]: n for c, n in enumerate(counts) if n and c > op.SYMBOL},
+        )
+
+    def __repr__(self) -> str:
+        return f"Workspace({self.name!r}: {len(self)} atoms, {len(self.table.symbols)} symbols)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The table without its indices; implementations of external functions stay behind."""
+        table = self.table
+        return {
+            "name": table.name,
+            "ops": bytes(table.ops),
+            "left": array("q", table.left).tobytes(),
+            "right": array("q", table.right).tobytes(),
+            "operand_lists": table.operand_lists,
+            "values": table.values,
+            "symbols": table.symbols,
+            "piecewise": table.piecewise,
+            "externals": [
+                (f.name, f.arity, {k: p.name for k, p in f.partials.items()})
+                for f in table.externals
+            ],
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["name"])  # type: ignore[misc]
+        table = self.table
+        left, right = array("q"), array("q")
+        left.frombytes(state["left"])
+        right.frombytes(state["right"])
+        table.restore(
+            ops=bytearray(state["ops"]),
+            left=left.tolist(),
+            right=right.tolist(),
+            operand_lists=state["operand_lists"],
+            values=state["values"],
+            symbols=state["symbols"],
+            piecewise=state["piecewise"],
+            externals=state["externals"],
+        )
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    """``"x y"`` is x, y; ``"q:3"`` is q1, q2, q3."""
+    if not isinstance(names, str):
+        return list(names)
+    result: list[str] = []
+    for word in names.replace(",", " ").split():
+        stem, colon, count = word.partition(":")
+        if colon and not count.isdigit():
+            raise DomainError(f"{word!r}: write a range of names as name:count, for example q:6")
+        result += [f"{stem}{i + 1}" for i in range(int(count))] if colon else [word]
+    return result

@@ -1,0 +1,1 @@
+"""Native code through LLVM: the host, the IR of elementary functions, entries from Python."""
