@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from numbers import Real
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from biela.atoms import opcodes as op
 from biela.atoms.numbers import Number
-from biela.atoms.symbols import Kind
+from biela.atoms.symbols import Kind, Symbol
 from biela.atoms.table import Table
 from biela.errors import DomainError, WorkspaceError
 
@@ -110,9 +113,11 @@ class Atom:
     def __ge__(self, other: Operand) -> Atom:
         return self._compare(self.table.less_equal, self._coerce(other), self.ref)
 
-    def _compare(self, build: Any, left: int | None, right: int | None) -> Atom:
+    def _compare(
+        self, build: Callable[[int, int], int], left: int | None, right: int | None
+    ) -> Atom:
         if left is None or right is None:
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         return Atom(self.table, build(left, right))
 
     def __bool__(self) -> bool:
@@ -175,7 +180,7 @@ class Atom:
             return self.velocity.acceleration
         return self._rate(Kind.VELOCITY, "acceleration")
 
-    def _symbol(self) -> Any:
+    def _symbol(self) -> Symbol:
         if not self.is_symbol:
             raise DomainError(f"{self!r} is not a symbol")
         return self.table.symbols[self.ref]
@@ -218,11 +223,11 @@ class Atom:
             raise DomainError(f"{other!r} is text: turn it into an expression with workspace.parse")
         if isinstance(other, complex):
             raise DomainError(f"{other!r} is complex: expressions are real")
-        if isinstance(other, Sequence) or (hasattr(other, "__array__") and hasattr(other, "shape")):
-            if getattr(other, "shape", None) == ():
-                return self.table.constant(other.item())  # type: ignore[union-attr]
-            return None
-        return self.table.constant(other)
+        if isinstance(other, (Real, np.generic)):
+            return self.table.constant(other)
+        if isinstance(other, np.ndarray) and other.shape == ():
+            return self.table.constant(other.item())
+        return None  # vectors, arrays and the like have their own operators
 
 
 #: What an operator accepts beside an atom.

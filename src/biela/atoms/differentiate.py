@@ -22,6 +22,7 @@ from biela.atoms.table import Table
 from biela.errors import DomainError, WorkspaceError
 
 Mode = Literal["auto", "forward", "reverse"]
+_CASES = frozenset({op.SELECT, op.MIN, op.MAX})
 
 
 def diff(expression: Atom, symbol: Atom) -> Atom:
@@ -85,7 +86,7 @@ def time_derivative(
 
 
 def gradient(expression: Atom, symbols: Sequence[Atom]) -> list[Atom]:
-    """The derivatives of one expression by many symbols, in one reverse sweep."""
+    """The derivatives of one expression by many symbols: one reverse sweep, unless it has cases."""
     return jacobian([expression], symbols, mode="reverse").rows[0]
 
 
@@ -96,12 +97,10 @@ class Jacobian:
     rows: list[list[Atom]]
     #: Positions (row, column) that are not identically zero, row by row.
     pattern: list[tuple[int, int]]
+    #: How it was accumulated.
     mode: Literal["forward", "reverse"]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
-        return len(self.rows), len(self.rows[0]) if self.rows else 0
+    #: Numbers of rows and columns.
+    shape: tuple[int, int]
 
     @property
     def nonzeros(self) -> list[Atom]:
@@ -114,12 +113,13 @@ def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto
 
     ``"auto"`` estimates the cost of both ways and takes the cheaper: an atom has to carry forward
     as many rates as there are inputs it depends on, and backward as many adjoints as there are
-    outputs that depend on it.
+    outputs that depend on it.  Expressions with cases (select, min, max) always go forward: an
+    adjoint of zero times the infinite slope of the case not taken would be nan.
     """
+    if mode not in ("auto", "forward", "reverse"):
+        raise DomainError(f'mode={mode!r}: use "auto", "forward" or "reverse"')
     if not outputs or not inputs:
-        width = len(inputs)
-        zero = [inputs[0] * 0] * width if inputs else []
-        return Jacobian([list(zero) for _ in outputs], [], "forward")
+        return Jacobian([[] for _ in outputs], [], "forward", (len(outputs), len(inputs)))
     table = _common_table(outputs)
     refs = [e.ref for e in outputs]
     seeds = [_symbol(table, s) for s in inputs]
@@ -127,7 +127,9 @@ def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto
         raise DomainError("a symbol stands twice in the inputs of a Jacobian")
     live = table.live(refs)
     chosen: Literal["forward", "reverse"]
-    if mode == "auto":
+    if any(table.ops[atom] in _CASES for atom in live):
+        chosen = "forward"
+    elif mode == "auto":
         chosen = "forward" if _forward_is_cheaper(table, live, refs, seeds) else "reverse"
     else:
         chosen = mode
@@ -135,7 +137,7 @@ def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto
     entries = fill(table, live, refs, seeds)
     rows = [[Atom(table, ref) for ref in row] for row in entries]
     pattern = [(i, j) for i, row in enumerate(entries) for j, ref in enumerate(row) if ref]
-    return Jacobian(rows, pattern, chosen)
+    return Jacobian(rows, pattern, chosen, (len(refs), len(seeds)))
 
 
 def sparsity(outputs: Sequence[Atom], inputs: Sequence[Atom]) -> list[tuple[int, int]]:
@@ -197,7 +199,7 @@ def _rate_of(table: Table, atom: int, code: int, rates: Mapping[int, int]) -> in
         first = table.less(left, right) if code == op.MIN else table.less(right, left)
         return table.select(first, _rate(rates, left), _rate(rates, right))
     total = 0
-    for operand, partial in partials(table, atom):
+    for operand, partial in partials(table, atom, lambda r: bool(rates[abs(r)])):
         rate = _rate(rates, operand)
         if rate:
             total = table.add(total, table.mul(partial, rate))
@@ -236,7 +238,8 @@ def _reverse(table: Table, live: list[int], refs: list[int], seeds: list[int]) -
             if not bar or table.ops[atom] <= op.SYMBOL:
                 continue
             if atom not in local:
-                local[atom] = [p for p in partials(table, atom) if masks[abs(p[0])]]
+                found = partials(table, atom, lambda r: bool(masks[abs(r)]))
+                local[atom] = [p for p in found if masks[abs(p[0])]]
             for operand, partial in local[atom]:
                 share = table.mul(bar, partial)
                 size = operand if operand >= 0 else -operand
@@ -296,7 +299,7 @@ def _rate(rates: Mapping[int, int], ref: int) -> int:
 
 
 def _symbol(table: Table, symbol: Atom) -> int:
-    if not isinstance(symbol, Atom) or not symbol.is_symbol:
+    if not getattr(symbol, "is_symbol", False):
         raise DomainError(f"derivatives are taken by symbols; {symbol!r} is not one")
     if symbol.table is not table:
         raise WorkspaceError(

@@ -61,8 +61,7 @@ def evaluate_refs(table: Table, refs: Sequence[int], values: Mapping[int, Any]) 
             elif code == op.SYMBOL:
                 if atom not in values:
                     raise DomainError(f"no value is given for {table.symbols[atom].name}")
-                value = values[atom]
-                found[atom] = np.float64(value) if isinstance(value, (int, float)) else value
+                found[atom] = _numeric(table.symbols[atom].name, values[atom])
             else:
                 operands = [found[r] if r >= 0 else -found[-r] for r in table.operands(atom)]
                 found[atom] = _apply(table, atom, code, operands)
@@ -100,8 +99,29 @@ def _apply(table: Table, atom: int, code: int, x: list[Any]) -> Any:
         return np.where(np.real(x[0]) != 0, x[1], x[2])[()]
     if code == op.PIECEWISE:
         return _curve(table, table.right[atom], x[0])
-    function = table.externals[table.left[atom]]
-    return np.vectorize(function, otypes=[float])(*x)[()]
+    return _external(table, table.left[atom], x)
+
+
+def _numeric(name: str, value: Any) -> Any:
+    """A float, a complex number or an array of them; integers would wrap around."""
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        array = np.asarray(value, dtype=float)
+    if array.dtype.kind not in "fciub":
+        raise DomainError(f"the value of {name} is not a number but {value!r}")
+    return array.astype(complex if array.dtype.kind == "c" else float)[()]
+
+
+def _external(table: Table, index: int, x: list[Any]) -> Any:
+    function = table.externals[index]
+    real = [np.real(v) for v in x]
+    value = np.vectorize(function, otypes=[float])(*real)[()]
+    for k, v in enumerate(x):
+        if np.iscomplexobj(v):
+            partial = table.externals[table.external_partial(index, k)]
+            slope = np.vectorize(partial, otypes=[float])(*real)[()]
+            value = value + 1j * np.imag(v) * slope
+    return value
 
 
 def _atan2(y: Any, x: Any) -> Any:

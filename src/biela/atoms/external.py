@@ -1,7 +1,7 @@
 """Named functions that live outside biela: a friction law, a tyre model, a fitted curve.
 
-In an expression only the name counts.  Exported code calls a function of that name; in process a
-Python callable, or anything with an ``address`` (a ``numba.cfunc``, a compiled function), is called.
+In an expression only the name counts.  Exported code calls a function of that name; in process, a
+Python callable or anything with an ``address`` (a ``numba.cfunc``, a compiled function) is called.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
 from biela.atoms.table import Table
@@ -94,23 +96,23 @@ def select(condition: Scalar | bool, a: Scalar, b: Scalar) -> Atom:
     >>> select(x < 0, -x, x)
     select(x < 0, -x, x)
     """
-    chosen: Scalar = int(condition) if isinstance(condition, bool) else condition
+    chosen, a, b = (int(x) if isinstance(x, (bool, np.bool_)) else x for x in (condition, a, b))
     table, refs = _refs(chosen, a, b)
     if table is None:
         return a if chosen else b  # type: ignore[return-value]
     return Atom(table, table.select(*refs))
 
 
-def both(a: Scalar, b: Scalar) -> Atom:
+def both(a: Scalar | bool, b: Scalar | bool) -> Atom:
     """The condition that both conditions hold."""
-    return a * b  # type: ignore[return-value]
+    return select(a, b, 0)
 
 
-def either(a: Scalar, b: Scalar) -> Atom:
+def either(a: Scalar | bool, b: Scalar | bool) -> Atom:
     """The condition that at least one of two conditions holds."""
-    return maximum(a, b)
+    return select(a, 1, b)
 
 
-def opposite(condition: Scalar) -> Atom:
+def opposite(condition: Scalar | bool) -> Atom:
     """The condition that ``condition`` does not hold."""
-    return 1 - condition  # type: ignore[return-value]
+    return select(condition, 0, 1)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
 from biela.atoms import opcodes as op
-from biela.atoms.numbers import Number
-from biela.atoms.table import Table
+from biela.atoms.numbers import Number, spelled
+from biela.atoms.storage import Storage
 
 SUM: Final = 1
 NEGATIVE: Final = 2
@@ -41,9 +40,8 @@ class Notation:
 
     def number(self, value: Number) -> Fragment:
         """A number that is not negative."""
-        if isinstance(value, Fraction):
-            return Fragment(f"{value.numerator}/{value.denominator}", PRODUCT)
-        return Fragment(repr(value), LEAF)
+        text = spelled(value)
+        return Fragment(text, PRODUCT if "/" in text else LEAF)
 
     def call(self, name: str, arguments: Sequence[Fragment]) -> Fragment:
         """A function call."""
@@ -57,7 +55,7 @@ class Notation:
 
     def quotient(self, a: Fragment, b: Fragment) -> Fragment:
         """A / b."""
-        return _infix(enclosed(a, PRODUCT), "/", enclosed(b, POWER), PRODUCT)
+        return infix(enclosed(a, PRODUCT), "/", enclosed(b, POWER), PRODUCT)
 
     def power_int(self, base: Fragment, n: int) -> Fragment:
         """base**n, n >= 2."""
@@ -66,19 +64,23 @@ class Notation:
 
     def power(self, base: Fragment, exponent: Fragment) -> Fragment:
         """A real power."""
-        return _infix(enclosed(base, LEAF), "**", enclosed(exponent, LEAF), POWER)
+        return infix(enclosed(base, LEAF), "**", enclosed(exponent, LEAF), POWER)
 
     def comparison(self, code: int, a: Fragment, b: Fragment) -> Fragment:
         """A < b or a <= b, as a condition."""
         sign = " < " if code == op.LESS else " <= "
-        return _infix(enclosed(a, SUM), sign, enclosed(b, SUM), 0)
+        return infix(enclosed(a, SUM), sign, enclosed(b, SUM), 0)
 
     def truth(self, condition: Fragment) -> Fragment:
         """A condition as the number 1 or 0."""
         return condition
 
+    def holds(self, value: Fragment) -> Fragment:
+        """A number as the condition that it is not 0."""
+        return value
+
     def select(self, condition: Fragment, a: Fragment, b: Fragment) -> Fragment:
-        """The value by cases; ``condition`` is a comparison or a number."""
+        """The value by cases; ``condition`` is a comparison or what ``holds`` gave."""
         return self.call("select", (condition, a, b))
 
     def piecewise(self, index: int, x: Fragment) -> Fragment:
@@ -100,24 +102,27 @@ def enclosed(fragment: Fragment, level: int) -> Fragment:
 def negated(fragment: Fragment) -> Fragment:
     """The opposite of a fragment; a minus sign costs one operation unless on a number."""
     inner = enclosed(fragment, PRODUCT)
-    cost = 0 if inner.text[0].isdigit() and inner.level == LEAF else 1
+    cost = 0 if inner.text[0].isdigit() and inner.level != POWER else 1
     return Fragment(f"-{inner.text}", NEGATIVE, inner.depth, inner.operations + cost)
 
 
-def _infix(a: Fragment, sign: str, b: Fragment, level: int) -> Fragment:
+def infix(a: Fragment, sign: str, b: Fragment, level: int) -> Fragment:
+    """Two fragments joined by an operator, which counts one operation."""
     text = f"{a.text}{sign}{b.text}"
     return Fragment(text, level, max(a.depth, b.depth), a.operations + b.operations + 1)
 
 
 def write(
-    table: Table,
+    table: Storage,
     atom: int,
     operand: Callable[[int], Fragment],
     notation: Notation,
+    condition: Callable[[int], Fragment] | None = None,
 ) -> Fragment:
     """The text of one atom, given the texts of its operands.
 
-    ``operand`` maps a positive reference to its fragment; signs are handled here.
+    ``operand`` maps a positive reference to its fragment; signs are handled here.  ``condition``
+    does the same for the condition of a case, where that is written differently.
     """
 
     def signed(ref: int) -> Fragment:
@@ -135,13 +140,13 @@ def write(
             # the nested sum goes first: addition commutes exactly, and this saves parentheses
             if b.level <= NEGATIVE and a.level > NEGATIVE:
                 a, b = b, a
-            return _infix(a, " + ", enclosed(b, PRODUCT), SUM)
-        return _infix(a, " - ", enclosed(b, PRODUCT), SUM)
+            return infix(enclosed(a, SUM), " + ", enclosed(b, PRODUCT), SUM)
+        return infix(enclosed(a, SUM), " - ", enclosed(b, PRODUCT), SUM)
     if code == op.MUL:
         a, b = operand(left), operand(right)
         if table.ops[right] == op.CONSTANT or (b.level == PRODUCT and a.level > PRODUCT):
             a, b = b, a
-        return _infix(enclosed(a, PRODUCT), notation.times, enclosed(b, POWER), PRODUCT)
+        return infix(enclosed(a, PRODUCT), notation.times, enclosed(b, POWER), PRODUCT)
     if code == op.DIV:
         return notation.quotient(operand(left), operand(right))
     if code == op.POWER_INT:
@@ -152,7 +157,7 @@ def write(
         return notation.comparison(code, signed(left), signed(right))
     if code == op.SELECT:
         yes, no = table.operand_lists[right]
-        return notation.select(operand(left), signed(yes), signed(no))
+        return notation.select((condition or operand)(left), signed(yes), signed(no))
     if code == op.PIECEWISE:
         return notation.piecewise(right, signed(left))
     if code == op.EXTERNAL:

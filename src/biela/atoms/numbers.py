@@ -1,8 +1,9 @@
 """Exact arithmetic on the numbers of an expression.
 
-A number is an ``int``, a ``Fraction`` or a ``float``.  Integers and fractions stay exact for as
-long as only integers and fractions meet; a float makes the result a float, computed as the machine
-would.  Numbers equal in value (2, 2.0) are one number.
+A number is an ``int``, a ``Fraction`` or a ``float``, and which of them depends on its value alone:
+2.0 is the integer 2 and 0.5 the fraction 1/2, while 0.1 is a float.  Integers and fractions stay
+exact for as long as only they meet; a float makes the result a float, computed as the machine
+would.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from biela.errors import DomainError
 
 Number = int | Fraction | float
 
-_EXACT_FLOAT: Final = 2.0**53
+#: Floats that are multiples of 2^-20 are taken as exact; the others as rounded.
+_EXACT_STEPS: Final = 2.0**20
+#: Fractions longer than this become floats, so that both parts are doubles and nothing grows.
+_EXACT_BITS: Final = 1000
 
 
 def number(value: object) -> Number:
@@ -41,13 +45,34 @@ def number(value: object) -> Number:
     if isinstance(value, (int, np.integer)):
         return _in_range(int(value))
     if isinstance(value, Rational):
-        if value.denominator == 1:
-            return _in_range(int(value.numerator))
-        _in_range(value.numerator // value.denominator)
-        return Fraction(int(value.numerator), int(value.denominator))
+        top, bottom = int(value.numerator), int(value.denominator)
+        if bottom == 1:
+            return _in_range(top)
+        _in_range(top // bottom)
+        if max(top.bit_length(), bottom.bit_length()) > _EXACT_BITS:
+            return _finite(top / bottom)
+        if bottom & (bottom - 1) == 0:  # a float too: its form must be that of the float
+            rounded = top / bottom
+            if Fraction(rounded) == value:
+                return _finite(rounded)
+        return Fraction(top, bottom)
     if isinstance(value, (Real, np.floating)):
         return _finite(float(value))
     raise DomainError(f"{value!r} of type {type(value).__name__} is not a real number")
+
+
+def magnitude(value: Number) -> Number:
+    """The size of a number without its sign, of the same type."""
+    return -value if value < 0 else value
+
+
+def spelled(value: Number) -> str:
+    """A number as people write it; halves, quarters and the like as decimals."""
+    if isinstance(value, Fraction) and value.denominator & (value.denominator - 1):
+        return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, Fraction) or (abs(value) >= 2**53 and value == float(value)):
+        return repr(float(value))
+    return repr(value)
 
 
 def is_exact(value: Number) -> bool:
@@ -75,7 +100,8 @@ def _in_range(value: int) -> int:
         float(value)
     except OverflowError:
         raise DomainError(
-            f"a number of {len(str(abs(value)))} digits is outside the range of a double"
+            f"an integer of about {int(value.bit_length() * 0.30103) + 1} digits is outside the "
+            f"range of a double"
         ) from None
     return value
 
@@ -83,6 +109,6 @@ def _in_range(value: int) -> int:
 def _finite(value: float) -> Number:
     if not math.isfinite(value):
         raise DomainError(f"{value} is not a finite number and cannot be part of an expression")
-    if value.is_integer() and abs(value) < _EXACT_FLOAT:
+    if value.is_integer():
         return int(value)
-    return value
+    return Fraction(value) if (value * _EXACT_STEPS).is_integer() else value

@@ -6,17 +6,19 @@ partials into the rates of the operands, reverse accumulation into the adjoint o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from biela.atoms import opcodes as op
 from biela.atoms.table import Table
 
 Partials = list[tuple[int, int]]
 
 
-def partials(table: Table, atom: int) -> Partials:
+def partials(table: Table, atom: int, varies: Callable[[int], bool]) -> Partials:
     """Pairs (operand, partial) with d(atom) = sum of partial * d(operand).
 
     Operands are signed references; the chain rule for a negative one is left to the caller
-    (d(-x) = -dx).
+    (d(-x) = -dx).  Partials by operands that do not vary are not built where that would cost.
     """
     code = table.ops[atom]
     a, b = table.left[atom], table.right[atom]
@@ -49,15 +51,23 @@ def partials(table: Table, atom: int) -> Partials:
         return [
             (x, table.apply_external(table.external_partial(a, k), arguments))
             for k, x in enumerate(arguments)
+            if varies(x)
         ]
-    return _rare(table, atom, code, a, b)
+    if code == op.POWER:
+        # x**y: y x**(y-1) dx + log(x) x**y dy
+        result = []
+        if varies(a):
+            result.append((a, mul(b, table.power(a, table.add(b, -1)))))
+        if varies(b):
+            result.append((b, mul(atom, table.unary(op.LOG, a))))
+        return result
+    return _function(table, atom, code, a, b)
 
 
-def _rare(table: Table, atom: int, code: int, a: int, b: int) -> Partials:
-    add, mul, div = table.add, table.mul, table.div
-    half = table.constant(0.5)
+def _function(table: Table, atom: int, code: int, a: int, b: int) -> Partials:
+    add, div = table.add, table.div
     if code == op.SQRT:
-        return [(a, div(half, atom))]
+        return [(a, div(table.constant(0.5), atom))]
     if code == op.EXP:
         return [(a, atom)]
     if code == op.LOG:
@@ -74,12 +84,6 @@ def _rare(table: Table, atom: int, code: int, a: int, b: int) -> Partials:
     if code == op.ATAN2:
         square = add(table.power_int(a, 2), table.power_int(b, 2))
         return [(a, div(b, square)), (b, -div(a, square))]
-    if code == op.POWER:
-        # x**y: y x**(y-1) dx + log(x) x**y dy
-        result = [(a, mul(b, table.power(a, add(b, -1))))]
-        if table.value(b) is None:
-            result.append((b, mul(atom, table.unary(op.LOG, a))))
-        return result
     if code == op.ABS:
         return [(a, table.unary(op.SIGN, a))]
     return []  # leaves; sign, less and less_equal are constant but for jumps

@@ -108,6 +108,12 @@ def cubic_spline(
     (``"clamped"``), a third derivative continuous across the second and the last but one point
     (``"not-a-knot"``), or a closed curve (``"periodic"``, y_0 = y_n, which then repeats).
     """
+    if end not in ("natural", "clamped", "not-a-knot", "periodic"):
+        raise DomainError(
+            f'{name}: end={end!r}; use "natural", "clamped", "not-a-knot" or "periodic"'
+        )
+    if not np.isfinite(slopes).all():
+        raise DomainError(f"{name}: the slopes at the ends must be finite, not {slopes}")
     xs, ys = _points(name, x, y, least=3 if end == "periodic" else 2)
     if end == "periodic":
         outside = "periodic"
@@ -130,37 +136,72 @@ def _knot_slopes(xs: Floats, ys: Floats, end: End, slopes: tuple[float, float]) 
     n = len(xs)
     h = np.diff(xs)
     s = np.diff(ys) / h
-    A = np.zeros((n, n))
-    b = np.zeros(n)
-    for i in range(1, n - 1):
-        A[i, i - 1 : i + 2] = 1.0 / h[i - 1], 2.0 * (1.0 / h[i - 1] + 1.0 / h[i]), 1.0 / h[i]
-        b[i] = 3.0 * (s[i - 1] / h[i - 1] + s[i] / h[i])
-    if end == "natural" or n == 2:
-        A[0, :2] = 2.0, 1.0
-        A[-1, -2:] = 1.0, 2.0
-        b[0], b[-1] = 3.0 * s[0], 3.0 * s[-1]
-    if end == "clamped":
-        A[0, :], A[-1, :] = 0.0, 0.0
-        A[0, 0] = A[-1, -1] = 1.0
-        b[0], b[-1] = slopes
-    elif end == "not-a-knot" and n == 3:
+    if end == "not-a-knot" and n == 3:
         # three points and a single cubic: the parabola through them
-        curvature = (s[1] - s[0]) / (xs[2] - xs[0])
-        return np.array([s[0] - curvature * h[0], s[0] + curvature * h[0], s[1] + curvature * h[1]])
+        bend = (s[1] - s[0]) / (xs[2] - xs[0])
+        return np.array([s[0] - bend * h[0], s[0] + bend * h[0], s[1] + bend * h[1]])
+    if end == "periodic":
+        return _periodic_slopes(h, s)
+    lower, diagonal, upper, b = np.zeros(n), np.ones(n), np.zeros(n), np.zeros(n)
+    lower[1:-1], upper[1:-1] = 1.0 / h[:-1], 1.0 / h[1:]
+    diagonal[1:-1] = 2.0 * (lower[1:-1] + upper[1:-1])
+    b[1:-1] = 3.0 * (s[:-1] / h[:-1] + s[1:] / h[1:])
+    if end == "clamped":
+        b[0], b[-1] = slopes
     elif end == "not-a-knot" and n > 3:
-        A[0, :2] = h[1], h[0] + h[1]
-        b[0] = ((h[0] + 2.0 * (h[0] + h[1])) * h[1] * s[0] + h[0] ** 2 * s[1]) / (h[0] + h[1])
-        A[-1, -2:] = h[-1] + h[-2], h[-2]
-        b[-1] = (h[-1] ** 2 * s[-2] + (2.0 * (h[-1] + h[-2]) + h[-1]) * h[-2] * s[-1]) / (
-            h[-1] + h[-2]
+        first, last = h[0] + h[1], h[-1] + h[-2]
+        diagonal[0], upper[0] = h[1], first
+        b[0] = ((h[0] + 2.0 * first) * h[1] * s[0] + h[0] ** 2 * s[1]) / first
+        lower[-1], diagonal[-1] = last, h[-2]
+        b[-1] = (h[-1] ** 2 * s[-2] + (2.0 * last + h[-1]) * h[-2] * s[-1]) / last
+    else:
+        diagonal[0], upper[0], b[0] = 2.0, 1.0, 3.0 * s[0]
+        lower[-1], diagonal[-1], b[-1] = 1.0, 2.0, 3.0 * s[-1]
+    return _tridiagonal(lower, diagonal, upper, b[:, None])[:, 0]
+
+
+def _periodic_slopes(h: Floats, s: Floats) -> Floats:
+    """The same equations around a circle: tridiagonal but for two corners.
+
+    The corners are a rank-one change, removed by the formula of Sherman and Morrison.
+    """
+    before, b_before = np.roll(1.0 / h, 1), np.roll(s / h, 1)
+    lower, upper = before, 1.0 / h
+    diagonal = 2.0 * (lower + upper)
+    b = 3.0 * (b_before + s / h)
+    m = len(h)
+    if m == 2:  # both neighbours are the same point
+        d = np.linalg.solve(
+            [[diagonal[0], lower[0] + upper[0]], [lower[1] + upper[1], diagonal[1]]], b
         )
-    elif end == "periodic":
-        A[0, 0] = 2.0 * (1.0 / h[-1] + 1.0 / h[0])
-        A[0, 1] += 1.0 / h[0]
-        A[0, -2] += 1.0 / h[-1]
-        b[0] = 3.0 * (s[-1] / h[-1] + s[0] / h[0])
-        A[-1, 0], A[-1, -1] = 1.0, -1.0
-    return np.linalg.solve(A, b)
+        return np.append(d, d[0])
+    corner = -diagonal[0]
+    changed = diagonal.copy()
+    changed[0] -= corner
+    changed[-1] -= lower[0] * upper[-1] / corner
+    u = np.zeros(m)
+    u[0], u[-1] = corner, upper[-1]
+    both = _tridiagonal(lower, changed, upper, np.column_stack([b, u]))
+    x, z = both[:, 0], both[:, 1]
+    v = lower[0] / corner
+    d = x - z * (x[0] + v * x[-1]) / (1.0 + z[0] + v * z[-1])
+    return np.append(d, d[0])
+
+
+def _tridiagonal(lower: Floats, diagonal: Floats, upper: Floats, b: Floats) -> Floats:
+    """Solve a tridiagonal system; the spline equations need no pivoting.
+
+    ``lower[i]`` multiplies unknown i - 1 and ``upper[i]`` unknown i + 1 in row i.
+    """
+    d, x = diagonal.copy(), b.copy()
+    for i in range(1, len(d)):
+        factor = lower[i] / d[i - 1]
+        d[i] -= factor * upper[i - 1]
+        x[i] -= factor * x[i - 1]
+    x[-1] /= d[-1]
+    for i in range(len(d) - 2, -1, -1):
+        x[i] = (x[i] - upper[i] * x[i + 1]) / d[i]
+    return x
 
 
 def _assemble(
@@ -173,12 +214,12 @@ def _assemble(
 ) -> PiecewisePolynomial:
     """Add the pieces before the first and after the last breakpoint."""
     if outside == "periodic":
-        if abs(ys[0] - ys[-1]) > 1e-12 * max(1.0, float(np.abs(ys).max())):
+        if abs(ys[0] - ys[-1]) > 1e-12 * float(np.abs(ys).max()):
             raise DomainError(
                 f"{name}: a periodic function needs equal first and last values, "
                 f"not {ys[0]} and {ys[-1]}"
             )
-        before, after = inner[0], np.array([last[0], inner[0][1], 0.0, 0.0])
+        before, after = inner[0], inner[0]
     elif outside == "linear":
         before = np.array([inner[0][0], inner[0][1], 0.0, 0.0])
         after = np.array([last[0], last[1], 0.0, 0.0])

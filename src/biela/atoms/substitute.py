@@ -31,7 +31,7 @@ def substitute(
     table = several[0].table
     mapping: dict[int, int] = {}
     for symbol, value in values.items():
-        if not symbol.is_symbol:
+        if not getattr(symbol, "is_symbol", False):
             raise DomainError(f"only symbols can be substituted; {symbol!r} is not one")
         mapping[table.workspace.atom(symbol).ref] = table.workspace.atom(value).ref
     refs = replace(table, [table.workspace.atom(e).ref for e in several], mapping)

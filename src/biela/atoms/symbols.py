@@ -33,12 +33,13 @@ class Symbol:
     """The record of a symbol: its name, its kind and, if it has one, the symbol of its rate.
 
     ``rate`` is the reference of the time derivative (the velocity of a coordinate, the
-    acceleration of a velocity), 0 where there is none.
+    acceleration of a velocity) and ``rate_of`` the way back; 0 where there is none.
     """
 
     name: str
     kind: Kind
     rate: int = 0
+    rate_of: int = 0
 
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

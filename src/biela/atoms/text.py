@@ -9,17 +9,19 @@ from __future__ import annotations
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
 from biela.atoms.infix import Fragment, Notation, negated, write
-from biela.atoms.table import Table
+from biela.atoms.storage import Storage
 from biela.errors import ExpressionTooLargeError
 
 #: What ``expanded_text`` writes at most unless told otherwise.
 DEFAULT_LIMIT = 100_000
+#: Sizes are counted up to here; the true ones can have millions of digits.
+_MANY = 10**18
 
 
 class _Plain(Notation):
     """The notation that :func:`biela.atoms.parse` reads back."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Storage) -> None:
         self._table = table
 
     def piecewise(self, index: int, x: Fragment) -> Fragment:
@@ -27,7 +29,7 @@ class _Plain(Notation):
 
 
 def expanded_size(atom: Atom) -> int:
-    """How many leaves and operations the expanded expression has."""
+    """How many leaves and operations the expanded expression has; 10^18 stands for more."""
     return _sizes(atom.table, atom.ref)[abs(atom.ref)]
 
 
@@ -48,7 +50,7 @@ def expanded_text(atom: Atom, limit: int = DEFAULT_LIMIT) -> str:
     return _expand(atom.table, atom.ref)
 
 
-def short_text(table: Table, ref: int, limit: int = 200) -> str:
+def short_text(table: Storage, ref: int, limit: int = 200) -> str:
     """The expanded text, or a summary where it would be long."""
     if ref != 0 and abs(ref) >= len(table):
         return f"<no atom {ref}>"
@@ -63,7 +65,7 @@ def short_text(table: Table, ref: int, limit: int = 200) -> str:
     return _expand(table, ref)
 
 
-def _expand(table: Table, ref: int) -> str:
+def _expand(table: Storage, ref: int) -> str:
     notation = _Plain(table)
     texts: dict[int, Fragment] = {}
     for atom in table.live([ref]):
@@ -72,12 +74,14 @@ def _expand(table: Table, ref: int) -> str:
     return (result if ref >= 0 else negated(result)).text
 
 
-def _sizes(table: Table, ref: int) -> dict[int, int]:
+def _sizes(table: Storage, ref: int) -> dict[int, int]:
     sizes: dict[int, int] = {}
     for atom in table.live([ref]):
-        sizes[atom] = 1 + sum(sizes[abs(r)] for r in table.operands(atom))
+        sizes[atom] = min(_MANY, 1 + sum(sizes[abs(r)] for r in table.operands(atom)))
     return sizes
 
 
 def _readable(size: int) -> str:
+    if size >= _MANY:
+        return "more than 10^18"
     return str(size) if size < 10**9 else f"about 10^{len(str(size)) - 1}"

@@ -134,9 +134,21 @@ class Workspace:
         q = self.symbol(name, Kind.COORDINATE)
         v = self.symbol(velocity or f"d{name}", Kind.VELOCITY)
         a = self.symbol(acceleration or f"dd{name}", Kind.ACCELERATION)
-        self.table.symbols[q.ref].rate = v.ref
-        self.table.symbols[v.ref].rate = a.ref
+        self._set_rate(q, v)
+        self._set_rate(v, a)
         return q
+
+    def _set_rate(self, of: Atom, rate: Atom) -> None:
+        of_record, rate_record = self.table.symbols[of.ref], self.table.symbols[rate.ref]
+        if of_record.rate not in (0, rate.ref):
+            known = self.table.symbols[of_record.rate].name
+            raise WorkspaceError(f"{rate.name} cannot be the rate of {of.name}: {known} is already")
+        if rate_record.rate_of not in (0, of.ref):
+            known = self.table.symbols[rate_record.rate_of].name
+            raise WorkspaceError(
+                f"{rate.name} cannot be the rate of {of.name}: it is already that of {known}"
+            )
+        of_record.rate, rate_record.rate_of = rate.ref, of.ref
 
     def coordinates(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
         """Several coordinates, each with its velocity and acceleration."""
@@ -218,16 +230,11 @@ class Workspace:
         """
         if partials and len(partials) != arity:
             raise DomainError(f"{name} has {arity} arguments but {len(partials)} partials")
-        function = ExternalFunction(name, arity, evaluate)
-        for k, partial in enumerate(partials):
-            function.partials[k] = ExternalFunction(f"{name}_d{k + 1}", arity, partial)
-        index = self.table.add_external(function)
-        known = self.table.externals[index]
+        index = self.table.add_external(ExternalFunction(name, arity))
         if evaluate is not None:
-            known.evaluate = evaluate
-            known.partials.update(function.partials)
-        for partial in known.partials.values():
-            self.table.add_external(partial)
+            self.table.externals[index].evaluate = evaluate
+        for k, partial in enumerate(partials):
+            self.table.externals[self.table.external_partial(index, k)].evaluate = partial
         return External(self, index)
 
     def bind(self, name: str, evaluate: Callable[..., float] | Any) -> None:

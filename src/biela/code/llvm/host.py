@@ -8,6 +8,7 @@ with one just-in-time linker that loads small pieces of code.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -85,9 +86,14 @@ def load_ir(ir: str, name: str, opt: int = 2) -> llvm.ResourceTracker:
     Symbols that it does not define are looked for in the process (the C library).
     The code lives as long as the result: dropping it and calling the address is a crash.
     """
-    module = llvm.parse_assembly(ir)
+    return load_object(host_machine(opt).emit_object(llvm.parse_assembly(ir)), [name])
+
+
+def load_object(code: bytes, names: Sequence[str]) -> llvm.ResourceTracker:
+    """Load object code; ``result[name]`` is the address of each of the ``names``."""
     builder = llvm.JITLibraryBuilder()
-    builder.add_object_img(host_machine(opt).emit_object(module))
+    builder.add_object_img(code)
     builder.add_current_process()
-    builder.export_symbol(name)
+    for name in names:
+        builder.export_symbol(name)
     return builder.link(_linker(), f"biela.{next(_numbers)}")

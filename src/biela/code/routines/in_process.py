@@ -24,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from biela.code.cache import cache_directory
 from biela.code.routines.check import CheckedRoutine
 from biela.code.routines.scalars import INTRINSICS
 from biela.code.routines.types import ArrayType, KernelType, ScalarType, Type
@@ -31,7 +32,7 @@ from biela.code.routines.types import ArrayType, KernelType, ScalarType, Type
 if TYPE_CHECKING:
     from biela.code.routines.language import Routine
 
-__all__ = ["cache_directory", "compile_routine", "plain_python"]
+__all__ = ["compile_routine", "plain_python"]
 
 _FORMAT: Final = 1  # raise it when the meaning of the generated modules changes
 _SIGNATURES: Final = {ScalarType.INT: "int64", ScalarType.REAL: "float64"}
@@ -58,19 +59,6 @@ def plain_python(routine: Routine[..., Any]) -> Callable[..., Any]:
     function: Callable[..., Any] = scope[routine.name]
     function.__doc__ = checked.source.function.__doc__
     return function
-
-
-def cache_directory() -> Path:
-    """Directory of the generated modules: `$BIELA_CACHE_DIR`, or the user's cache directory."""
-    if named := os.environ.get("BIELA_CACHE_DIR"):
-        return Path(named) / "routines"
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "biela" / "routines"
 
 
 # --- the generated module -------------------------------------------------------------------------
@@ -143,7 +131,7 @@ def _module(routine: Routine[..., Any]) -> ModuleType:
 
 def _stored(name: str, text: str) -> Path:
     """Path of the module's file, written if it is not there; a private place if it cannot be."""
-    for directory in (cache_directory(), _private_directory):
+    for directory in (cache_directory("routines"), _private_directory):
         folder = directory if isinstance(directory, Path) else directory()
         path = folder / f"{name}.py"
         try:

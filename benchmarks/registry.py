@@ -1,0 +1,41 @@
+"""The benchmarks by name: each is a module with a ``run(quick)`` that yields rows."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchmarks.report import Row
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A module of this package that measures something."""
+
+    name: str
+
+    @property
+    def summary(self) -> str:
+        """The first line of the module's docstring."""
+        text = importlib.import_module(f"benchmarks.{self.name}").__doc__ or ""
+        return text.partition("\n")[0].rstrip(".")
+
+    def run(self, quick: bool) -> Iterator[Row]:
+        """Measure; rows come as soon as they are known."""
+        yield from importlib.import_module(f"benchmarks.{self.name}").run(quick)
+
+
+BENCHMARKS = {
+    name: Benchmark(name)
+    for name in (
+        "graph_build",
+        "inverse_dynamics",
+        "derivatives",
+        "long_chain",
+        "large_function",
+        "python_call",
+        "sine_cosine",
+        "thesis_examples",
+    )
+}

@@ -1,0 +1,100 @@
+"""Times on a noisy machine: alternate the candidates in short bursts and keep the minima."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from biela.code.llvm import host
+
+#: Carries something out a given number of times.
+Burst = Callable[[int], Any]
+
+
+def fastest(
+    candidates: Mapping[str, Burst], seconds: float = 1.0, burst: float = 1e-3
+) -> dict[str, float]:
+    """Seconds a repetition of each candidate: the least over bursts of about ``burst`` seconds.
+
+    The candidates take turns for ``seconds`` in all, so that a busy moment of the machine hits
+    every one of them.
+    """
+    counts = {name: _calibrated(run, burst) for name, run in candidates.items()}
+    best = dict.fromkeys(candidates, float("inf"))
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for name, run in candidates.items():
+            best[name] = min(best[name], _elapsed(run, counts[name]) / counts[name])
+    return best
+
+
+def _calibrated(run: Burst, burst: float) -> int:
+    """How many repetitions take about ``burst`` seconds."""
+    run(1)
+    count = 1
+    while (elapsed := _elapsed(run, count)) < burst / 2:
+        count *= 2
+    return max(1, int(count * burst / elapsed))
+
+
+def _elapsed(run: Burst, count: int) -> float:
+    start = time.perf_counter()
+    run(count)
+    return time.perf_counter() - start
+
+
+def python_burst(function: Callable[..., Any], *arguments: Any) -> Burst:
+    """Calls of a Python callable."""
+
+    def run(count: int) -> None:
+        for _ in repeat(None, count):
+            function(*arguments)
+
+    return run
+
+
+def native_burst(address: int, arrays: Sequence[np.ndarray], rows: int | None = None) -> Burst:
+    """Calls of native code with pointers to ``arrays``, from a loop in native code.
+
+    With ``rows`` the function is a batch entry, which takes their number first.
+    """
+    loop = _native_loop(len(arrays), rows is not None)
+    pointers = [array.ctypes.data for array in arrays]
+    first = [] if rows is None else [rows]
+
+    def run(count: int, _alive: Iterable[np.ndarray] = arrays) -> None:
+        loop(address, count, *first, *pointers)
+
+    return run
+
+
+@cache
+def _native_loop(pointers: int, batch: bool) -> Callable[..., None]:
+    """``void loop(f, n, [k,] p0, p1, …)`` that calls ``f([k,] p0, p1, …)`` n times."""
+    types = ["i64"] * batch + ["ptr"] * pointers
+    arguments = ", ".join(f"{kind} %x{i}" for i, kind in enumerate(types))
+    ir = f"""\
+define void @loop(ptr %f, i64 %n, {arguments}) {{
+entry:
+  br label %again
+again:
+  %i = phi i64 [ 0, %entry ], [ %j, %again ]
+  call void %f({arguments})
+  %j = add i64 %i, 1
+  %more = icmp slt i64 %j, %n
+  br i1 %more, label %again, label %done
+done:
+  ret void
+}}
+"""
+    library = host.load_ir(ir, "loop")
+    kinds = [ctypes.c_int64] * batch + [ctypes.c_void_p] * pointers
+    entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, *kinds)(library["loop"])
+    entry.library = library  # the code lives as long as the function object
+    return entry

@@ -1,0 +1,304 @@
+"""A function of atoms as native code in this process.
+
+Code is compiled on first use, or loaded from the cache on disk under a key made of everything the
+code depends on: the graph, the arrays, the options, the generator, LLVM and the CPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+
+from biela.atoms import opcodes as op
+from biela.atoms.external import ExternalFunction
+from biela.code import cache
+from biela.code.arrays import ExpressionArray, Floats, checked_array
+from biela.code.llvm import host
+from biela.code.llvm.emit import ENTRY, EXTERNALS, Layout, Options, emit
+from biela.code.llvm.entry import Argument, make_entry
+from biela.code.schedule import Schedule
+from biela.errors import CompileError, ShapeError
+
+#: Raise it when the generated code changes for the same graph.
+_GENERATOR: Final = 1
+#: A scalar call of a function larger than this releases the interpreter lock.
+_LONG: Final = 5000
+
+
+class NativeFunction:
+    """Native code of a function; owns the code, so keep it while its address is in use.
+
+    Calling it with the inputs gives fresh arrays; calling it with inputs and outputs writes into
+    the outputs, which must not overlap the inputs.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        schedule: Schedule,
+        inputs: Sequence[ExpressionArray],
+        outputs: Sequence[ExpressionArray],
+        reproducible: bool = False,
+    ) -> None:
+        self.name = name
+        self._schedule = schedule
+        self._inputs, self._outputs = tuple(inputs), tuple(outputs)
+        self._reproducible = reproducible
+        self._layout = Layout(
+            {ref: (g, e) for g, array in enumerate(inputs) for e, ref in enumerate(array.refs)},
+            tuple(array.size for array in inputs),
+            tuple(array.refs for array in outputs),
+        )
+        self._callbacks: list[Any] = []
+        self._code = self._load(lanes=1)
+        #: Address of ``void kernel(const double *in0, …, double *out0, …)``.
+        self.address: int = self._code[ENTRY]
+
+    @property
+    def input_sizes(self) -> tuple[int, ...]:
+        """Number of doubles in each input array."""
+        return self._layout.input_sizes
+
+    @property
+    def output_sizes(self) -> tuple[int, ...]:
+        """Number of doubles in each output array."""
+        return tuple(len(refs) for refs in self._layout.outputs)
+
+    @cached_property
+    def call(self) -> Callable[..., Any]:
+        """The fastest way in from Python: a built-in function around the kernel."""
+        self._entry = make_entry(
+            self.address,
+            self.name,
+            [Argument(a.name, a.shape) for a in self._inputs],
+            [Argument(a.name, a.shape) for a in self._outputs],
+            self._convert_and_call,
+            release_gil=len(self._schedule.live) > _LONG,
+        )
+        return self._entry.call
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Evaluate one state."""
+        return self.call(*arguments, **named)
+
+    def _convert_and_call(self, *arguments: Any, **named: Any) -> Any:
+        """What the fast entry falls back to: converts arguments or says what is wrong."""
+        given = self._bind(arguments, named)
+        values = [checked_array(self.name, a.name, given[a.name], a.shape) for a in self._inputs]
+        fresh = [np.empty(a.shape) for a in self._outputs]
+        self._run(values, fresh)
+        targets = [given.get(a.name) for a in self._outputs]
+        if all(target is None for target in targets):
+            results = [float(x) if x.shape == () else x for x in fresh]
+            return results[0] if len(results) == 1 else tuple(results)
+        for a, target, result in zip(self._outputs, targets, fresh, strict=True):
+            if not isinstance(target, np.ndarray) or target.shape != a.shape:
+                shape = target.shape if isinstance(target, np.ndarray) else type(target).__name__
+                raise ShapeError(
+                    f"{self.name}: output {a.name} must be an array of shape {a.shape} "
+                    f"to write into, not {shape}"
+                )
+            if not np.can_cast(np.float64, target.dtype) or not target.flags.writeable:
+                raise ShapeError(
+                    f"{self.name}: output {a.name} must be a writeable array of doubles, "
+                    f"not of {target.dtype}"
+                )
+            target[...] = result
+        return None
+
+    def _bind(self, arguments: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+        names = [a.name for a in (*self._inputs, *self._outputs)]
+        n_in = len(self._inputs)
+        if len(arguments) not in range(n_in + 1) and len(arguments) != len(names):
+            raise ShapeError(
+                f"{self.name} takes {n_in} inputs ({', '.join(names[:n_in])}), or these and "
+                f"{len(names) - n_in} outputs ({', '.join(names[n_in:])}), "
+                f"not {len(arguments)} arguments"
+            )
+        given = dict(zip(names, arguments, strict=False))
+        for key, value in named.items():
+            if key not in names or key in given:
+                problem = "twice" if key in given else "but has no such argument"
+                raise ShapeError(f"{self.name} was given {key} {problem}: {', '.join(names)}")
+            given[key] = value
+        missing = [name for name in names[:n_in] if name not in given]
+        if missing:
+            raise ShapeError(f"{self.name}: no value for {', '.join(missing)}")
+        return given
+
+    def _run(self, inputs: Sequence[Floats], outputs: Sequence[Floats]) -> None:
+        pointers = [a.ctypes.data for a in (*inputs, *outputs)]
+        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers))(self.address)(*pointers)
+
+    # ------------------------------------------------------------------ batches
+
+    @cached_property
+    def lanes(self) -> int:
+        """How many states the batch code evaluates at a time."""
+        return host.host_lanes()
+
+    @cached_property
+    def _batch(self) -> Callable[..., None]:
+        self._batch_code = self._load(self.lanes)
+        count = len(self._inputs) + len(self._outputs)
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * count)
+        entry: Callable[..., None] = kind(self._batch_code[ENTRY])
+        return entry
+
+    def map(self, *arguments: Any, threads: int = 1) -> Any:
+        """Evaluate many states: each input has one row a state, or one value for all of them.
+
+        Returns the outputs with one row a state.
+        """
+        if len(arguments) != len(self._inputs):
+            names = ", ".join(a.name for a in self._inputs)
+            raise ShapeError(
+                f"{self.name}.map takes {len(self._inputs)} arrays ({names}), not {len(arguments)}"
+            )
+        if threads < 1:
+            raise ShapeError(f"{self.name}.map: threads must be at least 1, not {threads}")
+        arrays = [np.asarray(x) for x in arguments]
+        counts = {
+            a.shape[0]
+            for a, kind in zip(arrays, self._inputs, strict=True)
+            if a.ndim == len(kind.shape) + 1
+        }
+        if len(counts) != 1:
+            raise ShapeError(
+                f"{self.name}.map: the inputs have {sorted(counts)} rows; they must agree"
+                if counts
+                else f"{self.name}.map: at least one input must have a row for each state"
+            )
+        k = counts.pop()
+        rows = [self._rows(a, kind, k) for a, kind in zip(arrays, self._inputs, strict=True)]
+        results = [np.empty((k, *a.shape)) for a in self._outputs]
+        if k and k < self.lanes:
+            # fewer states than lanes: the last one is repeated
+            padded = [np.concatenate([r, np.repeat(r[-1:], self.lanes - k, 0)]) for r in rows]
+            wide = [np.empty((self.lanes, *a.shape)) for a in self._outputs]
+            self._run_batch(self.lanes, padded, wide)
+            for result, full in zip(results, wide, strict=True):
+                result[...] = full[:k]
+        elif threads == 1 or k < 2 * self.lanes * threads:
+            if k:
+                self._run_batch(k, rows, results)
+        else:
+            self._run_threads(threads, k, rows, results)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _run_batch(self, k: int, inputs: Sequence[Floats], outputs: Sequence[Floats]) -> None:
+        self._batch(k, *[a.ctypes.data for a in (*inputs, *outputs)])
+
+    def _run_threads(
+        self, threads: int, k: int, inputs: Sequence[Floats], outputs: Sequence[Floats]
+    ) -> None:
+        cuts = [k * t // threads for t in range(threads + 1)]
+        self._batch  # noqa: B018 (compile before the threads start)
+
+        def part(start: int, stop: int) -> None:
+            self._run_batch(
+                stop - start, [a[start:stop] for a in inputs], [a[start:stop] for a in outputs]
+            )
+
+        with ThreadPoolExecutor(threads) as pool:
+            for future in [pool.submit(part, a, b) for a, b in pairwise(cuts)]:
+                future.result()
+
+    def _rows(self, value: Any, kind: ExpressionArray, k: int) -> Floats:
+        if value.ndim == len(kind.shape):
+            one = checked_array(self.name, kind.name, value, kind.shape)
+            return np.ascontiguousarray(np.broadcast_to(one, (k, *kind.shape)))
+        return checked_array(f"{self.name}.map", kind.name, value, (k, *kind.shape))
+
+    # --------------------------------------------------------------------- code
+
+    def _load(self, lanes: int) -> Any:
+        options = Options(
+            lanes=lanes,
+            packed=min(4, host.host_lanes()),
+            fma=host.host_has_fma(),
+            reproducible=self._reproducible,
+        )
+        key = _key(self._schedule, self._layout, options)
+        code = cache.read_object(key)
+        if code is None:
+            ir = emit(self._schedule, self._layout, options)
+            try:
+                module = llvm.parse_assembly(ir)
+                code = host.host_machine().emit_object(module)
+            except RuntimeError as error:
+                raise CompileError(f"LLVM could not compile {self.name}: {error}") from error
+            cache.write_object(key, code)
+        externals = self._schedule.table.externals
+        library = host.load_object(code, [ENTRY, EXTERNALS] if externals else [ENTRY])
+        if externals:
+            self._bind_externals(library[EXTERNALS], externals)
+        return library
+
+    def _bind_externals(self, address: int, externals: Sequence[ExternalFunction]) -> None:
+        """Fill the table of addresses through which the code calls external functions."""
+        table = self._schedule.table
+        used = {table.left[a] for a in self._schedule.operations if table.ops[a] == op.EXTERNAL}
+        slots = (ctypes.c_void_p * len(externals)).from_address(address)
+        for index in sorted(used):
+            function = externals[index]
+            implementation = function.evaluate
+            if implementation is None:
+                raise CompileError(
+                    f"{self.name} calls the external function {function.name}, which has no "
+                    f"implementation in process: workspace.bind({function.name!r}, function)"
+                )
+            native = getattr(implementation, "address", None)
+            if native is None:
+                kind = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * function.arity)
+                callback = kind(implementation)
+                self._callbacks.append(callback)
+                native = ctypes.cast(callback, ctypes.c_void_p).value
+            self._callbacks.append(implementation)
+            slots[index] = native
+
+
+def _key(schedule: Schedule, layout: Layout, options: Options) -> str:
+    """A hash of all that the code depends on, the same in every process."""
+    table = schedule.table
+    live = np.array(schedule.live, dtype=np.int64)
+    codes = np.frombuffer(table.ops, dtype=np.uint8)[live]
+    left = np.array([table.left[i] for i in schedule.live], dtype=np.int64)
+    right = np.array([table.right[i] for i in schedule.live], dtype=np.int64)
+    two = np.isin(codes, list(op.BINARY))
+    one = np.isin(codes, [*op.UNARY, *op.UNARY_WITH_NUMBER, op.SELECT])
+    left[two | one] = _local(live, left[two | one])
+    right[two] = _local(live, right[two])
+    digest = hashlib.blake2b(digest_size=20)
+    for part in (codes, left, right):
+        digest.update(part.tobytes())
+    rare: list[object] = []
+    for atom in live[codes == op.CONSTANT].tolist():
+        rare.append(float(table.values[atom]).hex())
+    for atom in live[codes == op.SYMBOL].tolist():
+        rare.append(layout.inputs[atom])
+    for atom in live[(codes == op.SELECT) | (codes == op.EXTERNAL)].tolist():
+        refs = np.array(table.operand_lists[table.right[atom]], dtype=np.int64)
+        rare.append(_local(live, refs).tolist())
+    for index in sorted({table.right[i] for i in live[codes == op.PIECEWISE].tolist()}):
+        rare.append((index, table.piecewise[index].key))
+    outputs = [_local(live, np.array(refs, dtype=np.int64)).tolist() for refs in layout.outputs]
+    machine = (llvm.get_host_cpu_name(), sorted(host.host_features().items()))
+    versions = (_GENERATOR, llvmlite.__version__, llvm.llvm_version_info)
+    rare += [layout.input_sizes, outputs, options, machine, versions, len(table.externals)]
+    digest.update(repr(rare).encode())
+    return digest.hexdigest()
+
+
+def _local(live: Any, refs: Any) -> Any:
+    """References as signed positions in the list of live atoms, counted from 1."""
+    return (np.searchsorted(live, np.abs(refs)) + 1) * np.where(refs < 0, -1, 1)
