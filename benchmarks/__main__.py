@@ -10,7 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.peers import PeerMissing
+from benchmarks.agreement import WrongResultError
+from benchmarks.peers import PeerMissingError
 from benchmarks.registry import BENCHMARKS, Benchmark
 from benchmarks.report import Row, page, summary, table
 
@@ -34,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="biela-bench-") as folder:
         os.environ["BIELA_CACHE_DIR"] = folder  # nothing compiled on another day is used
         os.environ.pop("BIELA_CACHE", None)
-        rows = [row for n, item in enumerate(chosen, 1) for row in run(item, n, len(chosen), options)]
+        rows = [
+            row for n, item in enumerate(chosen, 1) for row in run(item, n, len(chosen), options)
+        ]
     print(f"\n{table(rows)}\n{summary(rows)}")
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "latest.md").write_text(page(rows, options.quick), encoding="utf-8")
@@ -49,8 +52,10 @@ def run(item: Benchmark, number: int, of: int, options: argparse.Namespace) -> l
         for row in item.run(options.quick):
             rows.append(row)
             print(".", end="", file=sys.stderr, flush=True)
-    except PeerMissing as missing:
+    except PeerMissingError as missing:
         rows.append(Row(f"{item.name}, against a peer", f"not measured: {missing}"))
+    except WrongResultError as wrong:
+        rows.append(Row(f"{item.name}: WRONG RESULT", str(wrong), ok=False))
     print(f" {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
     return rows
 

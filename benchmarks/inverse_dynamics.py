@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chains import ARMS, Chain, casadi_function, check_equal, states
+from benchmarks.agreement import check_equal
+from benchmarks.chains import ARMS, Chain, casadi_function, states
 from benchmarks.peers import CompiledC
 from benchmarks.report import Row, against
 from benchmarks.timing import fastest, native_burst

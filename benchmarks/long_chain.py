@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.chains import Chain, casadi_function, check_equal, states
+from benchmarks.agreement import check_equal
+from benchmarks.chains import Chain, casadi_function, states
 from benchmarks.peers import CompiledC
 from benchmarks.report import Row, against, below
 from benchmarks.timing import fastest, native_burst

@@ -6,34 +6,33 @@ import ctypes
 import shutil
 import subprocess
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 
-class PeerMissing(Exception):
+class PeerMissingError(Exception):
     """A peer is not installed on this machine."""
 
 
-def casadi() -> ModuleType:
+def casadi() -> Any:
     try:
         import casadi
     except ImportError:
-        raise PeerMissing("CasADi is not installed (pip install biela[bench])") from None
+        raise PeerMissingError("CasADi is not installed (pip install biela[bench])") from None
     return casadi
 
 
-def sympy() -> ModuleType:
+def sympy() -> Any:
     try:
         import sympy
     except ImportError:
-        raise PeerMissing("SymPy is not installed (pip install biela[bench])") from None
+        raise PeerMissingError("SymPy is not installed (pip install biela[bench])") from None
     return sympy
 
 
 def compiler() -> str:
     path = shutil.which("gcc")
     if path is None:
-        raise PeerMissing("gcc is not installed")
+        raise PeerMissingError("gcc is not installed")
     return path
 
 

@@ -96,5 +96,8 @@ done:
     library = host.load_ir(ir, "loop")
     kinds = [ctypes.c_int64] * batch + [ctypes.c_void_p] * pointers
     entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, *kinds)(library["loop"])
-    entry.library = library  # the code lives as long as the function object
-    return entry
+
+    def loop(*values: int, _alive: Any = library) -> None:
+        entry(*values)
+
+    return loop

@@ -69,7 +69,8 @@ class Biela:
     def jacobian(
         self, expressions: Sequence[Expression], symbols: Sequence[bl.Atom]
     ) -> list[list[Expression]]:
-        rows = bl.jacobian(self._atoms(expressions), symbols).rows
+        # forward, as the recursion of the thesis (fig. 3.8)
+        rows = bl.jacobian(self._atoms(expressions), symbols, mode="forward").rows
         return [[0 if entry == 0 else entry for entry in row] for row in rows]
 
     def directional(
@@ -80,7 +81,8 @@ class Biela:
     def without(
         self, expressions: Sequence[Expression], symbols: Sequence[bl.Atom]
     ) -> list[Expression]:
-        return bl.substitute(self._atoms(expressions), dict.fromkeys(symbols, 0))
+        new = bl.substitute(self._atoms(expressions), dict.fromkeys(symbols, 0))
+        return list(new) if isinstance(new, list) else [new]
 
     def result(self, expressions: Sequence[Expression]) -> BielaResult:
         return BielaResult(self._atoms(expressions))

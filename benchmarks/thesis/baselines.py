@@ -6,19 +6,22 @@ expression is expanded, SymPy operates on the expanded form, and the outcome is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import sympy
 
 from benchmarks.thesis.algebra import Expression
-from biela.code.counts import power_cost
+from benchmarks.thesis.models import dot
 
 
 def is_leaf(e: Any) -> bool:
     """A number, or a symbol or atom with either sign."""
-    return bool(e.is_Atom or (e.is_Mul and len(e.args) == 2 and -e in e.args and (-e).is_Symbol))
+    if e.is_Mul:
+        return len(e.args) == 2 and e.args[0] is sympy.S.NegativeOne and e.args[1].is_Symbol
+    return bool(e.is_Atom)
 
 
 # --------------------------------------------------------------------------- tables of atoms
@@ -103,21 +106,24 @@ class HashedTable(AtomTable):
         known = self._find(e)
         if known is not None:
             return known
-        e = e.func(*(self.atomize(part) for part in e.args))
-        if is_leaf(e):
-            return e
-        known = self._find(e)
-        if known is not None:
-            return known
+        parts = [self.atomize(part) for part in e.args]
+        if any(new is not old for new, old in zip(parts, e.args, strict=True)):
+            e = e.func(*parts)
+            if is_leaf(e):
+                return e
+            known = self._find(e)
+            if known is not None:
+                return known
         atom = self.atoms[e] = self._new(e)
         return atom
 
     def _find(self, e: Any) -> Any:
+        """The atom of an expression, or with a minus sign that of its opposite."""
         atom = self.atoms.get(e)
-        if atom is not None:
-            return atom
-        opposite = self.atoms.get(-e)
-        return None if opposite is None else -opposite
+        if atom is None and (e.is_Add or e.is_Mul):
+            opposite = self.atoms.get(-e)
+            return None if opposite is None else -opposite
+        return atom
 
 
 # ----------------------------------------------------------------------------------- algebras
@@ -167,10 +173,10 @@ class Atomized:
     def symbol(self, name: str) -> Operand:
         return Operand(self.table, sympy.Symbol(name))
 
-    def sin(self, x: Expression) -> Operand:
+    def sin(self, x: Expression) -> Expression:
         return self._atomized(sympy.sin(plain(x)))
 
-    def cos(self, x: Expression) -> Operand:
+    def cos(self, x: Expression) -> Expression:
         return self._atomized(sympy.cos(plain(x)))
 
     def jacobian(
@@ -185,7 +191,7 @@ class Atomized:
         self, expressions: Sequence[Expression], rates: Mapping[Operand, Expression]
     ) -> list[Expression]:
         rows = self.jacobian(expressions, list(rates))
-        return [sum_of_products(row, list(rates.values())) for row in rows]
+        return [dot(row, list(rates.values())) for row in rows]
 
     def without(
         self, expressions: Sequence[Expression], symbols: Sequence[Operand]
@@ -205,6 +211,47 @@ class Atomized:
         return Operand(self.table, self.table.atomize(e)) if e != 0 else 0
 
 
+class Recursive(Atomized):
+    """Derivatives and substitutions on the atoms, with SymPy as the engine (figs 3.7 and 3.8).
+
+    Case C with the engine of A and B, to tell what the method gains from what the engine does.
+    """
+
+    def jacobian(
+        self, expressions: Sequence[Expression], symbols: Sequence[Operand]
+    ) -> list[list[Expression]]:
+        leaves = [plain(e) for e in expressions]
+        atoms = self.table.needed(leaves)
+        columns = []
+        for symbol in symbols:
+            rates = {symbol.leaf: sympy.Integer(1)}
+            for atom in atoms:
+                e = self.table.expressions[atom]
+                rate = sum(sympy.diff(e, x) * rates[x] for x in e.free_symbols if x in rates)
+                if rate != 0:
+                    rates[atom] = self.table.atomize(rate)
+            columns.append([self._rate(leaf, rates) for leaf in leaves])
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def _rate(self, leaf: Any, rates: Mapping[Any, Any]) -> Expression:
+        for x in leaf.free_symbols:
+            if x in rates:
+                return self._atomized(leaf.coeff(x) * rates[x])
+        return 0
+
+    def without(
+        self, expressions: Sequence[Expression], symbols: Sequence[Operand]
+    ) -> list[Expression]:
+        leaves = [plain(e) for e in expressions]
+        new = {s.leaf: sympy.Integer(0) for s in symbols}
+        for atom in self.table.needed(leaves):
+            e = self.table.expressions[atom]
+            changed = e.xreplace(new)
+            if changed != e:
+                new[atom] = self.table.atomize(changed)
+        return [self._atomized(leaf.xreplace(new)) for leaf in leaves]
+
+
 class Raw:
     """Case C.1: SymPy expressions as they grow; common subexpressions are sought at the end."""
 
@@ -222,7 +269,7 @@ class Raw:
         self, expressions: Sequence[Expression], rates: Mapping[Any, Expression]
     ) -> list[Expression]:
         rows = self.jacobian(expressions, list(rates))
-        return [sum_of_products(row, list(rates.values())) for row in rows]
+        return [dot(row, list(rates.values())) for row in rows]
 
     def without(self, expressions: Sequence[Expression], symbols: Sequence[Any]) -> list[Any]:
         zero = {s: sympy.Integer(0) for s in symbols}
@@ -233,20 +280,7 @@ class Raw:
         return Listing(list(shared), list(reduced))
 
 
-def sum_of_products(a: Sequence[Expression], b: Sequence[Expression]) -> Expression:
-    """a · b, with the zeros of a left out."""
-    total: Expression = 0
-    for x, y in zip(a, b, strict=True):
-        if not isinstance(x, int) or x:
-            total = total + x * y
-    return total
-
-
 # ------------------------------------------------------------------------------------ results
-
-
-class _Printer(Protocol):
-    def __call__(self, e: Any) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -262,11 +296,13 @@ class Listing:
 
     def values(self, numbers: Mapping[str, float]) -> list[float]:
         """The values of the results."""
-        spell: _Printer = sympy.printing.pycode
-        known: dict[str, Any] = {"math": __import__("math"), **numbers}
+        made = {name for name, _ in self.assignments}
+        everything = [*(e for _, e in self.assignments), *self.results]
+        given = set().union(*(e.free_symbols for e in everything)) - made
+        known: dict[str, Any] = {"math": math, **{s.name: numbers[s.name] for s in given}}
         for name, e in self.assignments:
-            known[str(name)] = eval(spell(e), known)
-        return [float(eval(spell(e), known)) for e in self.results]
+            known[name.name] = eval(sympy.pycode(e), known)
+        return [float(eval(sympy.pycode(e), known)) for e in self.results]
 
 
 def operations(e: Any) -> int:
@@ -279,5 +315,6 @@ def operations(e: Any) -> int:
     if e.is_Mul:
         return inside + len([part for part in e.args if part != -1]) - 1
     if e.is_Pow and e.exp.is_Integer:
-        return inside + power_cost(abs(int(e.exp))) + (e.exp < 0)
+        n = abs(int(e.exp))  # by repeated squaring
+        return inside + n.bit_length() + n.bit_count() - 2 + bool(e.exp.is_negative)
     return inside + 1

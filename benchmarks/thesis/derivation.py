@@ -66,9 +66,7 @@ def rate(algebra: Algebra, model: Model, expressions: Vector) -> Vector:
     return algebra.directional(expressions, rates)
 
 
-def add_solid(
-    algebra: Algebra, model: Model, solid: Solid, M: Matrix, delta: Vector
-) -> None:
+def add_solid(algebra: Algebra, model: Model, solid: Solid, M: Matrix, delta: Vector) -> None:
     """Add the virtual power of a solid, B its reference point, mr its first moments:
 
     M     -= m v_q^T v_q + w_q^T I w_q + v_q^T S + S^T v_q,        S = R (w_q x mr)

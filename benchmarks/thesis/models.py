@@ -120,9 +120,7 @@ def crank_rod_disc(algebra: Algebra) -> Model:
         inertia=[I2, 0, 0],
     )
     C = plus(A, times(rod.rotation, [0, l2, 0]))
-    disc = Solid(
-        m3, C, rotation_x(algebra, psi), omega=[dpsi, 0, 0], inertia=[I3, 0, 0]
-    )
+    disc = Solid(m3, C, rotation_x(algebra, psi), omega=[dpsi, 0, 0], inertia=[I3, 0, 0])
     tangent = [0, algebra.cos(slope), algebra.sin(slope)]
     normal = [0, -tangent[2], tangent[1]]
     radius = [0, y - C[1], z - C[2]]
@@ -145,9 +143,7 @@ def stewart(algebra: Algebra) -> Model:
     legs = [f"alpha{i} beta{i} l{i}" for i in range(1, 7)]
     q, dq, ddq = coordinates(algebra, " ".join([platform, *legs]))
     m_P, I_Px, I_Py, I_Pz, g = symbols(algebra, "m_P I_Px I_Py I_Pz g")
-    m_L, cg_L, I_L, J_L, m_U, cg_U, I_U, J_U = symbols(
-        algebra, "m_L cg_L I_L J_L m_U cg_U I_U J_U"
-    )
+    m_L, cg_L, I_L, J_L, m_U, cg_U, I_U, J_U = symbols(algebra, "m_L cg_L I_L J_L m_U cg_U I_U J_U")
     P = q[:3]
     R, omega = spherical(algebra, q[3:6], dq[3:6])
     solids = [Solid(m_P, P, R, omega, inertia=[I_Px, I_Py, I_Pz])]
@@ -219,7 +215,7 @@ def spherical(algebra: Algebra, angles: Vector, rates: Vector) -> tuple[Matrix, 
 
 
 def dot(a: Sequence[Expression], b: Sequence[Expression]) -> Expression:
-    """a · b; entries that are the number 0 are left out."""
+    """The scalar product; entries that are the number 0 are left out."""
     total: Expression = 0
     for x, y in zip(a, b, strict=True):
         if not is_zero(x) and not is_zero(y):

@@ -24,6 +24,10 @@ __all__ = [
 ]
 
 
+#: Characters of a long line shown on each side of a fault.
+_SHOWN = 60
+
+
 class BielaError(Exception):
     """Root of all errors raised by biela."""
 
@@ -95,8 +99,12 @@ class ParseError(BielaError, ValueError):
         start = self._line_start
         end = self.text.find("\n", self.position)
         shown = self.text[start:] if end < 0 else self.text[start:end]
+        place = self.column - 1
+        if len(shown) > 2 * _SHOWN:  # of a very long line only the surroundings
+            first = max(0, place - _SHOWN)
+            shown, place = shown[first : place + _SHOWN], place - first
         # tabs are kept so that the caret stands under its character whatever a tab's width
-        margin = "".join("\t" if c == "\t" else " " for c in shown[: self.column - 1])
+        margin = "".join("\t" if c == "\t" else " " for c in shown[:place])
         where = f"{self.message} (line {self.line}, column {self.column})"
         return f"{where}\n  {shown}\n  {margin}^"
 

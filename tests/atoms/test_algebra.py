@@ -249,18 +249,6 @@ def exact_recipe(recipe: list[Step], values: list[Fraction]) -> Recipe:
     return cooked
 
 
-def exact_recipe(recipe: list[Step], values: list[Fraction]) -> Recipe:
-    """The recipe without its functions of numbers, which would be folded to doubles."""
-    cooked = Recipe(values)
-    for step in recipe:
-        n, m = len(cooked.atoms), step[1]
-        argument = cooked.atoms[n - 1 - m % n if m % 2 else m % n]
-        transcendental = step[0] in FUNCTIONS or step[0] in ("half", "atan2")
-        if not (transcendental and argument.value is not None):
-            cooked.step(*step)
-    return cooked
-
-
 @settings(derandomize=True, deadline=None, max_examples=600)
 @given(recipe=steps, values=points)
 def test_simplified_graphs_have_the_value_of_what_was_written(recipe, values):

@@ -235,6 +235,8 @@ def test_first_and_second_derivatives_agree_with_sympy(name):
         for u, v in ((S_X, x), (S_Y, y))
     }
     reverse = {(s,): g for s, g in zip((S_X, S_Y), gradient(e, [x, y]), strict=True)}
+    # log(2) is folded to a double, all else is exact
+    tolerance = 4 * UNIT_ROUNDOFF if name == "exponential of base two" else mpf(10) ** -30
     for a, b in where:
         with mpmath.workdps(40):
             at = {S_X: sympy.Rational(a), S_Y: sympy.Rational(b)}
@@ -244,7 +246,7 @@ def test_first_and_second_derivatives_agree_with_sympy(name):
                     exact = exact.replace(sympy.DiracDelta, lambda *_: sympy.S.Zero)
                     expected = mpf(str(sympy.N(exact, 40)))
                     (found,) = mp_values([d], {"x": mpf(a), "y": mpf(b)})
-                    assert abs(found - expected) <= mpf(10) ** -30 * (1 + abs(expected)), (by, d)
+                    assert abs(found - expected) <= tolerance * (1 + abs(expected)), (by, d)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -282,7 +284,7 @@ def test_simple_derivatives_reuse_the_atoms_that_are_there(ws, xyz):
     assert diff(e, x) == e
     assert diff(s, x) == c and diff(c, x) == -s
     assert diff(x, x) == 1 and diff(x, y) == 0 and diff(-x, x) == -1
-    assert diff(ws.atom(3), x) == 0 and diff(s, y) == 0
+    assert diff(ws.atom(0), x) == 0 and diff(s, y) == 0
     assert len(ws) == before
 
 

@@ -32,12 +32,12 @@ from biela.atoms import (
     sign,
     sin,
     sqrt,
+    storage,
     tan,
     tanh,
     time_derivative,
 )
 from biela.atoms import opcodes as op
-from biela.atoms import table as table_module
 from biela.errors import BielaError, DomainError, WorkspaceError
 
 
@@ -684,7 +684,7 @@ def test_arrays_take_expressions_element_by_element(xyz):
 def test_a_full_workspace_says_so(monkeypatch):
     ws = Workspace("tiny")
     x = ws.symbol("x")
-    monkeypatch.setattr(table_module, "MAX_ATOMS", len(ws) + 2)
+    monkeypatch.setattr(storage, "MAX_ATOMS", len(ws) + 2)
     e = sin(sin(x))
     with pytest.raises(WorkspaceError, match="tiny is full"):
         sin(e)

@@ -13,6 +13,7 @@ from biela.atoms.differentiate import (
     sparsity,
     time_derivative,
 )
+from biela.atoms.dump import dump, load
 from biela.atoms.evaluate import evaluate
 from biela.atoms.functions import (
     acos,
@@ -34,8 +35,11 @@ from biela.atoms.functions import (
     tan,
     tanh,
 )
+from biela.atoms.latex import latex
+from biela.atoms.parse import parse
 from biela.atoms.substitute import substitute
 from biela.atoms.symbols import Kind
+from biela.atoms.sympy_bridge import from_sympy, to_sympy
 from biela.atoms.text import expanded_size, expanded_text
 from biela.atoms.workspace import Curve, External, Statistics, Workspace
 
@@ -55,17 +59,22 @@ __all__ = [
     "cos",
     "diff",
     "directional",
+    "dump",
     "either",
     "evaluate",
     "exp",
     "expanded_size",
     "expanded_text",
+    "from_sympy",
     "gradient",
     "jacobian",
+    "latex",
+    "load",
     "log",
     "maximum",
     "minimum",
     "opposite",
+    "parse",
     "select",
     "sign",
     "sin",
@@ -75,4 +84,5 @@ __all__ = [
     "tan",
     "tanh",
     "time_derivative",
+    "to_sympy",
 ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
@@ -52,6 +52,18 @@ def directional(expressions: Sequence[Atom], direction: Mapping[Atom, Atom | flo
     rates: dict[int, int] = {}
     _sweep_forward(table, [e.ref for e in expressions], seeds, rates)
     return [Atom(table, _rate(rates, e.ref)) for e in expressions]
+
+
+@overload
+def time_derivative(
+    expressions: Atom, rates: Mapping[Atom, Atom | float] | None = None
+) -> Atom: ...
+
+
+@overload
+def time_derivative(
+    expressions: Sequence[Atom], rates: Mapping[Atom, Atom | float] | None = None
+) -> list[Atom]: ...
 
 
 def time_derivative(

@@ -39,6 +39,7 @@ from biela.atoms.external import ExternalFunction
 from biela.atoms.numbers import Number, number
 from biela.atoms.piecewise import PiecewisePolynomial
 from biela.atoms.symbols import Kind, Symbol, checked_name
+from biela.atoms.table import Table
 from biela.atoms.workspace import Workspace
 from biela.errors import BielaError, ParseError
 
@@ -100,7 +101,7 @@ def load(text: str) -> Workspace:
         return reader.workspace()
     except ParseError:
         raise
-    except (BielaError, ValueError, IndexError, KeyError) as error:
+    except (BielaError, ValueError, KeyError, ArithmeticError) as error:
         raise reader.error(f"this line cannot be read: {error}") from None
 
 
@@ -135,10 +136,12 @@ class _Reader:
         self.symbols: dict[int, Symbol] = {}
         self.piecewise: list[PiecewisePolynomial] = []
         self.externals: list[tuple[str, int, dict[int, str]]] = []
+        #: A table of the functions alone, which knows the names it has to refuse.
+        self.names_of_functions = Table()
         self.numbers: set[Number] = {0, 1}
         self.names: set[str] = set()
         self.bodies: set[str] = set()
-        self.rate_lines: list[int] = []
+        self.symbol_lines: list[int] = []
 
     def error(self, message: str) -> ParseError:
         start = sum(len(line) + 1 for line in self.lines[: self.at])
@@ -179,7 +182,7 @@ class _Reader:
         if any(self.lines[self.at + 1 :]):
             self.at += 1
             raise self.error("the text goes on after its line 'end'")
-        self._check_rates()
+        self._link_rates()
         workspace.table.restore(
             ops=self.ops,
             left=self.left,
@@ -208,6 +211,8 @@ class _Reader:
         curve = PiecewisePolynomial(
             checked_name(name), breaks, origins, tuple(pieces), float(period)
         )
+        if self.names_of_functions.add_piecewise(curve) != len(self.piecewise):
+            raise self.error("this curve is already in the table")
         self.piecewise.append(curve)
 
     def _floats(self, word: str, count: int) -> tuple[float, ...]:
@@ -225,6 +230,8 @@ class _Reader:
             if not 1 <= int(k) <= function.arity:
                 raise self.error(f"{name} has no argument {k}")
             named[int(k) - 1] = checked_name(partial_name)
+        if self.names_of_functions.add_external(function) != len(self.externals):
+            raise self.error("this function is already in the table")
         self.externals.append((name, function.arity, named))
 
     # Atoms.
@@ -294,16 +301,19 @@ class _Reader:
             raise self.error(f"{name} is already a symbol")
         self.names.add(name)
         self.symbols[atom] = Symbol(checked_name(name), Kind[kind.upper()], int(rate))
-        if self.symbols[atom].rate:
-            self.rate_lines.append(self.at)
+        self.symbol_lines.append(self.at)
 
-    def _check_rates(self) -> None:
-        """A rate is a symbol, but may stand later than what it is the rate of."""
-        rates = (symbol.rate for symbol in self.symbols.values() if symbol.rate)
-        for at, rate in zip(self.rate_lines, rates, strict=True):
-            if rate not in self.symbols:
+    def _link_rates(self) -> None:
+        """A rate is a symbol of its own, but may stand later than what it is the rate of."""
+        for at, (ref, symbol) in zip(self.symbol_lines, self.symbols.items(), strict=True):
+            if not symbol.rate:
+                continue
+            rate = self.symbols.get(symbol.rate)
+            if rate is None or rate.rate_of:
                 self.at = at
-                raise self.error(f"the rate {rate} is not a symbol")
+                wrong = "is not a symbol" if rate is None else "is that of another symbol"
+                raise self.error(f"the rate {symbol.rate} {wrong}")
+            rate.rate_of = ref
 
 
 Form = Callable[[int, list[int]], bool]

@@ -68,7 +68,7 @@ def magnitude(value: Number) -> Number:
 
 def spelled(value: Number) -> str:
     """A number as people write it; halves, quarters and the like as decimals."""
-    if isinstance(value, Fraction) and value.denominator & (value.denominator - 1):
+    if isinstance(value, Fraction) and value != float(value):
         return f"{value.numerator}/{value.denominator}"
     if isinstance(value, Fraction) or (abs(value) >= 2**53 and value == float(value)):
         return repr(float(value))

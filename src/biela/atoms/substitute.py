@@ -7,11 +7,20 @@ is built in a different table.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import overload
 
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
 from biela.atoms.table import Table
 from biela.errors import DomainError, WorkspaceError
+
+
+@overload
+def substitute(expressions: Atom, values: Mapping[Atom, Atom | float]) -> Atom: ...
+
+
+@overload
+def substitute(expressions: Sequence[Atom], values: Mapping[Atom, Atom | float]) -> list[Atom]: ...
 
 
 def substitute(

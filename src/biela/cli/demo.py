@@ -31,9 +31,14 @@ def demo(links: int, output: Path) -> None:
 
     acceleration = np.linalg.solve(M, Q)
     error = max(
-        float(np.abs(a - b).max()) for a, b in zip(native(*state), derived.interpret(*state), strict=True)
+        float(np.abs(a - b).max())
+        for a, b in zip(native(*state), derived.interpret(*state), strict=True)
     )
-    _line("evaluate", None, f"cart acceleration {acceleration[0]:+.6f} m/s² (against the graph: {error:.0e})")
+    _line(
+        "evaluate",
+        None,
+        f"cart acceleration {acceleration[0]:+.6f} m/s² (against the graph: {error:.0e})",
+    )
 
     jacobian, seconds = _timed(lambda: derived.jacobian("Q", ["q", "v"]))
     _line("differentiate", seconds, f"dQ/d(q, v) in {jacobian.count.arithmetic} operations")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from typing import Final
 
 #: Object files beyond this many bytes in all are dropped, the longest unused first.
 CAPACITY: Final = 1 << 30
+_CHECK: Final = 16
 
 
 def directory() -> Path:
@@ -46,11 +48,12 @@ def read_object(key: str) -> bytes | None:
         return None
     path = cache_directory("objects") / f"{key}.o"
     try:
-        data = path.read_bytes()
+        stored = path.read_bytes()
         os.utime(path)
     except OSError:
         return None
-    return data
+    data = stored[_CHECK:]
+    return data if stored[:_CHECK] == _checksum(data) else None
 
 
 def write_object(key: str, data: bytes) -> None:
@@ -63,7 +66,7 @@ def write_object(key: str, data: bytes) -> None:
         # written aside and renamed, so that no other process ever reads half a file
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.write(_checksum(data) + data)
         os.replace(temporary, folder / f"{key}.o")
         _prune(folder)
 
@@ -91,6 +94,11 @@ def contents() -> tuple[int, int]:
         if path.is_file()
     ]
     return len(sizes), sum(sizes)
+
+
+def _checksum(data: bytes) -> bytes:
+    """Guards against running half a file: damaged code would crash the process."""
+    return hashlib.blake2b(data, digest_size=_CHECK).digest()
 
 
 def _prune(folder: Path) -> None:

@@ -23,7 +23,7 @@ from biela.code.arrays import (
     find_table,
     read_arrays,
 )
-from biela.code.counts import Count, count
+from biela.code.counts import Count
 from biela.code.native import NativeFunction
 from biela.code.schedule import Changes, Schedule
 from biela.errors import DomainError, ShapeError, WorkspaceError
@@ -219,6 +219,8 @@ class Function:
     @cached_property
     def count(self) -> Count:
         """How much it computes, by both counting rules."""
+        from biela.code.counts import count
+
         return count(self)
 
     def c(self, **options: Any) -> str:

@@ -10,10 +10,10 @@ that locality is worth 15–30 % of the running time against a depth-first order
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from biela.atoms import opcodes as op
@@ -191,19 +191,25 @@ class Split:
     slots: int
 
 
-def split(schedule: Schedule, steps: Sequence[Step], size: int) -> Split:
+def split(
+    schedule: Schedule,
+    steps: Sequence[Step],
+    size: int,
+    reads: Callable[[Step], Sequence[int]] | None = None,
+) -> Split:
     """Cut a schedule into chunks of about ``size`` steps, each where fewest values are alive.
 
     Compiling one block costs more than linearly in its length.  Slots are given out by linear
-    scan: a slot is free again after the last chunk that reads it.
+    scan: a slot is free again after the last chunk that reads it.  ``reads`` gives the values that
+    a step reads, where these are not the operands of its atom.
     """
-    table = schedule.table
+    reads = reads or partial(_reads, schedule.table)
     if len(steps) <= size + size // 2:
         return Split([Chunk(tuple(steps), {}, {})], 0)
     made: dict[int, int] = {}
     last: dict[int, int] = {}
     for position, step in enumerate(steps):
-        for atom in _reads(table, step):
+        for atom in reads(step):
             last[atom] = position
         for atom in _writes(step):
             made[atom] = position
@@ -220,7 +226,7 @@ def split(schedule: Schedule, steps: Sequence[Step], size: int) -> Split:
     chunk_of = [0] * len(steps)
     for number, (start, stop) in enumerate(pairwise(cuts)):
         chunk_of[start:stop] = [number] * (stop - start)
-    return _with_slots(table, steps, cuts, chunk_of, made, last)
+    return _with_slots(reads, steps, cuts, chunk_of, made, last)
 
 
 def _cuts(pressure: Sequence[int], length: int, size: int) -> list[int]:
@@ -232,7 +238,7 @@ def _cuts(pressure: Sequence[int], length: int, size: int) -> list[int]:
 
 
 def _with_slots(
-    table: Table,
+    reads: Callable[[Step], Sequence[int]],
     steps: Sequence[Step],
     cuts: Sequence[int],
     chunk_of: Sequence[int],
@@ -249,7 +255,7 @@ def _with_slots(
         loads = {
             atom: slot_of[atom]
             for step in part
-            for atom in _reads(table, step)
+            for atom in reads(step)
             if atom in made and chunk_of[made[atom]] < number
         }
         stores: dict[int, int] = {}

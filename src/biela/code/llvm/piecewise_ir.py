@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 from biela.atoms.piecewise import PiecewisePolynomial
 
+#: What the functions here call.
+DECLARATION = "declare double @llvm.floor.f64(double)"
+
 
 def name(index: int) -> str:
     """The name of the function of curve number ``index``."""
