@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -32,32 +33,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for item in chosen:
             print(f"{item.name:20} {item.summary}")
         return 0
+    rows: list[Row] = []
+    failures = 0
     with tempfile.TemporaryDirectory(prefix="biela-bench-") as folder:
         os.environ["BIELA_CACHE_DIR"] = folder  # nothing compiled on another day is used
         os.environ.pop("BIELA_CACHE", None)
-        rows = [
-            row for n, item in enumerate(chosen, 1) for row in run(item, n, len(chosen), options)
-        ]
+        for number, item in enumerate(chosen, 1):
+            print(f"[{number}/{len(chosen)}] ", end="", file=sys.stderr)
+            failures += not run(item, options.quick, rows)
     print(f"\n{table(rows)}\n{summary(rows)}")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "latest.md").write_text(page(rows, options.quick), encoding="utf-8")
-    return 0
+    if not options.names:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "latest.md").write_text(page(rows, options.quick), encoding="utf-8")
+    return 1 if failures else 0
 
 
-def run(item: Benchmark, number: int, of: int, options: argparse.Namespace) -> list[Row]:
-    print(f"[{number}/{of}] {item.name}: {item.summary}", end=" ", file=sys.stderr, flush=True)
+def run(item: Benchmark, quick: bool, rows: list[Row]) -> bool:
+    """Add the rows of a benchmark; False if a result was wrong or something broke.
+
+    A missing peer or a missed target is no failure.
+    """
+    print(f"{item.name}: {item.summary}", end=" ", file=sys.stderr, flush=True)
     start = time.perf_counter()
-    rows: list[Row] = []
+    sound = True
     try:
-        for row in item.run(options.quick):
+        for row in item.run(quick):
             rows.append(row)
             print(".", end="", file=sys.stderr, flush=True)
     except PeerMissingError as missing:
         rows.append(Row(f"{item.name}, against a peer", f"not measured: {missing}"))
     except WrongResultError as wrong:
         rows.append(Row(f"{item.name}: WRONG RESULT", str(wrong), ok=False))
+        sound = False
+    except subprocess.CalledProcessError as broken:
+        last = (broken.stderr or str(broken)).strip().splitlines()[-1]
+        rows.append(Row(f"{item.name}: FAILED", str(last), ok=False))
+        sound = False
     print(f" {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
-    return rows
+    return sound
 
 
 if __name__ == "__main__":

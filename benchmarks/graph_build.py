@@ -1,4 +1,7 @@
-"""Time and memory to build a graph of 100,000 atoms in CPython."""
+"""Time and memory to build a graph of 100,000 atoms in CPython.
+
+Times are of the CPU: what neighbours on the machine take does not count.
+"""
 
 from __future__ import annotations
 
@@ -32,20 +35,20 @@ def against_casadi(links: tuple[Link, ...]) -> Row:
 
 
 def build(links: tuple[Link, ...]) -> tuple[float, int]:
-    """Seconds for the inverse dynamics of a chain, and how many atoms it has."""
+    """CPU seconds for the inverse dynamics of a chain, and how many atoms it has."""
     q, v, a = symbols(len(links))
     gc.collect()
-    start = time.perf_counter()
+    start = time.process_time()
     inverse_dynamics(links, q, v, a)
-    return time.perf_counter() - start, len(q[0].workspace)
+    return time.process_time() - start, len(q[0].workspace)
 
 
 def casadi_build(links: tuple[Link, ...]) -> float:
-    """Seconds an instruction for the same with CasADi, the making of the function included."""
+    """CPU seconds an instruction for the same with CasADi, the making of the function included."""
     gc.collect()
-    start = time.perf_counter()
+    start = time.process_time()
     function = casadi_function("chain", links)
-    return (time.perf_counter() - start) / int(function.n_instructions())
+    return (time.process_time() - start) / int(function.n_instructions())
 
 
 def memory(links: tuple[Link, ...]) -> float:

@@ -51,7 +51,10 @@ class CompiledC:
         source.write_text(generator.dump() + _wrapper(function), encoding="utf-8")
         options = ["-O3", "-march=native", "-shared", "-fPIC"]
         subprocess.run(
-            [compiler(), *options, "-o", library, source, "-lm"], check=True, capture_output=True
+            [compiler(), *options, "-o", library, source, "-lm"],
+            check=True,
+            capture_output=True,
+            text=True,
         )
         self._library = ctypes.CDLL(str(library))
         address = ctypes.cast(self._library.entry, ctypes.c_void_p).value

@@ -73,7 +73,7 @@ def measure(model: str, limit: float, rounds: int) -> dict[str, Outcome]:
     for _ in range(rounds):
         for case in CASES:
             before = outcomes.get(case)
-            if before is None or before.seconds < 1.0:
+            if before is None or before.seconds < 3.0:
                 new = derived(model, case, limit)
                 if before is None or new.seconds < before.seconds:
                     outcomes[case] = new
@@ -92,19 +92,21 @@ def derived(model: str, case: str, limit: float) -> Outcome:
 
 
 def case_row(model: str, case: str, outcome: Outcome, ours: Outcome) -> Row:
-    what, published = f"{model}, case {case}", ""
+    what, published = f"{model}, case {case}: time, operations", ""
     if (model, case) in PUBLISHED:
         seconds, counts = PUBLISHED[model, case]
-        published = f" (published {seconds:g} s, {spelled(counts)})"
+        published = f"; published {seconds:g} s, {spelled(counts)}"
     if outcome.found is None:
         return Row(what, f"> {outcome.seconds:g} s{published}")
-    measured = f"{outcome.seconds:.3g} s, {spelled(outcome.found['operations'])}{published}"
+    found = outcome.found
+    written = f", {spelled(found['written'])} as written" if found["written"] else ""
+    measured = f"{outcome.seconds:.3g} s, {spelled(found['operations'])}{written}{published}"
     return Row(what, measured, ratio=ours.seconds / outcome.seconds)
 
 
 def spelled(operations: Sequence[int]) -> str:
-    """Operations of M, delta, Phi_q and gamma."""
-    return f"{' + '.join(map(str, operations))} operations"
+    """Operations of M + delta + Phi_q + gamma."""
+    return " + ".join(map(str, operations))
 
 
 def agree(model: str, outcomes: dict[str, Outcome]) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 OPEN = "–"
 HEADER = ("line", "capability", "module", "shown by")
 TEST_NAME = re.compile(r"(?P<file>tests/\S+\.py)::(?P<names>\w+(?:::\w+)*)(?:\[.*\])?")
-MODULE_NAME = re.compile(r"biela(?:\.\w+)*")
+MODULE_NAME = re.compile(r"(?:biela|benchmarks|examples)(?:\.\w+)*")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def names(cell: str) -> tuple[str, ...]:
 
 
 def module_exists(name: str, root: Path) -> bool:
-    path = root.joinpath("src", *name.split("."))
+    path = root.joinpath("src" if name.startswith("biela") else ".", *name.split("."))
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 

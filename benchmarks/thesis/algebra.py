@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import biela as bl
-from biela.code.counts import arithmetic
+from biela.code.counts import arithmetic, count
 
 #: An expression of any of the algebras, with Python's operators, or a number.
 Expression = Any
@@ -81,8 +81,7 @@ class Biela:
     def without(
         self, expressions: Sequence[Expression], symbols: Sequence[bl.Atom]
     ) -> list[Expression]:
-        new = bl.substitute(self._atoms(expressions), dict.fromkeys(symbols, 0))
-        return list(new) if isinstance(new, list) else [new]
+        return list(bl.substitute(self._atoms(expressions), dict.fromkeys(symbols, 0)))
 
     def result(self, expressions: Sequence[Expression]) -> BielaResult:
         return BielaResult(self._atoms(expressions))
@@ -102,6 +101,10 @@ class BielaResult:
 
     def operations(self) -> int:
         return arithmetic(self.function.schedule) if self.function else 0
+
+    def written(self) -> int:
+        """Operations of the exported listing, signs included: the rule of the thesis."""
+        return count(self.function).thesis if self.function else 0
 
     def values(self, numbers: Mapping[str, float]) -> list[float]:
         if not self.atoms:

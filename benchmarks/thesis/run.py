@@ -55,6 +55,7 @@ def measure(model: str, case: str) -> dict[str, Any]:
     return {
         "seconds": seconds,
         "operations": [results[group].operations() for group in GROUPS],
+        "written": [results[group].written() for group in GROUPS] if case == "C" else None,
         "values": {group: results[group].values(Numbers()) for group in GROUPS},
     }
 

@@ -191,7 +191,6 @@ def test_functions_of_the_workspace_are_called_by_name():
         (object(), "no expression"),
         ([X], "no expression"),
     ],
-    ids=str,
 )
 def test_what_has_no_counterpart_is_named(ws, expression, words):
     ws.coordinate("q")

@@ -307,6 +307,15 @@ def test_numbers_of_a_sum_are_gathered_where_exact(xyz):
     assert (x - Fraction(1, 3)) + Fraction(1, 3) == x
 
 
+@pytest.mark.parametrize("value", [0.7, 1.1, 2.3, -0.3, 1e-3])
+def test_rounded_numbers_of_a_sum_are_added_as_written(xyz, value):
+    x, _, _ = xyz
+    at = {x: value}
+    assert float(evaluate((x + 0.1) + 0.2, at)) == (value + 0.1) + 0.2
+    assert float(evaluate((x - 0.1) + 0.7, at)) == (value - 0.1) + 0.7
+    assert float(evaluate(0.3 - (x - 0.9), at)) == 0.3 - (value - 0.9)
+
+
 def test_gathering_never_loses_a_small_number_to_rounding(ws, xyz):
     """(x + 0.1) + 1e20 must not become x + 1e20 while x may be -1e20."""
     x, _, _ = xyz
@@ -318,19 +327,39 @@ def test_gathering_never_loses_a_small_number_to_rounding(ws, xyz):
 
 def test_factors_joined_do_not_underflow(xyz):
     x, _, _ = xyz
-    assert float(evaluate(1e-200 * (1e-200 * x), {x: 1e300})) == pytest.approx(1e-100, rel=1e-15)
-    assert float(evaluate((x / 10**200) / 10**200, {x: 1e300})) == pytest.approx(1e-100, rel=1e-15)
-    # the product 1.7e-310 of the factors has only some 45 bits left
-    assert float(evaluate(1.3e-155 * (1.3e-155 * x), {x: 1e300})) == pytest.approx(
-        1.69e-10, rel=1e-15
+    assert float(evaluate(1e-200 * (1e-200 * x), {x: 1e300})) == pytest.approx(
+        1e-100, rel=1e-15, abs=0
     )
+    assert float(evaluate((x / 10**200) / 10**200, {x: 1e300})) == pytest.approx(
+        1e-100, rel=1e-15, abs=0
+    )
+
+
+@pytest.mark.parametrize("c", [1.1e-155, 1.3e-155, 1.7e-157, 2.3e-158, 7.7e-160])
+def test_factors_joined_keep_all_their_digits(xyz, c):
+    """c² lies below the normal doubles, where up to 30 bits are lost."""
+    x, _, _ = xyz
+    expected = float(Fraction(c) ** 2 * Fraction(1e300))
+    assert float(evaluate(c * (c * x), {x: 1e300})) == pytest.approx(expected, rel=4e-16, abs=0)
+
+
+def test_numbers_of_a_sum_joined_do_not_overflow(xyz):
+    x, _, _ = xyz
+    e = (x + 10**308) + 10**308
+    assert float(evaluate(e, {x: -1.5e308})) == pytest.approx(5e307, rel=1e-15, abs=0)
 
 
 def test_factors_joined_do_not_overflow(xyz):
     x, _, _ = xyz
-    assert float(evaluate(1e200 * (1e200 * x), {x: 1e-300})) == pytest.approx(1e100, rel=1e-15)
-    assert float(evaluate(1e308 * x + 9e307 * x, {x: 1e-300})) == pytest.approx(1.9e8, rel=1e-15)
-    assert float(evaluate(x / 1e-200 / 1e-200, {x: 1e-300})) == pytest.approx(1e100, rel=1e-15)
+    assert float(evaluate(1e200 * (1e200 * x), {x: 1e-300})) == pytest.approx(
+        1e100, rel=1e-15, abs=0
+    )
+    assert float(evaluate(1e308 * x + 9e307 * x, {x: 1e-300})) == pytest.approx(
+        1.9e8, rel=1e-15, abs=0
+    )
+    assert float(evaluate(x / 1e-200 / 1e-200, {x: 1e-300})) == pytest.approx(
+        1e100, rel=1e-15, abs=0
+    )
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -473,7 +502,8 @@ def test_half_powers_are_roots(xyz):
     assert x**2.5 == x**2 * sqrt(x)
     assert sqrt(x) ** 2 == x == sqrt(x) * sqrt(x)
     assert sqrt(x) ** 5 == x**2 * sqrt(x)
-    assert abs(x) ** 2 == x**2 and abs(x) ** 3 == abs(x) ** 3
+    assert abs(x) ** 2 == x**2 and abs(x) ** 4 == x**4
+    assert abs(x) ** 3 != x**3 and float(evaluate(abs(x) ** 3, {x: -2.0})) == 8.0
     assert abs(abs(x)) == abs(x) and abs(-exp(x)) == exp(x) and abs(sqrt(x)) == sqrt(x)
 
 
@@ -481,13 +511,15 @@ def test_half_powers_are_roots(xyz):
 @pytest.mark.parametrize("value", [1e-110, 1e-3, 1.0, 7.0, 1e100])
 def test_negative_half_powers_keep_the_range_of_the_power(xyz, exponent, value):
     x, _, _ = xyz
-    assert float(evaluate(x**exponent, {x: value})) == pytest.approx(value**exponent, rel=1e-14)
+    assert float(evaluate(x**exponent, {x: value})) == pytest.approx(
+        value**exponent, rel=1e-14, abs=0
+    )
 
 
 def test_negative_half_power_of_extreme_numbers(xyz):
     x, _, _ = xyz
-    assert float(evaluate(x**-0.5, {x: 1e-310})) == pytest.approx(1e155, rel=1e-12)
-    assert float(evaluate(x**-1.5, {x: 1e-160})) == pytest.approx(1e240, rel=1e-12)
+    assert float(evaluate(x**-0.5, {x: 1e-310})) == pytest.approx(1e155, rel=1e-12, abs=0)
+    assert float(evaluate(x**-1.5, {x: 1e-160})) == pytest.approx(1e240, rel=1e-12, abs=0)
     assert float(evaluate(x**-0.5, {x: 0.0})) == math.inf
 
 
@@ -495,7 +527,7 @@ def test_negative_half_power_of_extreme_numbers(xyz):
 def test_real_powers_have_the_value_of_the_power(xyz, exponent):
     x, _, _ = xyz
     got = float(evaluate(x**exponent, {x: 1.7}))
-    assert got == pytest.approx(1.7 ** float(exponent), rel=1e-14)
+    assert got == pytest.approx(1.7 ** float(exponent), rel=1e-14, abs=0)
 
 
 def test_repeated_squaring_keeps_its_value(ws, xyz):
@@ -530,6 +562,27 @@ def test_minimum_with_zero_follows_the_sign_rule(ws, xyz):
     assert minimum(0, -x) == -positive_part
     assert minimum(-x, 0) == -positive_part
     assert maximum(-x, 0) == -minimum(x, 0)
+
+
+@pytest.mark.parametrize("outer, inner", list(itertools.product((min, max), repeat=2)))
+def test_nested_minima_and_maxima_keep_their_value_for_all_signs(outer, inner):
+    make = {min: minimum, max: maximum}
+    points = list(itertools.product((-2.0, -1.0, 0.0, 1.0, 2.0), repeat=2))
+    for s1, s2, s3, s4 in itertools.product((1, -1), repeat=4):
+        ws = Workspace()
+        x, y = ws.symbols("x y")
+        nested = [
+            make[outer](s1 * x, s2 * make[inner](s3 * x, s4 * y)),
+            make[outer](s1 * y, s2 * make[inner](s3 * x, s4 * y)),
+            make[outer](s2 * make[inner](s3 * x, 1), s1 * x),
+        ]
+        for a, b in points:
+            expected = [
+                outer(s1 * a, s2 * inner(s3 * a, s4 * b)),
+                outer(s1 * b, s2 * inner(s3 * a, s4 * b)),
+                outer(s2 * inner(s3 * a, 1), s1 * a),
+            ]
+            assert [float(v) for v in evaluate(nested, {x: a, y: b})] == expected
 
 
 @pytest.mark.parametrize(

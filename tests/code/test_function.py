@@ -193,7 +193,9 @@ def test_what_is_constant_over_a_step_is_marked():
     ws = bl.Workspace()
     t, q, p = ws.time, ws.coordinate("q"), ws.parameter("p")
     drive, weight = bl.sin(3 * t), p**2
-    f = bl.Function("f", {"t": t, "q": q, "p": p}, {"f": drive * q + weight, "g": q.table and drive})
+    f = bl.Function(
+        "f", {"t": t, "q": q, "p": p}, {"f": drive * q + weight, "g": q.table and drive}
+    )
     changes = f.schedule.changes
     assert changes[drive.ref] is Changes.WITH_TIME
     assert changes[weight.ref] is Changes.WITH_PARAMETERS

@@ -29,15 +29,56 @@ def every_operation() -> bl.Function:
     spline = ws.spline("profile", knots, [0.0, 0.3, -0.2, 0.5, 0.0], end="periodic")
     hill = ws.spline("hill", knots, [1.0, 2.0, 0.5, 0.25, 3.0])
     table = ws.lookup("chart", knots, [1.0, 0.0, 2.0, 2.5, -1.0])
-    law = ws.external("law", 2, lambda a, b: a * math.exp(b), [
-        lambda a, b: math.exp(b), lambda a, b: a * math.exp(b)])
+    law = ws.external(
+        "law",
+        2,
+        lambda a, b: a * math.exp(b),
+        [lambda a, b: math.exp(b), lambda a, b: a * math.exp(b)],
+    )
     entries = [
-        x + y - z, -x * y, x / z, 1 / y, x / 3, x / 0.7, x**2, y**7, x**-3, x**0.5, x**1.7, x**y,
-        bl.sqrt(x + y), bl.sin(x), bl.cos(y), bl.tan(z), bl.sin(x + bl.cos(y)), bl.asin(x),
-        bl.acos(y), bl.atan(z), bl.atan2(x - y, z - 0.5), bl.exp(-x), bl.log(y), bl.tanh(x - z),
-        abs(x - y), bl.sign(x - y), bl.minimum(x, y, z), bl.maximum(x, -y), x < y, x <= 0.5,
-        bl.select(x < y, x + 1, -y), bl.select(x - y, z, 2), spline(5 * x), hill(y), hill(3 * y - 1),
-        table(z), table(2 * z), law(x, y), -law(y, -z), 7, 0, x, -z,
+        x + y - z,
+        -x * y,
+        x / z,
+        1 / y,
+        x / 3,
+        x / 0.7,
+        x**2,
+        y**7,
+        x**-3,
+        x**0.5,
+        x**1.7,
+        x**y,
+        bl.sqrt(x + y),
+        bl.sin(x),
+        bl.cos(y),
+        bl.tan(z),
+        bl.sin(x + bl.cos(y)),
+        bl.asin(x),
+        bl.acos(y),
+        bl.atan(z),
+        bl.atan2(x - y, z - 0.5),
+        bl.exp(-x),
+        bl.log(y),
+        bl.tanh(x - z),
+        abs(x - y),
+        bl.sign(x - y),
+        bl.minimum(x, y, z),
+        bl.maximum(x, -y),
+        x < y,
+        x <= 0.5,
+        bl.select(x < y, x + 1, -y),
+        bl.select(x - y, z, 2),
+        spline(5 * x),
+        hill(y),
+        hill(3 * y - 1),
+        table(z),
+        table(2 * z),
+        law(x, y),
+        -law(y, -z),
+        7,
+        0,
+        x,
+        -z,
     ]
     derivatives = [bl.diff(e, s) for e in entries if isinstance(e, bl.Atom) for s in (x, y, z)]
     return bl.Function("everything", {"x": x, "yz": [y, z]}, {"f": entries, "df": derivatives})
@@ -181,7 +222,9 @@ def test_bad_values_give_nan_and_infinity_as_the_machine_does():
 def small() -> bl.Function:
     ws = bl.Workspace()
     t, a, b, c = ws.symbols("t a b c")
-    return bl.Function("small", {"t": t, "v": [a, b], "w": [c]}, {"sum": t + a + b + c, "M": [[a, b], [c, t]]})
+    return bl.Function(
+        "small", {"t": t, "v": [a, b], "w": [c]}, {"sum": t + a + b + c, "M": [[a, b], [c, t]]}
+    )
 
 
 def test_lists_integers_strides_and_keywords_are_accepted(small):

@@ -118,6 +118,8 @@ class Arithmetic(Storage):
             return None
         if x < 0:
             d, right = -d, -right
+        if magnitude(value + d) > _LARGEST:
+            return None
         return self.add(self.constant(value + d), right)
 
     def _new_product(self, a: int, b: int) -> int:

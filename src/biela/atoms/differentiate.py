@@ -10,19 +10,24 @@ Derivatives*, 2008, ch. 3):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
 
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
 from biela.atoms.partials import partials
+from biela.atoms.substitute import transplant
 from biela.atoms.symbols import Kind
 from biela.atoms.table import Table
+from biela.atoms.workspace import Workspace
 from biela.errors import DomainError, WorkspaceError
 
 Mode = Literal["auto", "forward", "reverse"]
 _CASES = frozenset({op.SELECT, op.MIN, op.MAX})
+#: Estimated operations up to which a Jacobian is accumulated both ways to see which is smaller.
+_TRIED = 20_000
+_Way = Callable[[Table, list[int], list[int], list[int]], list[list[int]]]
 
 
 def diff(expression: Atom, symbol: Atom) -> Atom:
@@ -123,10 +128,10 @@ class Jacobian:
 def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto") -> Jacobian:
     """The Jacobian matrix of many expressions by many symbols.
 
-    ``"auto"`` estimates the cost of both ways and takes the cheaper: an atom has to carry forward
-    as many rates as there are inputs it depends on, and backward as many adjoints as there are
-    outputs that depend on it.  Expressions with cases (select, min, max) always go forward: an
-    adjoint of zero times the infinite slope of the case not taken would be nan.
+    ``"auto"`` takes the way that makes fewer atoms: small functions are differentiated both ways
+    on the side, of large ones the cost is estimated.  Expressions with cases (select, min, max)
+    always go forward: an adjoint of zero times the infinite slope of the case not taken would be
+    nan.
     """
     if mode not in ("auto", "forward", "reverse"):
         raise DomainError(f'mode={mode!r}: use "auto", "forward" or "reverse"')
@@ -142,7 +147,7 @@ def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto
     if any(table.ops[atom] in _CASES for atom in live):
         chosen = "forward"
     elif mode == "auto":
-        chosen = "forward" if _forward_is_cheaper(table, live, refs, seeds) else "reverse"
+        chosen = _cheaper(table, live, refs, seeds)
     else:
         chosen = mode
     fill = _forward if chosen == "forward" else _reverse
@@ -284,7 +289,34 @@ def _input_masks(table: Table, live: list[int], seeds: Sequence[int]) -> dict[in
     return masks
 
 
-def _forward_is_cheaper(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> bool:
+def _cheaper(
+    table: Table, live: list[int], refs: list[int], seeds: list[int]
+) -> Literal["forward", "reverse"]:
+    forward, reverse = _estimates(table, live, refs, seeds)
+    if forward + reverse <= _TRIED:
+        forward, reverse = (_tried(table, live, refs, seeds, way) for way in (_forward, _reverse))
+    return "forward" if forward <= reverse else "reverse"
+
+
+def _tried(table: Table, live: list[int], refs: list[int], seeds: list[int], way: _Way) -> int:
+    """How many atoms one way of differentiating needs, found in a table of its own."""
+    scratch = Workspace(table.name).table
+    leaves = {
+        atom: scratch.add_symbol(table.symbols[atom].name, Kind.FREE)
+        for atom in sorted({*seeds, *(a for a in live if table.ops[a] == op.SYMBOL)})
+    }
+    moved = transplant(table, refs, scratch, leaves)
+    rows = way(scratch, scratch.live(moved), moved, [leaves[seed] for seed in seeds])
+    needed = scratch.live(ref for row in rows for ref in row)
+    return sum(scratch.ops[atom] > op.SYMBOL for atom in needed)
+
+
+def _estimates(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> tuple[int, int]:
+    """The cost of both ways if nothing were shared.
+
+    An atom carries forward as many rates as there are inputs it depends on, and backward as many
+    adjoints as there are outputs that depend on it.
+    """
     ins = _input_masks(table, live, seeds)
     outs: dict[int, int] = {}
     for i, ref in enumerate(refs):
@@ -303,7 +335,7 @@ def _forward_is_cheaper(table: Table, live: list[int], refs: list[int], seeds: l
                 weight = 1 if code == op.ADD else 2
                 forward += weight * ins[size].bit_count()
                 reverse += weight * mask.bit_count()
-    return forward <= reverse
+    return forward, reverse
 
 
 def _rate(rates: Mapping[int, int], ref: int) -> int:

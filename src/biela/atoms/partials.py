@@ -30,6 +30,10 @@ def partials(table: Table, atom: int, varies: Callable[[int], bool]) -> Partials
     if code == op.DIV:
         # one reciprocal serves both: d(a/b) = (1/b) da - (a/b)(1/b) db
         inverse = div(1, b)
+        if table.ops[b] == op.POWER_INT:
+            # d(a/x^n) = (1/x^n) da - n (a/x^n)/x dx: the square of 1/x^n could leave the range
+            x, n = table.left[b], table.constant(table.right[b])
+            return [(a, inverse), (x, -mul(n, div(atom, x)))]
         return [(a, inverse), (b, -mul(atom, inverse))]
     if code == op.POWER_INT:
         return [(a, mul(table.constant(b), table.power_int(a, b - 1)))]

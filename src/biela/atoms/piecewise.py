@@ -69,6 +69,11 @@ class PiecewisePolynomial:
         """Whether it is zero everywhere."""
         return not any(any(row) for row in self.coefficients)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """What is stored: not the derivative, which is only remembered."""
+        fields = (self.name, self.breaks, self.origins, self.coefficients, self.period)
+        return PiecewisePolynomial, fields
+
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two piecewise polynomials the same function."""

@@ -13,7 +13,7 @@ from biela.atoms.storage import Storage
 from biela.errors import ExpressionTooLargeError
 
 #: What ``expanded_text`` writes at most unless told otherwise.
-DEFAULT_LIMIT = 100_000
+DEFAULT_LIMIT = 20_000
 #: Sizes are counted up to here; the true ones can have millions of digits.
 _MANY = 10**18
 
@@ -67,9 +67,19 @@ def short_text(table: Storage, ref: int, limit: int = 200) -> str:
 
 def _expand(table: Storage, ref: int) -> str:
     notation = _Plain(table)
+    live = table.live([ref])
+    readers = dict.fromkeys(live, 0)
+    for atom in live:
+        for operand in table.operands(atom):
+            readers[abs(operand)] += 1
     texts: dict[int, Fragment] = {}
-    for atom in table.live([ref]):
+    for atom in live:
         texts[atom] = write(table, atom, texts.__getitem__, notation)
+        # a text is dropped with its last reader: together they may be far longer than the result
+        for operand in table.operands(atom):
+            readers[abs(operand)] -= 1
+            if not readers[abs(operand)]:
+                del texts[abs(operand)]
     result = texts[abs(ref)]
     return (result if ref >= 0 else negated(result)).text
 

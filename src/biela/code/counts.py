@@ -14,11 +14,14 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from biela.atoms import opcodes as op
-from biela.atoms.table import Table
 from biela.code.schedule import Schedule
 from biela.errors import ParseError
+
+if TYPE_CHECKING:
+    from biela.code.function import Function
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,29 @@ class Count:
         )
 
 
-def power_cost(n: int) -> int:
-    """Multiplications of an integer power by repeated squaring, shared powers once."""
+def count(function: Function) -> Count:
+    """What a function computes; the text that is counted is its C."""
+    from biela.code.targets.c99 import draft
+
+    listing = draft(function).listing
+    return Count(listing.operations, arithmetic(function.schedule), listing.atoms)
+
+
+def arithmetic(schedule: Schedule) -> int:
+    """All arithmetic nodes of a function; integer powers by repeated squaring, each power once."""
+    table = schedule.table
+    powers: set[tuple[int, int]] = set()
+    others = 0
+    for atom in schedule.operations:
+        if table.ops[atom] == op.POWER_INT:
+            powers |= {(table.left[atom], m) for m in _needed_powers(table.right[atom])}
+        else:
+            others += 1
+    return others + len(powers)
+
+
+def _needed_powers(n: int) -> set[int]:
+    """The exponents from 2 on that repeated squaring passes on its way to n."""
     needed: set[int] = set()
     stack = [n]
     while stack:
@@ -44,45 +68,45 @@ def power_cost(n: int) -> int:
         if m > 1 and m not in needed:
             needed.add(m)
             stack += [m // 2, m - m // 2]
-    return len(needed)
+    return needed
 
 
-def arithmetic(schedule: Schedule) -> int:
-    """All arithmetic nodes of a function."""
-    return sum(_cost(schedule.table, atom) for atom in schedule.operations)
-
-
-def _cost(table: Table, atom: int) -> int:
-    return power_cost(table.right[atom]) if table.ops[atom] == op.POWER_INT else 1
-
-
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", flags=re.S)
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*(?:\[\d+\])?)\s*=(?!=)\s*([^;]+);")
+_ELEMENT = re.compile(r"[A-Za-z_]\w*\[\d+\]\Z")
+_FLOAT_SUFFIX = re.compile(r"(?<=[0-9.])f\b")
 
 
 def count_listing(text: str) -> tuple[int, int]:
     """Atoms and operations of a printed listing of ``name = expression;`` assignments.
 
-    Assignments to array elements are outputs, the others are atoms.
+    Assignments to array elements are outputs, those of a single element are inputs, the others
+    are atoms.
 
-    >>> count_listing("a = sin(-x)*y; out[0] = -a; out[1] = -2.0*a;")
-    (1, 5)
+    >>> count_listing("x = q[0]; a = sin(-x)*y; out[0] = -a; out[1] = -2.0*a;")
+    (1, 4)
     """
     atoms = operations = 0
-    for target, expression in _ASSIGNMENT.findall(re.sub(r"/\*.*?\*/", " ", text, flags=re.S)):
-        atoms += "[" not in target
+    for target, expression in _ASSIGNMENT.findall(_COMMENT.sub(" ", text)):
+        atoms += "[" not in target and not _ELEMENT.match(expression)
         operations += _count_expression(" ".join(expression.split()))
     return atoms, operations
 
 
 def _count_expression(expression: str) -> int:
+    # C's conditional `c ? a : b` as Python's `c and a or b`, which parses alike
+    python = _FLOAT_SUFFIX.sub("", expression).replace("?", " and ").replace(":", " or ")
     try:
-        tree = ast.parse(expression, mode="eval")
+        tree = ast.parse(python, mode="eval")
     except SyntaxError as error:
         raise ParseError("not an expression of a listing", expression, error.offset or 0) from None
-    count = 0
+    operations = 0
     for node in ast.walk(tree):
-        if isinstance(node, (ast.BinOp, ast.Call, ast.Compare, ast.IfExp)) or (
-            isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant)
-        ):
-            count += 1
-    return count
+        match node:
+            case ast.BinOp() | ast.Call() | ast.Compare():
+                operations += 1
+            case ast.UnaryOp(operand=operand) if not isinstance(operand, ast.Constant):
+                operations += 1
+            case ast.BoolOp(op=ast.Or(), values=values):
+                operations += len(values) - 1
+    return operations

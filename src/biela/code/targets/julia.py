@@ -22,7 +22,7 @@ from biela.code.targets.language import Draft, Language, wrapped
 from biela.code.targets.names import FileNames
 
 #: Assignments in one function; inference and code generation are slower than linear.
-PART_SIZE: Final = 1000
+PART_SIZE: Final = 500
 _RESERVED: Final = """
     baremodule begin break catch const continue do else elseif end export false finally for
     function global if import in isa let local macro module mutable outer primitive public quote
@@ -45,6 +45,7 @@ class Julia(Language):
     """Julia."""
 
     comment = "#"
+    first = 1
     reserved = frozenset([*_RESERVED.split(), *_HELPERS])
     helpers = {n: f"{n}({a}) = {text}\n" for n, (a, text) in _HELPERS.items()}  # noqa: RUF012
     functions = {  # noqa: RUF012 (a ClassVar of the base class)
@@ -83,13 +84,9 @@ class Julia(Language):
         i, j = divmod(position, array.shape[1])
         return f"{name}[{i + 1}, {j + 1}]"
 
-    def assign(self, target: str, text: str) -> list[str]:
+    def target(self, name: str, array: ExpressionArray, position: int) -> str:
         """A scalar output is what a reference holds."""
-        if target in self.references:
-            target += "[]"
-        return super().assign(target, text)
-
-    references: frozenset[str] = frozenset()
+        return self.element(name, array, position) if array.shape else f"{name}[]"
 
 
 def source(function: Function) -> str:
@@ -117,9 +114,9 @@ def _curve(file: FileNames, name: str, curve: PiecewisePolynomial) -> str:
     table = zip(curve.origins, curve.coefficients, strict=True)
     lines = [
         f"# {curve.name}: a piecewise cubic with {len(curve.breaks)} breakpoints",
-        *wrapped(f"const {breaks} = [{_list(curve.breaks, ', ')}]", "    "),
+        *wrapped(f"const {breaks} = [{_list(curve.breaks)}]", "    "),
         f"const {rows} = [",
-        *(f"    {_list((origin, *row), ' ')}" for origin, row in table),
+        *(f"    ({_list((origin, *row))})," for origin, row in table),
         "]",
         f"function {name}(x)",
     ]
@@ -127,9 +124,9 @@ def _curve(file: FileNames, name: str, curve: PiecewisePolynomial) -> str:
         shifted = f"x - ({curve.breaks[0]!r})"
         lines.append(f"    x = x - {curve.period!r}*floor(({shifted})/{curve.period!r})")
     lines += [
-        f"    k = searchsortedlast({breaks}, x) + 1",
-        f"    s = x - {rows}[k, 1]",
-        f"    return (({rows}[k, 5]*s + {rows}[k, 4])*s + {rows}[k, 3])*s + {rows}[k, 2]",
+        f"    origin, c0, c1, c2, c3 = {rows}[searchsortedlast({breaks}, x) + 1]",
+        "    s = x - origin",
+        "    return ((c3*s + c2)*s + c1)*s + c0",
         "end",
         "",
     ]
@@ -137,10 +134,7 @@ def _curve(file: FileNames, name: str, curve: PiecewisePolynomial) -> str:
 
 
 def _in_place(file: FileNames, draft: Draft) -> str:
-    function, names = draft.function, draft.names
-    assert isinstance(draft.language, Julia)
-    draft.language.references = frozenset(names.arrays[a.name] for a in function.outputs if not a.shape)
-    inputs, outputs = _arrays(draft)
+    names, inputs, outputs = draft.names, draft.inputs, draft.outputs
     head = f"{names.function}!({', '.join([*outputs, *inputs])})"
     about = [f"# {line}" for line in [head, *describe(draft)]]
     parts, slots = cut(draft.listing, PART_SIZE)
@@ -153,14 +147,15 @@ def _in_place(file: FileNames, draft: Draft) -> str:
     for number, part in enumerate(parts, start=1):
         inner = file.fresh(f"{names.function}_part{number}") + "!"
         lines += wrapped(f"function {inner}({arrays})", "        ")
-        lines += [*draft.body(part, f"{work}[{{slot}}]"), *_END]
+        lines += [*draft.body(part, work), *_END]
         calls += wrapped(f"    {inner}({arrays})", "        ")
-    make = f"    {work} = zeros({_type(draft)}, {slots + 1})"
-    return "\n".join([*lines, *about, *wrapped(f"function {head}", "        "), make, *calls, *_END])
+    make = f"    {work} = zeros({_type(draft)}, {slots})"
+    lines += [*about, *wrapped(f"function {head}", "        "), make, *calls, *_END]
+    return "\n".join(lines)
 
 
 def _allocating(draft: Draft) -> str:
-    inputs, outputs = _arrays(draft)
+    inputs, outputs = draft.inputs, draft.outputs
     name, kind = draft.names.function, draft.names.fresh("T")
     lines = wrapped(f"function {name}({', '.join(inputs)})", "        ")
     lines += wrapped(f"    {kind} = {_type(draft)}", "        ")
@@ -178,19 +173,12 @@ def _allocating(draft: Draft) -> str:
 _END: Final = ["    return nothing", "end", ""]
 
 
-def _arrays(draft: Draft) -> tuple[list[str], list[str]]:
-    names = draft.names.arrays
-    return (
-        [names[a.name] for a in draft.function.inputs],
-        [names[a.name] for a in draft.function.outputs],
-    )
-
-
 def _type(draft: Draft) -> str:
-    inputs, _ = _arrays(draft)
-    kinds = ", ".join(f"eltype({name})" for name in inputs)
-    return f"float(promote_type({kinds}))" if inputs else "Float64"
+    # an empty array may hold anything
+    arrays = zip(draft.inputs, draft.function.inputs, strict=True)
+    kinds = ", ".join(f"eltype({name})" for name, array in arrays if array.refs)
+    return f"float(promote_type({kinds}))" if kinds else "Float64"
 
 
-def _list(values: Iterable[float], separator: str) -> str:
-    return separator.join(repr(value) for value in values)
+def _list(values: Iterable[float]) -> str:
+    return ", ".join(repr(value) for value in values)

@@ -19,7 +19,7 @@ from biela.atoms.numbers import Number
 from biela.atoms.table import Table
 from biela.code.arrays import ExpressionArray
 from biela.code.function import Function
-from biela.code.listing import Entry, Listing, Statement
+from biela.code.listing import Listing
 from biela.code.parts import Part
 from biela.code.schedule import Changes
 from biela.code.targets.names import FileNames, LocalNames
@@ -34,7 +34,7 @@ _DEPENDS_ON: Final = {
     Changes.WITH_TIME: "time",
     Changes.WITH_CONFIGURATION: "configuration",
     Changes.WITH_VELOCITY: "velocity",
-    Changes.ALWAYS: "accelerations, inputs, unknowns",
+    Changes.ALWAYS: "other inputs",
 }
 
 
@@ -53,6 +53,8 @@ class Language(Notation):
     #: outputs start as zeros, so that zeros need not be written
     skip_zeros: ClassVar[bool] = False
     plain_scalars: ClassVar[bool] = True
+    #: index of the first element of an array
+    first: ClassVar[int] = 0
 
     def __init__(self, file: FileNames, table: Table) -> None:
         self.file, self.table = file, table
@@ -97,9 +99,17 @@ class Language(Notation):
 
     # ------------------------------------------------------------------------- statements
 
+    def index(self, array: ExpressionArray, position: int) -> int:
+        """Where an entry, counted row by row, stands among the others of its array."""
+        return position
+
     def element(self, name: str, array: ExpressionArray, position: int) -> str:
         """Entry ``position`` (row by row) of an array."""
         raise NotImplementedError
+
+    def target(self, name: str, array: ExpressionArray, position: int) -> str:
+        """The same as the left side of an assignment."""
+        return self.element(name, array, position)
 
     def extent(self, name: str, array: ExpressionArray) -> str:
         """An array with its size, for comments."""
@@ -124,6 +134,16 @@ class Draft:
     language: Language
     listing: Listing
 
+    @property
+    def inputs(self) -> list[str]:
+        """What the input arrays are called."""
+        return [self.names.arrays[a.name] for a in self.function.inputs]
+
+    @property
+    def outputs(self) -> list[str]:
+        """What the output arrays are called."""
+        return [self.names.arrays[a.name] for a in self.function.outputs]
+
     @staticmethod
     def make(function: Function, language: Language) -> Draft:
         """Write the listing of a function."""
@@ -133,12 +153,15 @@ class Draft:
         )
         return Draft(function, names, language, listing)
 
-    def body(self, part: Part, work: str = "") -> list[str]:
-        """The lines of a part, without its head; ``work`` is an element of the work array."""
+    def body(self, part: Part, work: str = "", opening: Sequence[str] = ()) -> list[str]:
+        """The lines of a part, without its head.
+
+        ``work`` is the work array, ``opening`` makes the outputs.
+        """
         blocks = [
             self._reads(part, work),
             *self._statements(part, work),
-            self._writes(part),
+            self._writes(part, opening),
         ]
         lines: list[str] = []
         for block in blocks:
@@ -159,29 +182,40 @@ class Draft:
                     if element != names.symbols[ref]:
                         lines += language.declare(names.symbols[ref], element)
         for name, slot in part.loads:
-            lines += language.declare(name, work.format(slot=slot))
+            lines += language.declare(name, f"{work}[{slot + language.first}]")
         return [self._comment("inputs"), *lines] if lines else []
 
     def _statements(self, part: Part, work: str) -> list[list[str]]:
+        """A block for each class of statements; what moves is one block unless it is sorted."""
+        language = self.language
+        fastest = max((s.changes for s in self.listing.statements), default=Changes.NEVER)
         blocks: list[list[str]] = []
         current: Changes | None = None
         for statement in part.statements:
-            if statement.changes is not current:
-                current = statement.changes
-                blocks.append([self._comment(f"depends on: {_DEPENDS_ON[current]}")])
-            blocks[-1] += self.language.declare(statement.name, statement.text)
+            kind = statement.changes
+            mixed = kind >= Changes.WITH_CONFIGURATION and not self.listing.is_sorted
+            if mixed:
+                kind = fastest
+            if kind is not current:
+                current = kind
+                slower = "; what changes less often is marked" if mixed else ""
+                blocks.append([self._comment(f"depends on: {_DEPENDS_ON[kind]}{slower}")])
+            lines = language.declare(statement.name, statement.text)
+            if statement.changes is not kind:
+                lines[-1] += f"  {self._comment(_DEPENDS_ON[statement.changes])}"
+            blocks[-1] += lines
             if statement.node in part.stores:
                 slot = part.stores[statement.node]
-                blocks[-1] += self.language.assign(work.format(slot=slot), statement.name)
+                blocks[-1] += language.assign(f"{work}[{slot + language.first}]", statement.name)
         return blocks
 
-    def _writes(self, part: Part) -> list[str]:
-        lines = []
+    def _writes(self, part: Part, opening: Sequence[str]) -> list[str]:
+        lines = list(opening)
         for entry in part.entries:
             if entry.ref or not self.language.skip_zeros:
                 array = self.function.outputs[entry.array]
                 name = self.names.arrays[array.name]
-                target = self.language.element(name, array, entry.position)
+                target = self.language.target(name, array, entry.position)
                 lines += self.language.assign(target, entry.text)
         return [self._comment("outputs"), *lines] if lines else []
 
@@ -207,6 +241,3 @@ def _cut(line: str, room: int) -> int | None:
         if fitting:
             return fitting[-1]
     return None
-
-
-__all__ = ["WIDTH", "Draft", "Entry", "Language", "Statement", "wrapped"]

@@ -117,23 +117,19 @@ def source(function: Function) -> str:
     """The text of a function file."""
     file = FileNames([function], Matlab.reserved, Matlab.spell)
     draft = Draft.make(function, Matlab(file, function.table))
-    names = draft.names
-    inputs = [names.arrays[a.name] for a in function.inputs]
-    outputs = [names.arrays[a.name] for a in function.outputs]
+    name = draft.names.function
     lines = wrapped(
-        f"function [{', '.join(outputs)}] = {names.function}({', '.join(inputs)})",
+        f"function [{', '.join(draft.outputs)}] = {name}({', '.join(draft.inputs)})",
         "        ",
         Matlab.continuation,
     )
-    about = [*heading(names.function, [function]), "", *describe(draft)]
+    about = [*heading(name, [function]), "", *describe(draft)]
     lines += [f"    % {line}".rstrip() for line in about]
-    body = draft.body(whole(draft.listing))
-    first = next((k for k, line in enumerate(body) if line.endswith("% outputs")), len(body))
-    lines += ["", *body[:first]]
-    for name, array in zip(outputs, function.outputs, strict=True):
+    opening = []
+    for output, array in zip(draft.outputs, function.outputs, strict=True):
         rows, columns = (*array.shape, 1, 1)[:2]
-        lines.append(f"    {name} = zeros({rows}, {columns});")
-    lines += [*body[first:], "end", ""]
+        opening.append(f"{output} = zeros({rows}, {columns});")
+    lines += ["", *draft.body(whole(draft.listing), opening=opening), "end", ""]
     called = draft.language.called
     parts = ["\n".join(lines)]
     parts += [text for helper, text in Matlab.helpers.items() if helper in called]

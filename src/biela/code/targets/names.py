@@ -9,6 +9,7 @@ function its arrays and its symbols.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from biela.atoms import opcodes as op
 from biela.atoms.external import ExternalFunction
@@ -18,6 +19,9 @@ from biela.errors import ExportError
 
 Spell = Callable[[str], str]
 
+#: What the texts of curves and helper functions call their own things.
+_CURVE_LOCALS: Final = frozenset({*"abckrsxy", "breaks", "rows", "row", "step", "count", "origin"})
+
 
 class Names:
     """Identifiers given out so far; ``spell`` makes a name one that the language can write."""
@@ -26,10 +30,10 @@ class Names:
         self.taken = set(taken)
         self.spell = spell
 
-    def fresh(self, name: str) -> str:
+    def fresh(self, name: str, avoid: frozenset[str] = frozenset()) -> str:
         """An identifier that nothing else has."""
         name = self.spell(name)
-        while name in self.taken:
+        while name in self.taken or name in avoid:
             name += "_"
         self.taken.add(name)
         return name
@@ -58,7 +62,7 @@ class FileNames(Names):
         for function in functions:
             for curve in curves_of(function):
                 if curve.key not in self.curves:
-                    self.curves[curve.key] = self.fresh(curve.name), curve
+                    self.curves[curve.key] = self.fresh(curve.name, _CURVE_LOCALS), curve
 
     def _add_external(self, external: ExternalFunction) -> None:
         known = self.externals.get(external.name)

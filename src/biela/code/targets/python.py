@@ -81,13 +81,17 @@ class Python(Language):
         return self.call("np.where", (condition, a, b))
 
     def element(self, name: str, array: ExpressionArray, position: int) -> str:
-        """An element counted from 0; a scalar output is filled whole."""
+        """An element counted from 0."""
         if not array.shape:
             return name
         if len(array.shape) == 1:
             return f"{name}[{position}]"
         i, j = divmod(position, array.shape[1])
         return f"{name}[{i}, {j}]"
+
+    def target(self, name: str, array: ExpressionArray, position: int) -> str:
+        """A scalar output is filled for the whole batch."""
+        return self.element(name, array, position) if array.shape else f"{name}[...]"
 
     def assign(self, target: str, text: str) -> list[str]:
         """A long expression stands in parentheses, so that its lines can be broken."""
@@ -126,9 +130,8 @@ def _curve(name: str, curve: PiecewisePolynomial) -> str:
     ]
     lines[:1] = wrapped(lines[0], "        ")
     if curve.period:
-        lines.append(
-            f"    x = x - {curve.period!r} * np.floor((x - ({curve.breaks[0]!r})) / {curve.period!r})"
-        )
+        shifted = f"x - ({curve.breaks[0]!r})"
+        lines.append(f"    x = x - {curve.period!r}*np.floor(({shifted})/{curve.period!r})")
     lines += [
         '    origin, c0, c1, c2, c3 = rows[:, np.searchsorted(breaks, x, side="right")]',
         "    s = x - origin",
@@ -139,37 +142,27 @@ def _curve(name: str, curve: PiecewisePolynomial) -> str:
 
 def _function(draft: Draft) -> str:
     function, names = draft.function, draft.names
-    inputs = [names.arrays[a.name] for a in function.inputs]
-    outputs = [names.arrays[a.name] for a in function.outputs]
     external = [names.spelled_external(e.name) for e in externals_of(function)]
-    parameters = ", ".join([*inputs, *(["*", *external] if external else [])])
+    parameters = ", ".join([*draft.inputs, *(["*", *external] if external else [])])
     lines = []
     if any(function.table.ops[a] == op.SELECT for a in function.schedule.operations):
         lines += [
             "# both values of a case are computed, and the one not taken may be out of range",
             '@np.errstate(divide="ignore", invalid="ignore", over="ignore")',
         ]
-    lines += [*wrapped(f"def {names.function}({parameters}):", "        ")]
-    lines += [f'    """{names.function}', "", *_indented(describe(draft)), '    """']
-    for array in function.inputs:
-        name = names.arrays[array.name]
-        lines.append(f"    {name} = _checked({array.name!r}, {name}, {array.shape!r})")
+    lines += wrapped(f"def {names.function}({parameters}):", "        ")
+    about = [f'"""{names.function}', "", *describe(draft), '"""']
+    lines += [f"    {line}".rstrip() for line in about]
     batch = names.fresh("batch")
-    shapes = ", ".join(
-        f"{names.arrays[a.name]}.shape[{len(a.shape)}:]" if a.shape else f"{names.arrays[a.name]}.shape"
-        for a in function.inputs
-    )
-    lines += wrapped(f"    {batch} = np.broadcast_shapes({shapes})", "        ")
-    body = draft.body(whole(draft.listing))
-    first = next((k for k, line in enumerate(body) if line.endswith("# outputs")), len(body))
-    lines += ["", *body[:first]] if first else []
-    for array in function.outputs:
-        shape = "".join(f"{n}, " for n in array.shape) + f"*{batch}"
-        lines.append(f"    {names.arrays[array.name]} = np.zeros(({shape},))")
-    lines += body[first:]
-    results = [n if a.shape else f"{n}[()]" for n, a in zip(outputs, function.outputs, strict=True)]
+    shapes = []
+    for name, array in zip(draft.inputs, function.inputs, strict=True):
+        lines.append(f'    {name} = _checked("{array.name}", {name}, {array.shape!r})')
+        shapes.append(f"{name}.shape[{len(array.shape)}:]" if array.shape else f"{name}.shape")
+    lines += wrapped(f"    {batch} = np.broadcast_shapes({', '.join(shapes)})", "        ")
+    opening, results = [], []
+    for name, array in zip(draft.outputs, function.outputs, strict=True):
+        size = f"({', '.join(map(str, array.shape))}, *{batch})" if array.shape else batch
+        opening.append(f"{name} = np.zeros({size})")
+        results.append(name if array.shape else f"{name}[()]")
+    lines += ["", *draft.body(whole(draft.listing), opening=opening)]
     return "\n".join([*lines, f"    return {', '.join(results)}", ""])
-
-
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines]

@@ -1,0 +1,144 @@
+"""Functions written to files, in any of the languages; docs/export.md describes the layout.
+
+Nothing is written unless everything can be: the texts are made and the folder is looked at first.
+A file that biela did not write is never overwritten.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from biela.code.function import Function
+from biela.code.targets import c99, julia, matlab, python
+from biela.code.targets.c99_notation import Order, Real
+from biela.code.targets.description import MARK
+from biela.errors import ExportError
+
+#: file name -> text
+Texts = dict[str, str]
+
+
+def export(
+    functions: Function | Iterable[Function],
+    folder: str | Path,
+    languages: str | Sequence[str] = ("c",),
+    name: str | None = None,
+    *,
+    real: Real = "double",
+    order: Order = "column",
+) -> list[Path]:
+    """Write functions as source files and return the paths of these.
+
+    ``languages`` are ``"c"``, ``"matlab"``, ``"python"`` and ``"julia"``.  ``name`` is that of the
+    files that hold all functions together; if not given, it is the name of the only function or of
+    the workspace they share.  ``real`` and ``order`` (of matrices) concern C only.
+
+    Raises
+    ------
+    ExportError
+        If a function cannot be written in a language, or a file is there that biela did not write.
+    """
+    several = [functions] if isinstance(functions, Function) else list(functions)
+    if not several:
+        raise ExportError("there is no function to export")
+    wanted = [languages] if isinstance(languages, str) else list(languages)
+    unknown = [language for language in wanted if language not in LANGUAGES]
+    if unknown or not wanted:
+        raise ExportError(
+            f"no such language: {', '.join(unknown) or 'none given'}; there are "
+            f"{', '.join(LANGUAGES)}"
+        )
+    stem = name if name is not None else _common_name(several)
+    if not re.fullmatch(r"[A-Za-z]\w*", stem, re.ASCII):
+        raise ExportError(
+            f"{stem!r} cannot name a source file: use letters, digits and _, starting with a letter"
+        )
+    texts: Texts = {}
+    for language in wanted:
+        for file, text in LANGUAGES[language](several, stem, real, order).items():
+            if file.lower() in (known.lower() for known in texts):
+                raise ExportError(
+                    f"two files of the export would be called {file} (some systems do not tell "
+                    f"capitals apart): rename a function"
+                )
+            texts[file] = text
+    return _write(Path(folder), texts)
+
+
+def _c(functions: Sequence[Function], name: str, real: Real, order: Order) -> Texts:
+    header, source = c99.header_and_source(functions, name, real=real, order=order)
+    return {f"{name}.h": header, f"{name}.c": source}
+
+
+def _matlab(functions: Sequence[Function], *_: str) -> Texts:
+    texts: Texts = {}
+    for function in functions:
+        file = f"{matlab.file_name(function)}.m"
+        if file.lower() in (known.lower() for known in texts):
+            raise ExportError(f"two functions of the export need the file {file}: rename one")
+        texts[file] = matlab.source(function)
+    return texts
+
+
+def _python(functions: Sequence[Function], name: str, *_: str) -> Texts:
+    return {f"{name}.py": python.module(functions, name)}
+
+
+def _julia(functions: Sequence[Function], name: str, *_: str) -> Texts:
+    return {f"{name}.jl": julia.file_text(functions, name)}
+
+
+LANGUAGES: Final[dict[str, Callable[..., Texts]]] = {
+    "c": _c,
+    "matlab": _matlab,
+    "python": _python,
+    "julia": _julia,
+}
+
+
+def _common_name(functions: Sequence[Function]) -> str:
+    if len(functions) == 1:
+        return functions[0].name
+    names = {f.workspace.name for f in functions}
+    if len(names) > 1:
+        raise ExportError(
+            f"the functions come from the workspaces {', '.join(sorted(names))}: "
+            f"give the files a name with name=…"
+        )
+    name = re.sub(r"\W", "_", names.pop(), flags=re.ASCII)
+    return name if name[:1].isalpha() else f"m{name}"
+
+
+def _write(folder: Path, texts: Texts) -> list[Path]:
+    """Write the files, each whole or not at all."""
+    paths = [folder / file for file in texts]
+    for path in paths:
+        if path.exists() and not _is_ours(path):
+            raise ExportError(
+                f"{path} was not written by biela, so it is left alone: "
+                f"move it, or export to another folder"
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in zip(paths, texts.values(), strict=True):
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            os.chmod(temporary, 0o644)  # what mkstemp makes only the owner can read
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    return paths
+
+
+def _is_ours(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return MARK in file.read(2000)
