@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -141,8 +142,6 @@ def newton_euler() -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    import sys
-
     sys.modules["newton_euler"] = module
     spec.loader.exec_module(module)
     return module
@@ -157,7 +156,7 @@ def puma() -> Function:
 
 @cache
 def block_pendulum() -> Function:
-    """M and delta of the block-pendulum in the signs of the thesis (seed0b, 10.1)."""
+    """M and delta of the block-pendulum in the signs of the thesis (Plaza 2015, A.1)."""
     ws = bl.Workspace("block_pendulum")
     x, theta = ws.coordinates("x theta")
     p = ws.parameters("m_b m_p l_p Iyy_p k theta_0 c_vis F_b M_p g")
@@ -171,13 +170,3 @@ def block_pendulum() -> Function:
     ]
     inputs = {"q": [x, theta], "v": [x.velocity, theta.velocity], "p": p}
     return Function("block_pendulum", inputs, {"M": M, "delta": delta})
-
-
-#: seed0b, 18.3: q, v, p; -M and delta
-BLOCK_PENDULUM_STATE = (
-    [0.0, 0.4],
-    [0.5, -0.8],
-    [3.0, 1.2, 0.7, 0.65, 20.0, 0.1, 0.9, 4.0, -0.6, 9.81],
-)
-BLOCK_PENDULUM_MINUS_M = [[4.2, 0.773691234962], [0.773691234962, 0.65]]
-BLOCK_PENDULUM_DELTA = [-3.759351300825, 8.608962907960]

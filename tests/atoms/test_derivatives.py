@@ -290,6 +290,16 @@ def test_simple_derivatives_reuse_the_atoms_that_are_there(ws, xyz):
     assert len(ws) == before
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("value", [1e-75, -1e-60, 1e-3, 1e75])
+def test_the_derivative_of_a_negative_power_keeps_the_range_of_the_result(xyz, n, value):
+    """-n x**(-n - 1) is a double where the square of 1/x**n is none."""
+    x, _, _ = xyz
+    expected = -n * value ** (-n - 1)
+    for d in (diff(x**-n, x), gradient(1 / x**n, [x])[0]):
+        assert float(evaluate(d, {x: value})) == pytest.approx(expected, rel=1e-14, abs=0)
+
+
 # --- where a branch is not defined --------------------------------------------
 
 

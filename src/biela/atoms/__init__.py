@@ -5,6 +5,7 @@ Builds, differentiates, substitutes and counts expressions; knows nothing of mec
 
 from biela.atoms.atom import Atom
 from biela.atoms.differentiate import (
+    Direction,
     Jacobian,
     diff,
     directional,
@@ -46,6 +47,7 @@ from biela.atoms.workspace import Curve, External, Statistics, Workspace
 __all__ = [
     "Atom",
     "Curve",
+    "Direction",
     "External",
     "Jacobian",
     "Kind",

@@ -46,6 +46,29 @@ def diff(expression: Atom, symbol: Atom) -> Atom:
     return Atom(table, _rate(known, expression.ref))
 
 
+class Direction:
+    """Derivatives along one direction, sum of df/ds_k * d_k, each remembered.
+
+    >>> from biela.atoms import Direction, Workspace, sin
+    >>> ws = Workspace()
+    >>> x, y = ws.symbols("x y")
+    >>> Direction(ws, {x: y})(sin(x))
+    cos(x)*y
+    """
+
+    def __init__(self, workspace: Workspace, rates: Mapping[Atom, Atom | float]) -> None:
+        self._table = workspace.table
+        self._seeds = {
+            _symbol(self._table, symbol): workspace.atom(rate).ref for symbol, rate in rates.items()
+        }
+        self._known: dict[int, int] = {}
+
+    def __call__(self, expression: Atom) -> Atom:
+        """The derivative of an expression."""
+        _sweep_forward(self._table, [expression.ref], self._seeds, self._known)
+        return Atom(self._table, _rate(self._known, expression.ref))
+
+
 def directional(expressions: Sequence[Atom], direction: Mapping[Atom, Atom | float]) -> list[Atom]:
     """The derivative of each expression along a direction: sum of df/ds_k * d_k."""
     if not expressions:

@@ -12,6 +12,7 @@ are free.  It is the rule behind the published tables (Plaza 2015, ch. 6).
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -74,6 +75,7 @@ def _needed_powers(n: int) -> set[int]:
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", flags=re.S)
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*(?:\[\d+\])?)\s*=(?!=)\s*([^;]+);")
 _ELEMENT = re.compile(r"[A-Za-z_]\w*\[\d+\]\Z")
+_KEYWORD = re.compile(rf"\b(?:{'|'.join(keyword.kwlist)})\b")  # symbols of that name
 _FLOAT_SUFFIX = re.compile(r"(?<=[0-9.])f\b")
 
 
@@ -95,7 +97,8 @@ def count_listing(text: str) -> tuple[int, int]:
 
 def _count_expression(expression: str) -> int:
     # C's conditional `c ? a : b` as Python's `c and a or b`, which parses alike
-    python = _FLOAT_SUFFIX.sub("", expression).replace("?", " and ").replace(":", " or ")
+    python = _KEYWORD.sub("name", _FLOAT_SUFFIX.sub("", expression))
+    python = python.replace("?", " and ").replace(":", " or ")
     try:
         tree = ast.parse(python, mode="eval")
     except SyntaxError as error:

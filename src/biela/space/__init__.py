@@ -1,8 +1,41 @@
-"""Three-dimensional mechanics on atoms.
+"""Three-dimensional mechanics on atoms: bases, points, frames, vectors, tensors, solids."""
 
-Bases and points arranged in trees, frames, vectors and tensors that know their base, solids,
-wrenches and twists, and the kinematic operators that give position, velocity and acceleration
-between any two of them.
+from biela.space.algebra import Algebra, Toward
+from biela.space.bases import Base
+from biela.space.kinematics import (
+    acceleration,
+    acceleration_in,
+    angular_acceleration,
+    angular_velocity,
+    derivative,
+    position,
+    rotation_matrix,
+    velocity,
+    velocity_in,
+)
+from biela.space.points import Frame, Point
+from biela.space.solids import Solid, Wrench
+from biela.space.space import Space
+from biela.space.vectors import Tensor, Vector
 
-May import `biela.atoms`. Empty as yet.
-"""
+__all__ = [
+    "Algebra",
+    "Base",
+    "Frame",
+    "Point",
+    "Solid",
+    "Space",
+    "Tensor",
+    "Toward",
+    "Vector",
+    "Wrench",
+    "acceleration",
+    "acceleration_in",
+    "angular_acceleration",
+    "angular_velocity",
+    "derivative",
+    "position",
+    "rotation_matrix",
+    "velocity",
+    "velocity_in",
+]

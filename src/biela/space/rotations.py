@@ -64,6 +64,7 @@ class AxisRotation(Rotation):
         return sin(self.angle), cos(self.angle)
 
     def to_old(self, v: Triple) -> Triple:
+        """R v."""
         s, c = self._sin_cos
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
         result = list(v)
@@ -71,6 +72,7 @@ class AxisRotation(Rotation):
         return result[0], result[1], result[2]
 
     def to_new(self, v: Triple) -> Triple:
+        """Rᵀ v."""
         s, c = self._sin_cos
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
         result = list(v)
@@ -78,9 +80,11 @@ class AxisRotation(Rotation):
         return result[0], result[1], result[2]
 
     def keeps(self, v: Triple) -> bool:
+        """Whether the components stay the same."""
         return not (v[(self.axis + 1) % 3].ref or v[(self.axis + 2) % 3].ref)
 
     def keeps_tensor(self, T: Matrix3) -> bool:
+        """Whether the components of a tensor stay the same."""
         k, i, j = self.axis, (self.axis + 1) % 3, (self.axis + 2) % 3
         coupled = (T[i][k], T[j][k], T[k][i], T[k][j])
         return (
@@ -91,6 +95,7 @@ class AxisRotation(Rotation):
 
     @cached_property
     def angular_velocity(self) -> Triple:
+        """Angular velocity, components in the new base."""
         rate = time_derivative(self.angle)
         zero = rate * 0
         result = [zero, zero, zero]
@@ -99,6 +104,7 @@ class AxisRotation(Rotation):
 
     @cached_property
     def matrix(self) -> Matrix3:
+        """R, by rows."""
         one = self.angle * 0 + 1
         zero = self.angle * 0
         columns = [
@@ -117,21 +123,26 @@ class MatrixRotation(Rotation):
 
     @property
     def matrix(self) -> Matrix3:
+        """R, by rows."""
         return self._matrix
 
     def to_old(self, v: Triple) -> Triple:
+        """R v."""
         a, b, c = (row[0] * v[0] + row[1] * v[1] + row[2] * v[2] for row in self._matrix)
         return a, b, c
 
     def to_new(self, v: Triple) -> Triple:
+        """Rᵀ v."""
         R = self._matrix
         a, b, c = (R[0][j] * v[0] + R[1][j] * v[1] + R[2][j] * v[2] for j in range(3))
         return a, b, c
 
     def keeps(self, v: Triple) -> bool:
+        """Whether the components stay the same."""
         return not any(x.ref for x in v)
 
     def keeps_tensor(self, T: Matrix3) -> bool:
+        """Whether the components of a tensor stay the same."""
         off = (T[0][1], T[0][2], T[1][0], T[1][2], T[2][0], T[2][1])
         isotropic = T[0][0].ref == T[1][1].ref == T[2][2].ref
         return isotropic and not any(t.ref for t in off)
@@ -163,10 +174,7 @@ def about_vector(ws: Workspace, direction: Sequence[float], angle: Atom) -> Matr
     skew = ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0))
     outer = [[a * b for b in (x, y, z)] for a in (x, y, z)]
     rows = [
-        [
-            c * (float(i == j) - outer[i][j]) + s * skew[i][j] + outer[i][j]
-            for j in range(3)
-        ]
+        [c * (float(i == j) - outer[i][j]) + s * skew[i][j] + outer[i][j] for j in range(3)]
         for i in range(3)
     ]
     rate = time_derivative(angle)

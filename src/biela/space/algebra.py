@@ -1,0 +1,156 @@
+"""In which base, and in which order, vectors are added and multiplied.
+
+The components of a result do not depend on it, the number of operations does.  An algebra is the
+choice of three things:
+
+- ``toward``: two operands on one branch meet in the upper base (``LEAF``, the thesis's *UP*) or in
+  the lower one (``ROOT``, *DOWN*); operands on different branches meet in their common ancestor.
+- ``extended``: a vector is kept as a sum of parts, each in the base where its components are
+  simplest, and parts are brought together only in products, on the path between their bases.  So
+  no part is ever turned forth and back, and sin² + cos² never arises (Plaza 2015, ch. 5).
+- ``merge``: consecutive turns about one axis are made as one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from biela.atoms import Atom
+from biela.space.bases import Base, keeps_along, project
+from biela.space.rotations import Matrix3, Triple
+from biela.space.tree import common_ancestor
+
+#: The parts of a vector by base, in the order in which the bases were made.
+Parts = dict[Base, Triple]
+
+
+class Toward(Enum):
+    """To which end of the base tree operations are taken."""
+
+    LEAF = "leaf"  # the thesis's gravity UP
+    ROOT = "root"  # the thesis's gravity DOWN
+
+
+@dataclass(frozen=True)
+class Algebra:
+    """Rules for operations on vectors; see the module."""
+
+    toward: Toward = Toward.ROOT
+    extended: bool = True
+    merge: bool = False
+
+    def meeting_base(self, a: Base, b: Base) -> Base:
+        """The base in which operands of two bases meet."""
+        shared = common_ancestor(a, b)
+        if shared is not a and shared is not b:
+            return shared
+        upper = b if shared is a else a
+        return upper if self.toward is Toward.LEAF else shared
+
+    def add(self, u: Parts, v: Parts) -> Parts:
+        """The sum u + v.  A zero operand has no base and asks for no change of base."""
+        if not u or not v:
+            return v or u
+        if self.extended:
+            total = dict(u)
+            for base, part in v.items():
+                total[base] = plus(total[base], part) if base in total else part
+            return self.settled(total)
+        (a, x), (b, y) = self.single(u), self.single(v)
+        base = self.meeting_base(a, b)
+        return self.settled(
+            {base: plus(project(x, a, base, self.merge), project(y, b, base, self.merge))}
+        )
+
+    def scaled(self, factor: Atom, u: Parts) -> Parts:
+        """The vector times a factor."""
+        return self.settled({b: (factor * x, factor * y, factor * z) for b, (x, y, z) in u.items()})
+
+    def dot(self, zero: Atom, u: Parts, v: Parts) -> Atom:
+        """The scalar product u · v."""
+        total = zero
+        for a, x in u.items():
+            for b, y in v.items():
+                _, p, q = self._together(a, x, b, y)
+                total = total + (p[0] * q[0] + p[1] * q[1] + p[2] * q[2])
+        return total
+
+    def cross(self, u: Parts, v: Parts) -> Parts:
+        """The vector product u x v; the product of two parts belongs to the base in which it was formed."""
+        total: Parts = {}
+        for a, x in u.items():
+            for b, y in v.items():
+                base, p, q = self._together(a, x, b, y)
+                product = (
+                    p[1] * q[2] - p[2] * q[1],
+                    p[2] * q[0] - p[0] * q[2],
+                    p[0] * q[1] - p[1] * q[0],
+                )
+                total[base] = plus(total[base], product) if base in total else product
+        return self.settled(total)
+
+    def apply(self, lowest: Base, highest: Base, T: Matrix3, u: Parts) -> Parts:
+        """T u, for a tensor with the same components from ``lowest`` up to ``highest``."""
+        total: Parts = {}
+        for start, part in u.items():
+            base = self._tensor_base(lowest, highest, start, part)
+            v = part if base is start else project(part, start, base, self.merge)
+            a, b, c = (row[0] * v[0] + row[1] * v[1] + row[2] * v[2] for row in T)
+            total[base] = plus(total[base], (a, b, c)) if base in total else (a, b, c)
+        return self.settled(total)
+
+    def _tensor_base(self, lowest: Base, highest: Base, start: Base, part: Triple) -> Base:
+        """Where a part meets a tensor: the nearest base in which the tensor is natural."""
+        if keeps_along(part, start, highest):
+            return highest
+        shared = common_ancestor(start, highest)
+        return shared if shared.depth >= lowest.depth else lowest
+
+    def single(self, parts: Parts) -> tuple[Base, Triple]:
+        """A vector in one base; several parts are added in the order of this algebra."""
+        ordered = sorted(parts.items(), key=lambda item: item[0].depth)
+        if self.toward is Toward.ROOT:
+            ordered.reverse()
+        base, total = ordered[0]
+        for other, part in ordered[1:]:
+            meeting = self.meeting_base(base, other)
+            total = plus(
+                project(total, base, meeting, self.merge), project(part, other, meeting, self.merge)
+            )
+            base = meeting
+        return base, total
+
+    def settled(self, parts: Parts) -> Parts:
+        """Parts without zeros, each lowered while its components stay the same, in order."""
+        total: Parts = {}
+        for base in sorted(parts, key=lambda b: -b.depth):
+            part = parts[base]
+            if not any(x.ref for x in part):
+                continue
+            if self.extended:
+                while base.parent is not None and base.rotation.keeps(part):
+                    base = base.parent
+            total[base] = plus(total[base], part) if base in total else part
+        return {
+            base: total[base]
+            for base in sorted(total, key=lambda b: b.index)
+            if any(x.ref for x in total[base])
+        }
+
+    def _together(self, a: Base, x: Triple, b: Base, y: Triple) -> tuple[Base, Triple, Triple]:
+        """Two parts in one base; what keeps its components goes to the other for nothing."""
+        if a is b:
+            return a, x, y
+        if self.extended:
+            if keeps_along(x, a, b):
+                return b, x, y
+            if keeps_along(y, b, a):
+                return a, x, y
+        base = self.meeting_base(a, b)
+        return base, project(x, a, base, self.merge), project(y, b, base, self.merge)
+
+
+def plus(a: Triple, b: Triple) -> Triple:
+    """The sum of components in one base."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]

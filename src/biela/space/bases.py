@@ -1,0 +1,167 @@
+"""Bases: orientations, each turned from the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from biela.atoms import Atom
+from biela.errors import DomainError
+from biela.space.rotations import (
+    AxisRotation,
+    MatrixRotation,
+    Rotation,
+    Triple,
+    about_vector,
+    euler_parameters,
+    matrix3,
+    triple,
+)
+from biela.space.tree import branch, common_ancestor
+
+if TYPE_CHECKING:
+    from biela.space.space import Space
+    from biela.space.vectors import Tensor, Vector
+
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+class Base:
+    """A node of the base tree.  Bases are made by the methods of other bases, never directly."""
+
+    def __init__(
+        self, space: Space, name: str, parent: Base | None, rotation: Rotation | None
+    ) -> None:
+        self.space, self.name, self.parent = space, name, parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self._rotation = rotation
+        self.index = space.register_base(self)
+
+    @property
+    def rotation(self) -> Rotation:
+        """The turn from the base before; the root has none."""
+        if self._rotation is None:
+            raise DomainError(f"{self.name} is the root of the bases and is turned from nothing")
+        return self._rotation
+
+    # new bases
+
+    def rotated(self, name: str, axis: str | Sequence[float], angle: Atom | float) -> Base:
+        """A base turned by an angle (rad) about "x", "y", "z", "-x" …, or a fixed direction."""
+        ws = self.space.workspace
+        turn = ws.atom(angle)
+        if not isinstance(axis, str):
+            return Base(self.space, name, self, about_vector(ws, axis, turn))
+        letter = axis.lstrip("+-")
+        if letter not in _AXES:
+            raise DomainError(f"{name}: {axis!r} is not an axis; use x, y, z, -x, -y or -z")
+        if axis.startswith("-"):
+            turn = -turn
+        return Base(self.space, name, self, AxisRotation(_AXES[letter], turn))
+
+    def euler(self, name: str, sequence: str, angles: Sequence[Atom | float]) -> Base:
+        """A base turned by angles about axes one after the other, e.g. ``"zxz"``.
+
+        Each turn is about the axis as the turns before it have left it.  The bases between are
+        called ``{name}_1``, ``{name}_2`` …
+        """
+        if len(sequence) != len(angles) or not sequence:
+            raise DomainError(
+                f"{name}: {len(sequence)} axes ({sequence!r}) for {len(angles)} angles"
+            )
+        base = self
+        for k, (axis, angle) in enumerate(zip(sequence, angles, strict=True)):
+            last = k == len(sequence) - 1
+            base = base.rotated(name if last else f"{name}_{k + 1}", axis, angle)
+        return base
+
+    def by_euler_parameters(self, name: str, parameters: Sequence[Atom]) -> Base:
+        """A base turned by a unit quaternion (e0, e1, e2, e3)."""
+        ws = self.space.workspace
+        rotation = euler_parameters(ws, [ws.atom(e) for e in parameters])
+        return Base(self.space, name, self, rotation)
+
+    def by_matrix(self, name: str, rows: Sequence[Sequence[Atom | float]]) -> Base:
+        """A base whose axes, written in this one, are the columns of a matrix."""
+        matrix = matrix3(self.space.workspace, rows)
+        return Base(self.space, name, self, MatrixRotation(matrix))
+
+    # vectors and tensors in this base
+
+    def vector(self, x: Atom | float, y: Atom | float, z: Atom | float) -> Vector:
+        """The vector with these components in this base."""
+        from biela.space.vectors import Vector
+
+        return Vector.of(self.space, self, triple(self.space.workspace, (x, y, z)))
+
+    def tensor(self, rows: Sequence[Sequence[Atom | float]]) -> Tensor:
+        """The tensor with these components in this base."""
+        from biela.space.vectors import Tensor
+
+        return Tensor(self.space, self, matrix3(self.space.workspace, rows))
+
+    def inertia(
+        self,
+        xx: Atom | float = 0,
+        yy: Atom | float = 0,
+        zz: Atom | float = 0,
+        xy: Atom | float = 0,
+        xz: Atom | float = 0,
+        yz: Atom | float = 0,
+    ) -> Tensor:
+        """A symmetric tensor from its six components (products of inertia with their sign)."""
+        return self.tensor([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+    def __repr__(self) -> str:
+        return f"Base {self.name}"
+
+
+#: An edge of a path: the upper base of the edge, and whether it is walked upwards.
+Edge = tuple[Base, bool]
+
+
+def path(start: Base, end: Base) -> list[Edge]:
+    """The edges from one base to another, through their common ancestor."""
+    meeting = common_ancestor(start, end)
+    down = [(base, False) for base in reversed(branch(meeting, start))]
+    return down + [(base, True) for base in branch(meeting, end)]
+
+
+def project(v: Triple, start: Base, end: Base, merge: bool = False) -> Triple:
+    """Components in ``end`` from components in ``start``, an edge at a time.
+
+    With ``merge``, consecutive turns about one axis are made as one, by the sum of their angles.
+    """
+    for rotation, up in _turns(path(start, end), merge):
+        if not rotation.keeps(v):
+            v = rotation.to_new(v) if up else rotation.to_old(v)
+    return v
+
+
+def keeps_along(v: Triple, start: Base, end: Base) -> bool:
+    """Whether the components of a vector are the same all the way."""
+    return all(base.rotation.keeps(v) for base, _ in path(start, end))
+
+
+def _turns(edges: Sequence[Edge], merge: bool) -> Iterator[tuple[Rotation, bool]]:
+    if not merge:
+        yield from ((base.rotation, up) for base, up in edges)
+        return
+    pending: AxisRotation | None = None  # a turn to be made upwards
+    for base, up in edges:
+        rotation = base.rotation
+        if isinstance(rotation, AxisRotation):
+            angle = rotation.angle if up else -rotation.angle
+            if pending is not None and pending.axis == rotation.axis:
+                pending = AxisRotation(pending.axis, pending.angle + angle)
+                continue
+            if pending is not None:
+                yield pending, True
+            pending = AxisRotation(rotation.axis, angle)
+        else:
+            if pending is not None:
+                yield pending, True
+                pending = None
+            yield rotation, up
+    if pending is not None:
+        yield pending, True

@@ -1,0 +1,59 @@
+"""Rigid solids, and the wrenches that act on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from biela.atoms import Atom
+from biela.errors import DomainError
+from biela.space.algebra import Toward
+from biela.space.bases import Base
+from biela.space.points import Frame, Point
+from biela.space.vectors import Tensor, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A rigid body: a frame fixed in it, and its mass seen from the point of that frame.
+
+    ``first_moment`` is m r, with r from the point of the frame to the centre of mass; ``inertia``
+    is about the point of the frame, which may be any point of the body.
+    """
+
+    name: str
+    point: Point
+    base: Base
+    mass: Atom
+    first_moment: Vector
+    inertia: Tensor
+
+    def __post_init__(self) -> None:
+        if self.inertia.base is not self.base:
+            raise DomainError(
+                f"solid {self.name}: the inertia is given in base {self.inertia.base.name}, "
+                f"not in that of the solid, {self.base.name}"
+            )
+
+    @property
+    def frame(self) -> Frame:
+        """The frame fixed in the solid."""
+        return Frame(self.point, self.base)
+
+    def __repr__(self) -> str:
+        return f"Solid {self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Wrench:
+    """A force through a point and a moment, acting on a solid.
+
+    ``toward`` says in which base its products with velocities are formed; None leaves it to the
+    algebra in force.
+    """
+
+    name: str
+    solid: Solid
+    point: Point
+    force: Vector
+    moment: Vector
+    toward: Toward | None = field(default=None)

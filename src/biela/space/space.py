@@ -1,0 +1,88 @@
+"""The space of a symbolic model: its base tree, its point tree and the algebra in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from biela.atoms import Atom, Direction, Kind, Workspace
+from biela.errors import DomainError
+from biela.space.algebra import Algebra
+from biela.space.bases import Base
+from biela.space.points import Frame, Point
+
+
+class Space:
+    """A base tree and a point tree on one workspace."""
+
+    def __init__(self, workspace: Workspace, algebra: Algebra | None = None) -> None:
+        self.workspace = workspace
+        self.algebra = algebra or Algebra()
+        self.bases: dict[str, Base] = {}
+        self.points: dict[str, Point] = {}
+        self._directions: dict[bool, tuple[int, Direction]] = {}
+        #: The inertial base.
+        self.root = Base(self, "xyz", None, None)
+        #: The root of the points, fixed in the inertial base.
+        self.origin = Point(self, "O", None, None)
+
+    @property
+    def name(self) -> str:
+        """The name of the workspace."""
+        return self.workspace.name
+
+    @property
+    def inertial(self) -> Frame:
+        """The inertial frame."""
+        return Frame(self.origin, self.root)
+
+    @contextmanager
+    def using(self, algebra: Algebra) -> Iterator[Algebra]:
+        """Work by another algebra for a while."""
+        before, self.algebra = self.algebra, algebra
+        try:
+            yield algebra
+        finally:
+            self.algebra = before
+
+    # rates of change
+
+    def time_rate(self, expression: Atom) -> Atom:
+        """The total time derivative of an expression."""
+        return self._direction(accelerating=True)(expression)
+
+    def bias_rate(self, expression: Atom) -> Atom:
+        """The time derivative of an expression with all accelerations zero."""
+        return self._direction(accelerating=False)(expression)
+
+    def _direction(self, accelerating: bool) -> Direction:
+        """The direction of time, made anew when symbols have been declared since."""
+        symbols = self.workspace.table.symbols
+        known = self._directions.get(accelerating)
+        if known is None or known[0] != len(symbols):
+            rates: dict[Atom, Atom | float] = {}
+            for ref, symbol in symbols.items():
+                if symbol.kind is Kind.TIME:
+                    rates[Atom(self.workspace.table, ref)] = 1
+                elif symbol.rate and (accelerating or symbol.kind is Kind.COORDINATE):
+                    table = self.workspace.table
+                    rates[Atom(table, ref)] = Atom(table, symbol.rate)
+            known = len(symbols), Direction(self.workspace, rates)
+            self._directions[accelerating] = known
+        return known[1]
+
+    # names
+
+    def register_base(self, base: Base) -> int:
+        """Note a new base; its number in the order of creation."""
+        if base.name in self.bases:
+            raise DomainError(f"{self.name} already has a base {base.name}: choose another name")
+        self.bases[base.name] = base
+        return len(self.bases) - 1
+
+    def register_point(self, point: Point) -> int:
+        """Note a new point; its number in the order of creation."""
+        if point.name in self.points:
+            raise DomainError(f"{self.name} already has a point {point.name}: choose another name")
+        self.points[point.name] = point
+        return len(self.points) - 1

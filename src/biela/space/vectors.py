@@ -1,0 +1,214 @@
+"""Vectors and tensors that know their base."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from biela.atoms import Atom, diff, directional, substitute
+from biela.atoms import opcodes as op
+from biela.errors import DomainError
+from biela.space.algebra import Parts, plus
+from biela.space.bases import Base, project
+from biela.space.rotations import Matrix3, Triple, triple
+
+if TYPE_CHECKING:
+    from biela.space.space import Space
+
+
+class Vector:
+    """A vector in space: a sum of parts, each with components in a base of its own.
+
+    ``+``, ``-``, ``*`` by a scalar, :meth:`dot` and :meth:`cross` follow the algebra of the space;
+    ``x``, ``y`` and ``z`` are components in the root base.
+    """
+
+    __slots__ = ("parts", "space")
+
+    def __init__(self, space: Space, parts: Parts) -> None:
+        self.space, self.parts = space, parts
+
+    @staticmethod
+    def of(space: Space, base: Base, components: Triple) -> Vector:
+        """A vector from its components in one base, kept as given."""
+        return Vector(space, {base: components} if any(x.ref for x in components) else {})
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing is left of it."""
+        return not self.parts
+
+    @property
+    def base(self) -> Base:
+        """The base of a vector in one part."""
+        if len(self.parts) != 1:
+            raise DomainError(
+                f"a vector in {len(self.parts)} parts has no base of its own: use components(base)"
+            )
+        return next(iter(self.parts))
+
+    def __add__(self, other: Vector) -> Vector:
+        return self._new(self.space.algebra.add(self.parts, self._same(other).parts))
+
+    def __neg__(self) -> Vector:
+        return self._new({b: (-x, -y, -z) for b, (x, y, z) in self.parts.items()})
+
+    def __sub__(self, other: Vector) -> Vector:
+        return self + -self._same(other)
+
+    def __mul__(self, factor: Atom | float) -> Vector:
+        return self._new(self.space.algebra.scaled(self.space.workspace.atom(factor), self.parts))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Atom | float) -> Vector:
+        return self * (1 / self.space.workspace.atom(divisor))
+
+    def dot(self, other: Vector) -> Atom:
+        """The scalar product."""
+        zero = self.space.workspace.atom(0)
+        return self.space.algebra.dot(zero, self.parts, self._same(other).parts)
+
+    def cross(self, other: Vector) -> Vector:
+        """The vector product."""
+        return self._new(self.space.algebra.cross(self.parts, self._same(other).parts))
+
+    def norm2(self) -> Atom:
+        """The square of the length."""
+        return self.dot(self)
+
+    # components
+
+    def components(self, base: Base) -> Triple:
+        """The components in a base, by the shorter of two ways.
+
+        Either the parts are carried along the tree and added on the way, or each is turned at once,
+        consecutive turns about one axis by the sum of their angles.
+        """
+        nested, direct = self._nested(base), self._direct(base)
+        return direct if _operations(direct) < _operations(nested) else nested
+
+    def _nested(self, base: Base) -> Triple:
+        total = triple(self.space.workspace, (0, 0, 0))
+        at: Base | None = None
+        # the furthest part first, so that each turn is made once for all beyond it
+        for start in sorted(self.parts, key=lambda b: -_distance(b, base)):
+            part = self.parts[start]
+            if at is None or not _on_the_way(at, start, base):
+                if at is not None:
+                    total = plus(project(total, at, base), project(part, start, base))
+                    at = base
+                    continue
+                at, total = start, part
+                continue
+            total, at = plus(project(total, at, start), part), start
+        return total if at is None else project(total, at, base)
+
+    def _direct(self, base: Base) -> Triple:
+        total = triple(self.space.workspace, (0, 0, 0))
+        for start, part in self.parts.items():
+            total = plus(total, project(part, start, base, merge=True))
+        return total
+
+    @property
+    def x(self) -> Atom:
+        """The first component in the root base."""
+        return self.components(self.space.root)[0]
+
+    @property
+    def y(self) -> Atom:
+        """The second component in the root base."""
+        return self.components(self.space.root)[1]
+
+    @property
+    def z(self) -> Atom:
+        """The third component in the root base."""
+        return self.components(self.space.root)[2]
+
+    # derivatives
+
+    def map(self, function: Callable[[Atom], Atom]) -> Vector:
+        """The vector with a function applied to every component."""
+        parts = {b: (function(x), function(y), function(z)) for b, (x, y, z) in self.parts.items()}
+        return self._new(self.space.algebra.settled(parts))
+
+    def diff(self, symbol: Atom) -> Vector:
+        """The derivative of the components by a symbol, bases held.
+
+        By a velocity this is a vector in its own right; by a coordinate not, since bases turn.
+        """
+        return self.map(lambda x: diff(x, symbol))
+
+    def rate(self, rates: Mapping[Atom, Atom]) -> Vector:
+        """The derivative of the components in their bases when symbols change at these rates."""
+        parts = {base: tuple(directional(list(part), rates)) for base, part in self.parts.items()}
+        return self._new(self.space.algebra.settled(parts))  # type: ignore[arg-type]
+
+    def substitute(self, values: Mapping[Atom, Atom | float]) -> Vector:
+        """The vector with symbols replaced in its components."""
+        parts = {base: tuple(substitute(list(part), values)) for base, part in self.parts.items()}
+        return self._new(self.space.algebra.settled(parts))  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        if not self.parts:
+            return "Vector 0"
+        spelled = (f"({x}, {y}, {z})_{b.name}" for b, (x, y, z) in self.parts.items())
+        return f"Vector {' + '.join(spelled)}"
+
+    def _new(self, parts: Parts) -> Vector:
+        return Vector(self.space, parts)
+
+    def _same(self, other: Vector) -> Vector:
+        if other.space is not self.space:
+            raise DomainError(
+                f"a vector of {self.space.name} and one of {other.space.name} cannot be joined"
+            )
+        return other
+
+
+class Tensor:
+    """A tensor with constant or variable components in one base, e.g. an inertia."""
+
+    def __init__(self, space: Space, base: Base, components: Matrix3) -> None:
+        self.space, self.base, self.components = space, base, components
+
+    @cached_property
+    def lowest(self) -> Base:
+        """The base nearest to the root in which the components are still the same."""
+        base = self.base
+        while base.parent is not None and base.rotation.keeps_tensor(self.components):
+            base = base.parent
+        return base
+
+    def __matmul__(self, v: Vector) -> Vector:
+        """The tensor times a vector."""
+        algebra = self.space.algebra
+        if algebra.extended:
+            parts = algebra.apply(self.lowest, self.base, self.components, v.parts)
+            return Vector(self.space, parts)
+        if v.is_zero:
+            return v
+        base, part = algebra.single(v.parts)
+        parts = algebra.apply(self.base, self.base, self.components, {base: part})
+        return Vector(self.space, parts)
+
+    def __repr__(self) -> str:
+        rows = "; ".join(", ".join(map(repr, row)) for row in self.components)
+        return f"Tensor [{rows}]_{self.base.name}"
+
+
+def _operations(components: Triple) -> int:
+    table = components[0].table
+    return sum(table.ops[a] > op.SYMBOL for a in table.live(c.ref for c in components))
+
+
+def _distance(a: Base, b: Base) -> int:
+    from biela.space.bases import path
+
+    return len(path(a, b))
+
+
+def _on_the_way(start: Base, middle: Base, end: Base) -> bool:
+    """Whether the path from ``start`` to ``end`` passes through ``middle``."""
+    return _distance(start, middle) + _distance(middle, end) == _distance(start, end)
