@@ -20,7 +20,7 @@ from tree_sitter import Node
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_julia.language()))
 
 
-class _Return(Exception):
+class _Returned(Exception):  # noqa: N818 (not an error)
     def __init__(self, value: Any) -> None:
         self.value = value
 
@@ -82,7 +82,7 @@ class Julia:
     """A file that has been included; its functions are called by name."""
 
     def __init__(self, text: str, **functions: Any) -> None:
-        # this grammar takes 2.0*(x) for 2.0 times the call *(x); Julia does not, nor does it with a space
+        # unlike Julia, this grammar takes 2.0*(x) for 2.0 times the call *(x), but 2.0* (x) not
         tree = _PARSER.parse(text.replace("*(", "* (").encode())
         assert not tree.root_node.has_error, "not Julia"
         self.globals: dict[str, Any] = {**BASE, **functions}
@@ -105,7 +105,7 @@ class Julia:
             case "assignment":
                 self._assign(parts[0], self._value(parts[-1], names), names)
             case "return_statement":
-                raise _Return(self._value(parts[0], names))
+                raise _Returned(self._value(parts[0], names))
             case "call_expression":
                 self._value(node, names)
             case _:
@@ -123,7 +123,7 @@ class Julia:
                 if body[-1].type != "return_statement":
                     return self._value(body[-1], names)
                 self._run(body[-1], names)
-            except _Return as result:
+            except _Returned as result:
                 return result.value
 
         self.globals[_text(name)] = call

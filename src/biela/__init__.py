@@ -11,6 +11,7 @@ sin(x) + x*cos(x)
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from biela.atoms import *  # noqa: F403
@@ -20,19 +21,37 @@ from biela.errors import BielaError
 if TYPE_CHECKING:
     from biela.code import Changes, Function
     from biela.code import cache as code_cache
+    from biela.equations import SymbolicSystem, System
+    from biela.space import Algebra, Toward
 
 __version__ = "0.1.0"
-__all__ = ["BielaError", "Changes", "Function", "code_cache", *_atoms]
+
+#: Names that need LLVM or more, and where they live: imported when first asked for.
+_LAZY = {
+    "Algebra": "biela.space",
+    "Changes": "biela.code",
+    "Function": "biela.code",
+    "SymbolicSystem": "biela.equations",
+    "System": "biela.equations",
+    "Toward": "biela.space",
+    "code_cache": "biela.code.cache",
+}
+__all__ = [
+    "Algebra",
+    "BielaError",
+    "Changes",
+    "Function",
+    "SymbolicSystem",
+    "System",
+    "Toward",
+    "code_cache",
+    *_atoms,
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Code generation loads LLVM, so it is imported when first asked for."""
-    if name in ("Changes", "Function"):
-        from biela import code
-
-        return getattr(code, name)
-    if name == "code_cache":
-        from biela.code import cache
-
-        return cache
-    raise AttributeError(f"module 'biela' has no attribute {name!r}")
+    """Load what is heavy when it is first used, so that `import biela` stays light."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'biela' has no attribute {name!r}")
+    module = import_module(_LAZY[name])
+    return module if name == "code_cache" else getattr(module, name)

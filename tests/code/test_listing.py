@@ -97,10 +97,11 @@ def test_the_block_pendulum_needs_fewer_operations_than_published() -> None:
     assert (function.count.atoms, function.count.thesis, function.count.arithmetic) == (3, 19, 16)
     given = DATA["block_pendulum"]
     values = given["data"]
+    parameters = [function.table.symbols[ref].name for ref in function.inputs[2].refs]
     state = [
         [0.0, values["theta"]],
         [values["dx"], values["dtheta"]],
-        [values[n] for n in "m_b m_p l_p Iyy_p k theta_0 c_vis F_b M_p g".split()],
+        [values[name] for name in parameters],
     ]
     M, delta = function.interpret(*state)
     np.testing.assert_allclose(-M.ravel(), given["results"]["M"], atol=1e-12)

@@ -1,8 +1,16 @@
-"""Formulations: from a model to the equations of a system.
+"""Formulations: each derives a `System`, the equations of motion in its own coordinates.
 
-One module a formulation, all giving the same `System` (mass matrix, forces, constraints, their
-derivatives, outputs). Two formulations of one model must agree, and tests see to it.
-
-May import `biela.model`, `biela.space`, `biela.atoms`, `biela.code` and `biela.graph`. Empty as
-yet.
+`SymbolicSystem` is the one where the user is the formulator.
 """
+
+from biela.equations.symbolic import Constraint, Equations, SymbolicSystem
+from biela.equations.system import CAPABILITIES, Quantity, System
+
+__all__ = [
+    "CAPABILITIES",
+    "Constraint",
+    "Equations",
+    "Quantity",
+    "SymbolicSystem",
+    "System",
+]

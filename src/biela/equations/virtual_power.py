@@ -28,8 +28,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from biela.atoms import Atom
-from biela.space import Solid, Space, Vector, Wrench, angular_velocity, derivative, position, velocity
-from biela.space.bases import Base
+from biela.space import (
+    Solid,
+    Space,
+    Vector,
+    Wrench,
+    angular_velocity,
+    derivative,
+    position,
+    velocity,
+)
 
 #: A part of a vector that several solids may share: its base and the references of its components.
 _PartKey = tuple[int, tuple[int, int, int]]
@@ -131,16 +139,17 @@ def generalised_force(moving: Sequence[Motion], j: int, loads: Sequence[Load]) -
     return total
 
 
-def mass_matrix(moving: Sequence[Motion], coordinates: int) -> list[list[Atom]]:
-    """M, one triangle computed and copied, so that it is symmetric atom for atom."""
+def mass_matrix(moving: Sequence[Motion], coordinates: Sequence[int]) -> list[list[Atom]]:
+    """M of some coordinates; one triangle is copied, so that it is symmetric atom for atom."""
     zero = moving[0].solid.point.space.workspace.atom(0)
-    M = [[zero] * coordinates for _ in range(coordinates)]
-    loads = [inertia_loads(moving, k) for k in range(coordinates)]
-    for j in range(coordinates):
-        for k in range(j, coordinates):
+    n = len(coordinates)
+    M = [[zero] * n for _ in range(n)]
+    loads = [inertia_loads(moving, k) for k in coordinates]
+    for j in range(n):
+        for k in range(j, n):
             # the coordinate that moves fewer solids gives the loads, the other the direction
             fewer, other = (k, j) if len(loads[k]) <= len(loads[j]) else (j, k)
-            M[j][k] = M[k][j] = generalised_force(moving, other, loads[fewer])
+            M[j][k] = M[k][j] = generalised_force(moving, coordinates[other], loads[fewer])
     return M
 
 
@@ -150,16 +159,3 @@ def forces(
     """Q."""
     loads = acting_loads(moving, wrenches, gravity)
     return [generalised_force(moving, j, loads) for j in range(coordinates)]
-
-
-__all__ = [
-    "Base",
-    "Load",
-    "Motion",
-    "acting_loads",
-    "forces",
-    "generalised_force",
-    "inertia_loads",
-    "mass_matrix",
-    "motions",
-]

@@ -77,7 +77,7 @@ class Algebra:
         return total
 
     def cross(self, u: Parts, v: Parts) -> Parts:
-        """The vector product u x v; the product of two parts belongs to the base in which it was formed."""
+        """The vector product u x v; that of two parts belongs to the base where it was formed."""
         total: Parts = {}
         for a, x in u.items():
             for b, y in v.items():

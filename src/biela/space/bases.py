@@ -147,21 +147,36 @@ def _turns(edges: Sequence[Edge], merge: bool) -> Iterator[tuple[Rotation, bool]
     if not merge:
         yield from ((base.rotation, up) for base, up in edges)
         return
-    pending: AxisRotation | None = None  # a turn to be made upwards
-    for base, up in edges:
+    run: list[Edge] = []  # consecutive turns about one axis
+    for edge in edges:
+        if run and _axis(run[-1][0]) != _axis(edge[0]):
+            yield _joined(run)
+            run = []
+        run.append(edge)
+        if _axis(edge[0]) is None:
+            yield _joined(run)
+            run = []
+    if run:
+        yield _joined(run)
+
+
+def _axis(base: Base) -> int | None:
+    rotation = base.rotation
+    return rotation.axis if isinstance(rotation, AxisRotation) else None
+
+
+def _joined(run: Sequence[Edge]) -> tuple[Rotation, bool]:
+    """One turn for several about one axis; angles are added from the root upwards."""
+    first = run[0][0].rotation
+    if len(run) == 1 or not isinstance(first, AxisRotation):
+        return first, run[0][1]
+    # the turn is made in the direction of its first edge, so that a run down the tree adds angles
+    up = run[0][1]
+    angle: Atom | None = None
+    for base, upwards in sorted(run, key=lambda edge: edge[0].depth):
         rotation = base.rotation
-        if isinstance(rotation, AxisRotation):
-            angle = rotation.angle if up else -rotation.angle
-            if pending is not None and pending.axis == rotation.axis:
-                pending = AxisRotation(pending.axis, pending.angle + angle)
-                continue
-            if pending is not None:
-                yield pending, True
-            pending = AxisRotation(rotation.axis, angle)
-        else:
-            if pending is not None:
-                yield pending, True
-                pending = None
-            yield rotation, up
-    if pending is not None:
-        yield pending, True
+        assert isinstance(rotation, AxisRotation), "runs hold turns about one axis"
+        signed = rotation.angle if upwards == up else -rotation.angle
+        angle = signed if angle is None else angle + signed
+    assert angle is not None, "runs are not empty"
+    return AxisRotation(first.axis, angle), up

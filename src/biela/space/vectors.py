@@ -107,7 +107,8 @@ class Vector:
 
     def _direct(self, base: Base) -> Triple:
         total = triple(self.space.workspace, (0, 0, 0))
-        for start, part in self.parts.items():
+        # from the tip inwards: derivatives by inner angles find the outer sums again
+        for start, part in reversed(self.parts.items()):
             total = plus(total, project(part, start, base, merge=True))
         return total
 

@@ -14,6 +14,7 @@ from typing import Final
 from biela.code.arrays import ExpressionArray
 from biela.code.function import Function
 from biela.code.parts import Part, cut
+from biela.code.targets.c99_names import RESERVED_FUNCTIONS
 from biela.code.targets.c99_notation import C99, Order, Real, curve_text, helper_texts
 from biela.code.targets.description import describe, heading
 from biela.code.targets.language import Draft, wrapped
@@ -27,8 +28,12 @@ PART_SIZE: Final = 500
 
 def draft(function: Function) -> Draft:
     """The listing of one function."""
-    names = FileNames([function], C99.reserved, C99.spell)
+    names = _names([function])
     return Draft.make(function, C99(names, function.table))
+
+
+def _names(functions: Sequence[Function]) -> FileNames:
+    return FileNames(functions, C99.reserved, C99.spell, RESERVED_FUNCTIONS)
 
 
 def source(function: Function, *, real: Real = "double", order: Order = "column") -> str:
@@ -86,7 +91,7 @@ class _File:
                 f'real={real!r}, order={order!r}: use "double" or "float", "column" or "row"'
             )
         self.real: Real = real
-        self.names = FileNames(functions, C99.reserved, C99.spell)
+        self.names = _names(functions)
         self.drafts = [Draft.make(f, C99(self.names, f.table, real, order)) for f in functions]
 
     def helpers(self) -> list[str]:

@@ -1,6 +1,8 @@
 """Names that a C file cannot give to its own things.
 
-The key words of C and of C++, since a header is read by both, and what <math.h> declares.
+No name can be a key word of C or of C++, since a header is read by both, or what <math.h> declares.
+A function can neither be called as one of the library that compilers know, nor as one that
+<math.h> declares besides where a compiler is not held to the standard (``gamma`` is one).
 """
 
 from __future__ import annotations
@@ -33,6 +35,19 @@ _MACROS: Final = """
     M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_E M_LN2 M_LN10 M_LOG2E M_LOG10E M_SQRT2
     M_SQRT1_2 linux unix
 """
+_LIBRARY: Final = """
+    abort abs atoi calloc div exit fprintf fputc fputs free fscanf fwrite index isalnum isalpha
+    isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit labs llabs
+    malloc memchr memcmp memcpy memmove memset printf putchar puts realloc rindex scanf snprintf
+    sprintf sscanf strcat strchr strcmp strcpy strcspn strdup strlen strncat strncmp strncpy
+    strpbrk strrchr strspn strstr time tolower toupper vfprintf vprintf vscanf vsprintf
+    cabs cacos cacosh carg casin casinh catan catanh ccos ccosh cexp cimag clog conj cpow cproj
+    creal csin csinh csqrt ctan ctanh
+"""
+_EXTENSIONS: Final = """
+    drem exp10 finite gamma isinff isnanf j0 j1 jn lgamma_r lgammaf_r pow10 scalb signgam
+    significand sincos sincosf y0 y1 yn gammaf j0f j1f y0f y1f dremf finitef
+"""
 
 RESERVED: Final = frozenset(
     [
@@ -41,3 +56,5 @@ RESERVED: Final = frozenset(
         *(f"{name}{kind}" for name in _MATH.split() for kind in ("", "f", "l")),
     ]
 )
+#: What only functions cannot be called.
+RESERVED_FUNCTIONS: Final = frozenset([*_LIBRARY.split(), *_EXTENSIONS.split()])

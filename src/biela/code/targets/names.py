@@ -40,12 +40,20 @@ class Names:
 
 
 class FileNames(Names):
-    """What a file defines or calls: its functions, external functions and curves."""
+    """What a file defines or calls: its functions, external functions and curves.
+
+    ``reserved`` holds for all names, ``avoid`` for those of functions only.
+    """
 
     def __init__(
-        self, functions: Sequence[Function], reserved: Iterable[str], spell: Spell
+        self,
+        functions: Sequence[Function],
+        reserved: Iterable[str],
+        spell: Spell,
+        avoid: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(reserved, spell)
+        self._avoid = avoid
         self.functions: dict[str, str] = {}
         #: by name; what they are called here and their number of arguments
         self.externals: dict[str, tuple[str, int]] = {}
@@ -55,19 +63,19 @@ class FileNames(Names):
                 raise ExportError(
                     f"two functions of the export are called {function.name}: rename one of them"
                 )
-            self.functions[function.name] = self.fresh(function.name)
+            self.functions[function.name] = self.fresh(function.name, avoid)
         for function in functions:
             for external in externals_of(function):
                 self._add_external(external)
         for function in functions:
             for curve in curves_of(function):
                 if curve.key not in self.curves:
-                    self.curves[curve.key] = self.fresh(curve.name, _CURVE_LOCALS), curve
+                    self.curves[curve.key] = self.fresh(curve.name, avoid | _CURVE_LOCALS), curve
 
     def _add_external(self, external: ExternalFunction) -> None:
         known = self.externals.get(external.name)
         if known is None:
-            self.externals[external.name] = self.fresh(external.name), external.arity
+            self.externals[external.name] = self.fresh(external.name, self._avoid), external.arity
         elif known[1] != external.arity:
             raise ExportError(
                 f"the external function {external.name} takes {known[1]} arguments in one "

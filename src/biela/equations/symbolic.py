@@ -1,0 +1,485 @@
+"""The symbolic system: the user is the formulator.
+
+Coordinates, bases, points, solids, wrenches and constraint equations are written down one by one;
+biela derives the matrices of the motion from them and turns them into a :class:`System`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from biela.atoms import Atom, Kind, Workspace, expanded_text
+from biela.code import Count, Function
+from biela.code.arrays import Entries
+from biela.equations import virtual_power
+from biela.equations.constraints import Levels, levels
+from biela.equations.system import Quantity, System
+from biela.errors import DomainError, ModelError
+from biela.space import (
+    Algebra,
+    Base,
+    Frame,
+    Point,
+    Solid,
+    Space,
+    Tensor,
+    Toward,
+    Vector,
+    Wrench,
+    acceleration,
+    angular_acceleration,
+    angular_velocity,
+    position,
+    velocity,
+    velocity_in,
+)
+
+#: The algebras that are tried; the one that gives fewest operations is kept.
+CANDIDATES: tuple[Algebra, ...] = (
+    Algebra(Toward.ROOT, extended=True),
+    Algebra(Toward.LEAF, extended=True),
+    Algebra(Toward.ROOT, extended=True, merge=True),
+    Algebra(Toward.LEAF, extended=True, merge=True),
+    Algebra(Toward.LEAF, extended=False),
+    Algebra(Toward.ROOT, extended=False),
+)
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint equation, and the symbol of its multiplier."""
+
+    name: str
+    equation: Atom
+    multiplier: Atom
+    geometric: bool
+    velocity: Atom | None = None
+
+
+class SymbolicSystem:
+    """A multibody system described by symbols.
+
+    >>> s = SymbolicSystem("pendulum")
+    >>> (theta,) = s.coordinates("theta")
+    >>> m, l, g = s.parameters(m=1.0, l=0.5, g=9.81)
+    >>> arm = s.base.rotated("arm", "y", theta)
+    >>> bob = s.origin.offset("bob", arm.vector(0, 0, -l))
+    >>> mass = s.solid("mass", at=bob, base=arm, mass=m)
+    >>> s.gravity = s.base.vector(0, 0, -g)
+    >>> eq = s.equations()
+    >>> eq.mass([0.3])
+    array([[0.25]])
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        identifier = "".join(c if c.isalnum() else "_" for c in name)
+        self.workspace = Workspace(identifier)
+        self.space = Space(self.workspace)
+        #: The acceleration of gravity, a vector; none unless set.
+        self.gravity = Vector(self.space, {})
+        self.solids: list[Solid] = []
+        self.wrenches: list[Wrench] = []
+        self.constraint_list: list[Constraint] = []
+        self._coordinates: list[Atom] = []
+        self._inertialess: set[Atom] = set()
+        self._inputs: dict[Atom, float] = {}
+        self._parameters: dict[Atom, float] = {}
+        self._initial: list[Atom] = []
+        self._initial_velocity: list[Atom] = []
+        self._outputs: dict[str, Atom] = {}
+
+    # ------------------------------------------------------------------- symbols
+
+    @property
+    def base(self) -> Base:
+        """The inertial base."""
+        return self.space.root
+
+    @property
+    def origin(self) -> Point:
+        """The root of the points."""
+        return self.space.origin
+
+    @property
+    def time(self) -> Atom:
+        """The time."""
+        return self.workspace.time
+
+    @property
+    def q(self) -> list[Atom]:
+        """The coordinates in the order of their declaration."""
+        return list(self._coordinates)
+
+    @property
+    def v(self) -> list[Atom]:
+        """Their velocities."""
+        return [q.velocity for q in self._coordinates]
+
+    def coordinates(self, names: str | Sequence[str], inertia: bool = True) -> tuple[Atom, ...]:
+        """Declare coordinates; ``inertia=False`` for those that move no mass.
+
+        Such coordinates (surface parameters of a contact, auxiliary ones) have zero rows and
+        columns in M, which are not computed.
+        """
+        new = self.workspace.coordinates(names)
+        for q in new:
+            if q in self._coordinates:
+                raise ModelError(f"{self.name}: coordinate {q.name} is declared twice")
+            self._coordinates.append(q)
+            if not inertia:
+                self._inertialess.add(q)
+        return new
+
+    def parameters(self, names: str | Sequence[str] = (), /, **values: float) -> tuple[Atom, ...]:
+        """Declare parameters, by name alone or with their values (SI units)."""
+        symbols = list(self.workspace.parameters(names)) if names else []
+        for symbol in symbols:
+            self._parameters.setdefault(symbol, 0.0)
+        for name, value in values.items():
+            symbol = self.workspace.parameter(name)
+            self._parameters[symbol] = float(value)
+            symbols.append(symbol)
+        return tuple(symbols)
+
+    def inputs(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
+        """Declare inputs: forces, torques, commands given at every instant."""
+        new = self.workspace.inputs(names)
+        for symbol in new:
+            self._inputs.setdefault(symbol, 0.0)
+        return new
+
+    def output(self, name: str, expression: Atom) -> None:
+        """Add an entry to the outputs y."""
+        self._outputs[name] = expression
+
+    # --------------------------------------------------------------- what moves
+
+    def solid(
+        self,
+        name: str,
+        at: Point,
+        base: Base,
+        mass: Atom | float,
+        com: Sequence[Atom | float] | Vector = (0, 0, 0),
+        inertia: Tensor | None = None,
+        first_moment: Sequence[Atom | float] | Vector | None = None,
+    ) -> Solid:
+        """Add a rigid body with a frame at a point and along a base.
+
+        ``com`` goes from the point to the centre of mass, in the base of the body; or
+        ``first_moment`` gives mass times that vector. ``inertia`` is about the point (default: a
+        mass without extension, as seen from there).
+        """
+        if any(solid.name == name for solid in self.solids):
+            raise ModelError(f"{self.name}: two solids are called {name}")
+        m = self.workspace.atom(mass)
+        if first_moment is not None:
+            moment = self._vector(base, first_moment)
+        else:
+            moment = self._vector(base, com) * m
+        if inertia is None:
+            inertia = _point_inertia(base, m, moment)
+        solid = Solid(name, at, base, m, moment, inertia)
+        self.solids.append(solid)
+        return solid
+
+    def _vector(self, base: Base, components: Sequence[Atom | float] | Vector) -> Vector:
+        if isinstance(components, Vector):
+            return components
+        if len(components) != 3:
+            raise DomainError(f"three components are needed, not {len(components)}")
+        return base.vector(components[0], components[1], components[2])
+
+    # ---------------------------------------------------------------- what acts
+
+    def wrench(
+        self,
+        solid: Solid,
+        force: Vector | None = None,
+        moment: Vector | None = None,
+        at: Point | None = None,
+        name: str = "",
+        reaction_on: Solid | None = None,
+    ) -> None:
+        """A force through a point (that of the solid by default) and a moment on a solid.
+
+        With ``reaction_on`` the opposite acts on another solid.
+        """
+        nothing = Vector(self.space, {})
+        force, moment, point = force or nothing, moment or nothing, at or solid.point
+        name = name or f"wrench{len(self.wrenches) + 1}"
+        self.wrenches.append(Wrench(name, solid, point, force, moment))
+        if reaction_on is not None:
+            self.wrenches.append(Wrench(f"{name}_reaction", reaction_on, point, -force, -moment))
+
+    def spring(
+        self,
+        name: str,
+        first: tuple[Solid | None, Point],
+        second: tuple[Solid | None, Point],
+        stiffness: Atom | float = 0,
+        length: Atom | float = 0,
+        damping: Atom | float = 0,
+        force: Atom | float = 0,
+    ) -> None:
+        """A spring, damper and actuator in the line between two points of two solids.
+
+        The pull is k (l - l0) + c l' - f: an actuator force f pushes the points apart.  None in
+        place of a solid is the ground.
+        """
+        gap = position(first[1], second[1])
+        distance2 = gap.norm2()
+        distance = distance2 ** self.workspace.atom(0.5)
+        pull = self.workspace.atom(stiffness) * (distance - length) - force
+        pull = pull + self.workspace.atom(damping) * self.space.time_rate(distance)
+        along = gap * (pull / distance)
+        for (solid, point), sign in ((first, 1), (second, -1)):
+            if solid is not None:
+                self.wrenches.append(
+                    Wrench(name, solid, point, along * sign, Vector(self.space, {}))
+                )
+
+    # -------------------------------------------------------------- constraints
+
+    def constrain(self, *equations: Atom, name: str = "") -> tuple[Constraint, ...]:
+        """Geometric equations: each expression of q and t is held at zero."""
+        return tuple(self._add_constraint(e, name, True, None) for e in equations)
+
+    def constrain_velocity(self, *equations: Atom, name: str = "") -> tuple[Constraint, ...]:
+        """Non-holonomic equations: each expression, linear in the velocities, is held at zero."""
+        return tuple(self._add_constraint(e, name, False, None) for e in equations)
+
+    def close(
+        self, first: Point, second: Point, axes: str = "xyz", name: str = ""
+    ) -> tuple[Constraint, ...]:
+        """Hold two points together along axes of the inertial base.
+
+        The velocity equations are written with the velocity operator, which gives fewer operations
+        than differentiating the positions.
+        """
+        gap = position(first, second).components(self.base)
+        speed = (
+            velocity(self.space.inertial, second) - velocity(self.space.inertial, first)
+        ).components(self.base)
+        made = []
+        for axis in axes:
+            if axis not in "xyz":
+                raise DomainError(f"{axis!r} is not an axis; use x, y, z")
+            k = "xyz".index(axis)
+            made.append(self._add_constraint(gap[k], name, True, speed[k]))
+        return tuple(made)
+
+    def _add_constraint(
+        self, equation: Atom, name: str, geometric: bool, speed: Atom | None
+    ) -> Constraint:
+        number = len(self.constraint_list) + 1
+        multiplier = self.workspace.symbol(f"lambda{number}", Kind.UNKNOWN)
+        label = f"{name}_{number}" if name else f"constraint{number}"
+        constraint = Constraint(label, self.workspace.atom(equation), multiplier, geometric, speed)
+        self.constraint_list.append(constraint)
+        return constraint
+
+    def initial(self, *equations: Atom) -> None:
+        """Further equations that fix the initial position."""
+        self._initial += equations
+
+    def initial_velocity(self, *equations: Atom) -> None:
+        """Further equations, linear in the velocities, that fix the initial motion."""
+        self._initial_velocity += equations
+
+    # ---------------------------------------------------------------- operators
+
+    def position(self, start: Point, end: Point) -> Vector:
+        """The vector from one point to another."""
+        return position(start, end)
+
+    def velocity(self, point: Point, frame: Frame | None = None, of: Solid | None = None) -> Vector:
+        """The velocity of a point, or of a point as if it belonged to a solid."""
+        observer = frame or self.space.inertial
+        return velocity(observer, point) if of is None else velocity_in(observer, point, of)
+
+    def acceleration(self, point: Point, frame: Frame | None = None) -> Vector:
+        """The acceleration of a point."""
+        return acceleration(frame or self.space.inertial, point)
+
+    def angular_velocity(self, base: Base, observer: Base | None = None) -> Vector:
+        """The angular velocity of a base."""
+        return angular_velocity(observer or self.base, base)
+
+    def angular_acceleration(self, base: Base, observer: Base | None = None) -> Vector:
+        """The angular acceleration of a base."""
+        return angular_acceleration(observer or self.base, base)
+
+    # ---------------------------------------------------------------- equations
+
+    def mass_and_forces(self, algebra: Algebra) -> tuple[list[list[Atom]], list[Atom]]:
+        """M and Q by virtual power in a given algebra."""
+        moving_q = [i for i, q in enumerate(self._coordinates) if q not in self._inertialess]
+        velocities = self.v
+        with self.space.using(algebra):
+            motions = virtual_power.motions(self.space, self.solids, velocities)
+            inner = virtual_power.mass_matrix(motions, moving_q)
+            Q = virtual_power.forces(motions, len(velocities), self.wrenches, self.gravity)
+        zero = self.workspace.atom(0)
+        M = [[zero] * len(velocities) for _ in velocities]
+        for a, i in enumerate(moving_q):
+            for b, j in enumerate(moving_q):
+                M[i][j] = inner[a][b]
+        return M, Q
+
+    def constraints(self) -> Levels:
+        """All constraint equations at the three levels."""
+        return self._levels([], [])
+
+    def _levels(self, initial: Sequence[Atom], initial_velocity: Sequence[Atom]) -> Levels:
+        geometric = [c for c in self.constraint_list if c.geometric]
+        others = [c for c in self.constraint_list if not c.geometric]
+        return levels(
+            self.space,
+            [*(c.equation for c in geometric), *initial],
+            [*(c.velocity for c in geometric), *(None for _ in initial)],
+            [*(c.equation for c in others), *initial_velocity],
+            self.q,
+            self.v,
+        )
+
+    def equations(self, algebra: Algebra | None = None) -> Equations:
+        """Derive everything; without an algebra, by the one that gives fewest operations."""
+        if not self.solids:
+            raise ModelError(f"{self.name} has no solids: add one with solid(…)")
+        if not self._coordinates:
+            raise ModelError(f"{self.name} has no coordinates: declare them first")
+        chosen, (M, Q) = min(
+            (
+                (candidate, self.mass_and_forces(candidate))
+                for candidate in ((algebra,) if algebra else CANDIDATES)
+            ),
+            key=lambda found: self._size(found[1]),
+        )
+        entries: dict[str, Any] = {"M": M, "Q": Q}
+        ordered = sorted(self.constraint_list, key=lambda c: not c.geometric)
+        if ordered:
+            found = self.constraints()
+            entries |= {
+                "Phi": found.Phi,
+                "Phi_q": found.Phi_q,
+                "dPhi": found.dPhi,
+                "Phi_v": found.Phi_v,
+                "beta": found.beta,
+                "gamma": found.gamma,
+            }
+        if self._initial or self._initial_velocity:
+            start = self._levels(self._initial, self._initial_velocity)
+            entries |= {
+                "Init": start.Phi,
+                "Init_q": start.Phi_q,
+                "Init_v": start.Phi_v,
+                "Init_beta": start.beta,
+            }
+        if self._outputs:
+            entries["outputs"] = list(self._outputs.values())
+        entries = {name: entry for name, entry in entries.items() if entry}
+        system = System(
+            name=self.name,
+            q=tuple(Quantity(q.name) for q in self.q),
+            v=tuple(Quantity(v.name) for v in self.v),
+            u=tuple(Quantity(u.name, "", value) for u, value in self._inputs.items()),
+            p=tuple(Quantity(p.name, "", value) for p, value in self._parameters.items()),
+            y=tuple(Quantity(name) for name in self._outputs),
+            multipliers=tuple(c.name for c in ordered),
+            geometric=sum(c.geometric for c in ordered),
+            functions={name: self._function(name, {name: e}) for name, e in entries.items()},
+        )
+        return Equations(self, system, chosen, entries)
+
+    def _size(self, matrices: tuple[list[list[Atom]], list[Atom]]) -> int:
+        M, Q = matrices
+        table = self.workspace.table
+        return len(table.live(e.ref for row in [*M, Q] for e in row))
+
+    def _function(self, name: str, outputs: Mapping[str, Entries]) -> Function:
+        inputs: dict[str, Any] = {"t": self.time, "q": self.q, "v": self.v}
+        inputs |= {"u": list(self._inputs), "p": list(self._parameters)}
+        ordered = sorted(self.constraint_list, key=lambda c: not c.geometric)
+        multipliers = [c.multiplier for c in ordered]
+        if any(self._depends(outputs, m) for m in multipliers):
+            inputs["lam"] = multipliers
+        return Function(name, inputs, outputs)
+
+    def _depends(self, outputs: Mapping[str, Entries], symbol: Atom) -> bool:
+        flat: list[Any] = list(outputs.values())
+        refs = []
+        while flat:
+            item = flat.pop()
+            if isinstance(item, list):
+                flat.extend(item)
+            else:
+                refs.append(item.ref)
+        return symbol.ref in self.workspace.table.live(refs)
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The equations of a symbolic system: to read, to count, to evaluate, to export."""
+
+    source: SymbolicSystem
+    system: System
+    algebra: Algebra
+    expressions: Mapping[str, Any]
+
+    def mass(self, q: Any, **given: Any) -> Any:
+        """The mass matrix at a position."""
+        return self.system.evaluate("M", q, **given)
+
+    def forces(self, q: Any, v: Any, **given: Any) -> Any:
+        """The generalised forces in a state."""
+        return self.system.evaluate("Q", q, v, **given)
+
+    def joint(self, *names: str) -> Function:
+        """One function of several matrices, which computes what they share once."""
+        outputs = {name: self.expressions[name] for name in names or self.expressions}
+        return self.source._function("_".join(outputs), outputs)
+
+    def count(self) -> dict[str, Count]:
+        """Operations and atoms of each matrix alone, and of those used together."""
+        counts = {name: function.count for name, function in self.system.functions.items()}
+        for names in (("M", "Q"), ("Phi_q", "Phi"), ("Phi_v", "gamma")):
+            if all(name in self.expressions for name in names):
+                counts[" ".join(names)] = self.joint(*names).count
+        counts["all"] = self.joint().count
+        return counts
+
+    def export(self, language: str, folder: str | Path, **options: Any) -> list[Path]:
+        """Write all matrices, and [M Q] and the whole together, as source code."""
+        from biela.code.export import export
+
+        functions = [*self.system.functions.values(), self.joint("M", "Q")]
+        return export(functions, folder, (language,), name=self.source.workspace.name, **options)
+
+    def text(self, name: str, limit: int = 2000) -> str:
+        """A matrix written out, entry by entry."""
+        rows = self.expressions[name]
+        matrix = rows if isinstance(rows[0], list) else [[e] for e in rows]
+        lines = []
+        for i, row in enumerate(matrix):
+            for j, entry in enumerate(row):
+                if entry.ref:
+                    lines.append(f"{name}[{i}, {j}] = {expanded_text(entry, limit)}")
+        return "\n".join(lines)
+
+
+def _point_inertia(base: Base, mass: Atom, moment: Vector) -> Tensor:
+    """The inertia of a mass in its centre about the point of the frame: m (r² 1 - r rᵀ)."""
+    x, y, z = moment.components(base)
+    return base.inertia(
+        xx=(y**2 + z**2) / mass,
+        yy=(x**2 + z**2) / mass,
+        zz=(x**2 + y**2) / mass,
+        xy=-x * y / mass,
+        xz=-x * z / mass,
+        yz=-y * z / mass,
+    )

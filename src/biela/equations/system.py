@@ -1,0 +1,148 @@
+"""The System: what every formulation gives and every analysis takes.
+
+State: coordinates q (nq) and velocities v (nv) with q' = N(q) v; often nq = nv and N = 1, but a
+quaternion has four entries and an angular velocity three.  Dynamics:
+
+    M v' + Φ_vᵀ λ = Q(t, q, v, u, p, λ),     Φ_v v' = γ,     Φ_v v = β,     Φ = 0.
+
+M is symmetric and positive semidefinite, definite on the motions the constraints allow.  A system
+answers what it can, each as a :class:`biela.code.Function` of the arrays ``t, q, v, u, p`` (and
+``lam`` where it depends on multipliers); an analysis asks for a capability and is told by name what
+is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.code import Function
+from biela.errors import ModelError
+
+Floats = npt.NDArray[np.float64]
+
+#: The capabilities a system may have, and what each of them is.
+CAPABILITIES: Final[Mapping[str, str]] = {
+    "rates": "q' = N(q) v",
+    "accelerations": "v' solved for",
+    "M": "mass matrix",
+    "Q": "generalised forces",
+    "Phi": "geometric constraints",
+    "Phi_q": "their Jacobian by the coordinates",
+    "Phi_v": "Jacobian of all constraints by the velocities",
+    "dPhi": "constraints at velocity level, non-holonomic ones included",
+    "beta": "Φ_v v = β",
+    "gamma": "Φ_v v' = γ",
+    "Init": "geometric constraints and initial conditions",
+    "Init_q": "their Jacobian by the coordinates",
+    "Init_v": "Jacobian of the velocity equations and initial velocities",
+    "Init_beta": "their right-hand side",
+    "tangents": "derivatives of the residual of the equations of motion",
+    "outputs": "y",
+    "events": "functions whose sign changes are events",
+    "positions": "dependent coordinates solved for",
+}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named entry of a vector, with its unit and a default value."""
+
+    name: str
+    unit: str = ""
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class System:
+    """The equations of a model in chosen coordinates."""
+
+    name: str
+    q: tuple[Quantity, ...]
+    v: tuple[Quantity, ...]
+    u: tuple[Quantity, ...] = ()
+    p: tuple[Quantity, ...] = ()
+    y: tuple[Quantity, ...] = ()
+    #: One name for each multiplier: the constraint it belongs to.
+    multipliers: tuple[str, ...] = ()
+    #: How many of the constraints are geometric; the others hold for velocities only.
+    geometric: int = 0
+    functions: Mapping[str, Function] = field(default_factory=dict)
+
+    def __contains__(self, capability: object) -> bool:
+        return capability in self.functions
+
+    def __getitem__(self, capability: str) -> Function:
+        """The function of a capability.
+
+        Raises
+        ------
+        ModelError
+            That names what is missing and what there is.
+        """
+        if capability not in CAPABILITIES:
+            known = ", ".join(CAPABILITIES)
+            raise ModelError(f"{capability!r} is not a capability of systems; these are: {known}")
+        if capability not in self.functions:
+            raise ModelError(
+                f"system {self.name} does not give {capability} ({CAPABILITIES[capability]}); "
+                f"it gives {', '.join(self.functions)}"
+            )
+        return self.functions[capability]
+
+    @property
+    def parameters(self) -> Floats:
+        """The default values of the parameters."""
+        return np.array([parameter.value for parameter in self.p])
+
+    @property
+    def inputs(self) -> Floats:
+        """The default values of the inputs."""
+        return np.array([entry.value for entry in self.u])
+
+    def evaluate(
+        self,
+        capability: str,
+        q: Sequence[float] | Floats,
+        v: Sequence[float] | Floats | None = None,
+        *,
+        t: float = 0.0,
+        u: Sequence[float] | Floats | None = None,
+        p: Mapping[str, float] | Sequence[float] | Floats | None = None,
+        lam: Sequence[float] | Floats | None = None,
+    ) -> Any:
+        """The value of a capability; what is not given is zero, or the default of the model."""
+        function = self[capability]
+        arguments: dict[str, Any] = {
+            "t": float(t),
+            "q": q,
+            "v": np.zeros(len(self.v)) if v is None else v,
+            "u": self.inputs if u is None else u,
+            "p": self._parameter_values(p),
+            "lam": np.zeros(len(self.multipliers)) if lam is None else lam,
+        }
+        return function(*[arguments[a.name] for a in function.inputs])
+
+    def _parameter_values(self, p: Mapping[str, float] | Sequence[float] | Floats | None) -> Any:
+        if p is None:
+            return self.parameters
+        if not isinstance(p, Mapping):
+            return p
+        names = [parameter.name for parameter in self.p]
+        unknown = [name for name in p if name not in names]
+        if unknown:
+            raise ModelError(
+                f"system {self.name} has no parameter {', '.join(unknown)}; it has "
+                f"{', '.join(names)}"
+            )
+        return np.array([p.get(parameter.name, parameter.value) for parameter in self.p])
+
+    def __repr__(self) -> str:
+        return (
+            f"System {self.name}: {len(self.q)} coordinates, {len(self.multipliers)} constraints, "
+            f"gives {', '.join(self.functions)}"
+        )
