@@ -21,7 +21,7 @@ M1, M2, L1, L2, G = 1.0, 0.8, 0.6, 0.5, 9.81
 
 
 def state_equations() -> bl.Function:
-    """x' = f(x, p) with x = (theta1, theta2, omega1, omega2), and the energy of a state."""
+    """The rates x' = f(x, p) of the state x = (theta1, theta2, omega1, omega2)."""
     ws = bl.Workspace("double_pendulum")
     q = ws.coordinates("theta:2")
     v = [c.velocity for c in q]

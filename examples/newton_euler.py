@@ -24,7 +24,7 @@ Matrix = list[Vector]
 
 @dataclass(frozen=True)
 class Link:
-    """A link and the joint before it: modified DH constants, and inertia about the link frame's axes.
+    """A link and the joint before it: modified DH constants and mass properties.
 
     ``inertia`` is about the centre of mass, as (Ixx, Iyy, Izz, Ixy, Ixz, Iyz).
     """
@@ -54,7 +54,7 @@ def random_chain(joints: int, seed: int = 0) -> tuple[Link, ...]:
     links = []
     for _ in range(joints):
         half = random.normal(size=(3, 3))
-        I = half @ half.T + 0.1 * np.eye(3)  # noqa: E741 (the letter of the field)
+        I = half @ half.T + 0.1 * np.eye(3)
         tensor = I[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         links.append(
             Link(
@@ -122,7 +122,7 @@ def clean(x: float) -> float:
 
 
 def plus(a: Sequence[Any], b: Sequence[Any]) -> Vector:
-    """a + b."""
+    """The sum of two vectors."""
     return [x + y for x, y in zip(a, b, strict=True)]
 
 

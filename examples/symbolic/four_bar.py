@@ -2,7 +2,7 @@
 
 Bars along the x axis of their bases, each base turned about y from the one before; the end of the
 third bar is held at a point of the ground.  The model of Samin & Fisette (2003), ch. 5, and of
-Plaza (2015), appendix A.2: centres of mass off the bars, forces and moments on bars 2 and 3, and, if
+Plaza (2015), appendix A.2: centres of mass off the bars, forces and moments on bars 2 and 3 and, if
 wanted, a spring between them.  No figures are published; those here are ours.
 """
 

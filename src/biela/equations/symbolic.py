@@ -16,6 +16,7 @@ from biela.code import Count, Function
 from biela.code.arrays import Entries
 from biela.equations import virtual_power
 from biela.equations.constraints import Levels, levels
+from biela.equations.elimination import constrained_matrix, factorise
 from biela.equations.system import Quantity, System
 from biela.errors import DomainError, ModelError
 from biela.space import (
@@ -118,6 +119,11 @@ class SymbolicSystem:
     def v(self) -> list[Atom]:
         """Their velocities."""
         return [q.velocity for q in self._coordinates]
+
+    @property
+    def parameter_symbols(self) -> list[Atom]:
+        """The parameters in the order of their declaration."""
+        return list(self._parameters)
 
     def coordinates(self, names: str | Sequence[str], inertia: bool = True) -> tuple[Atom, ...]:
         """Declare coordinates; ``inertia=False`` for those that move no mass.
@@ -443,6 +449,21 @@ class Equations:
         """One function of several matrices, which computes what they share once."""
         outputs = {name: self.expressions[name] for name in names or self.expressions}
         return self.source._function("_".join(outputs), outputs)
+
+    def accelerations(self) -> Function:
+        """Accelerations ``a`` and multipliers ``lam`` solved for, without a numeric solver.
+
+        The elimination is symbolic, in an order that is safe in every position; see
+        :mod:`biela.equations.elimination`.
+        """
+        M, Q = self.expressions["M"], self.expressions["Q"]
+        n = len(M)
+        if "Phi_v" not in self.expressions:
+            return self.source._function("accelerations", {"a": factorise(M).solve(Q)})
+        A = constrained_matrix(M, self.expressions["Phi_v"])
+        factors = factorise(A, late=range(n, len(A)))
+        x = factors.solve([*Q, *self.expressions["gamma"]])
+        return self.source._function("accelerations", {"a": x[:n], "lam": x[n:]})
 
     def count(self) -> dict[str, Count]:
         """Operations and atoms of each matrix alone, and of those used together."""

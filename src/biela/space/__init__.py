@@ -2,6 +2,7 @@
 
 from biela.space.algebra import Algebra, Toward
 from biela.space.bases import Base
+from biela.space.diagram import base_tree, point_tree
 from biela.space.kinematics import (
     acceleration,
     acceleration_in,
@@ -33,7 +34,9 @@ __all__ = [
     "acceleration_in",
     "angular_acceleration",
     "angular_velocity",
+    "base_tree",
     "derivative",
+    "point_tree",
     "position",
     "rotation_matrix",
     "velocity",

@@ -1,0 +1,114 @@
+"""Symbolic factorisation A = L D Lᵀ, with the zeros of the pattern never touched.
+
+The order of elimination is fixed when the code is generated, so the pivots must be safe in every
+position.  For a mass matrix any order is: every pivot is the inertia of some motion.  For the
+equations of a constrained system,
+
+    [ M    Φ_vᵀ ] [ v' ]   [ Q ]
+    [ Φ_v  0    ] [ λ  ] = [ γ ],
+
+a multiplier comes after all the coordinates it acts on; its pivot is then minus the inverse of the
+inertia felt along the constraint, negative wherever the constraints are independent.  Dividing by
+an entry of Φ_v instead would fail where a cosine vanishes.  Coordinates without inertia must not
+come first and are refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from biela.atoms import Atom
+from biela.errors import SingularityError
+
+Matrix = list[list[Atom]]
+
+
+@dataclass(frozen=True)
+class Factors:
+    """A = L D Lᵀ in a given order; ``L[i]`` holds the entries of row i by column."""
+
+    order: tuple[int, ...]
+    L: list[dict[int, Atom]]
+    D: list[Atom]
+
+    @property
+    def fill(self) -> int:
+        """Number of entries of L below the diagonal."""
+        return sum(len(row) for row in self.L)
+
+    def solve(self, b: Sequence[Atom]) -> list[Atom]:
+        """The solution of A x = b."""
+        n = len(self.order)
+        x = [b[i] for i in self.order]
+        for i in range(n):
+            for j, entry in self.L[i].items():
+                x[i] = x[i] - entry * x[j]
+        x = [xi / d for xi, d in zip(x, self.D, strict=True)]
+        for i in range(n - 1, -1, -1):
+            for j, entry in self.L[i].items():
+                x[j] = x[j] - entry * x[i]
+        result = list(b)
+        for place, i in enumerate(self.order):
+            result[i] = x[place]
+        return result
+
+
+def factorise(A: Matrix, late: Sequence[int] = ()) -> Factors:
+    """Factorise a symmetric matrix; rows in ``late`` wait for all their neighbours.
+
+    Among the rows allowed, the one with fewest neighbours left goes first (minimum degree).
+    """
+    n = len(A)
+    order = _order(A, set(late))
+    L: list[dict[int, Atom]] = [{} for _ in range(n)]
+    D: list[Atom] = []
+    rest = {
+        (a, b): A[i][j]
+        for a, i in enumerate(order)
+        for b, j in enumerate(order)
+        if b <= a and A[i][j].ref
+    }
+    for k in range(n):
+        pivot = rest.get((k, k))
+        if pivot is None:
+            raise SingularityError(
+                f"row {order[k]} has no pivot: a coordinate without inertia, or a constraint that "
+                f"acts on no coordinate with inertia"
+            )
+        D.append(pivot)
+        below = [i for i in range(k + 1, n) if (i, k) in rest]
+        column = {i: rest[i, k] / pivot for i in below}
+        for i in below:
+            L[i][k] = column[i]
+            for j in below:
+                if j <= i:
+                    change = column[i] * rest[j, k]
+                    old = rest.get((i, j))
+                    rest[i, j] = -change if old is None else old - change
+    return Factors(tuple(order), L, D)
+
+
+def _order(A: Matrix, late: set[int]) -> list[int]:
+    n = len(A)
+    neighbours = {i: {j for j in range(n) if j != i and A[i][j].ref} for i in range(n)}
+    ready_after = {i: set(neighbours[i]) - late for i in late}
+    order: list[int] = []
+    left = set(range(n))
+    while left:
+        allowed = [i for i in left if i not in late or not (ready_after[i] & left)]
+        chosen = min(allowed, key=lambda i: (len(neighbours[i] & left), i))
+        order.append(chosen)
+        left.discard(chosen)
+        around = neighbours[chosen] & left
+        for i in around:
+            neighbours[i] |= around - {i}
+    return order
+
+
+def constrained_matrix(M: Matrix, Phi_v: Matrix) -> Matrix:
+    """The matrix of the constrained equations of motion, [[M, Φ_vᵀ], [Φ_v, 0]]."""
+    n, m = len(M), len(Phi_v)
+    zero = M[0][0] * 0
+    top = [[*M[i], *(Phi_v[k][i] for k in range(m))] for i in range(n)]
+    return top + [[*Phi_v[k], *([zero] * m)] for k in range(m)]

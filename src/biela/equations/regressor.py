@@ -1,0 +1,156 @@
+"""The regressor: the equations of motion are linear in the inertial parameters.
+
+Ten parameters describe a solid: its mass, the three first moments and the six inertias about its
+point, in its base.  With a, α the accelerations of the solid,
+
+    m:      force a - g
+    mr:     force α x e + ω x (ω x e),   moment e x (a - g)      for e = x, y, z
+    I:      moment E α + ω x E ω                                 for the six unit tensors E
+
+and virtual power gives τ = K(q, v, v') φ, where τ is what the applied wrenches, gravity excepted,
+have to bring.  Plaza 2015, §8.2; Khalil & Dombre, *Modeling, Identification and Control of Robots*
+(2002), ch. 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.atoms import Atom
+from biela.code import Function
+from biela.code.arrays import Entries
+from biela.equations.symbolic import SymbolicSystem
+from biela.equations.virtual_power import Load, Motion, generalised_force, motions
+from biela.space import Algebra, Solid, Vector, angular_acceleration, derivative
+
+Floats = npt.NDArray[np.float64]
+
+_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+_INERTIAS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+@dataclass(frozen=True)
+class Regressor:
+    """K, and which parameter of which solid each of its columns belongs to."""
+
+    source: SymbolicSystem
+    K: list[list[Atom]]
+    names: tuple[str, ...]
+
+    def function(self) -> Function:
+        """K as a function of t, q, v, a and the parameters of the model."""
+        inputs: dict[str, Entries] = {
+            "t": self.source.time,
+            "q": self.source.q,
+            "v": self.source.v,
+            "a": [v.acceleration for v in self.source.v],
+            "p": self.source.parameter_symbols,
+        }
+        return Function("K", inputs, {"K": self.K})
+
+
+def regressor(system: SymbolicSystem, algebra: Algebra | None = None) -> Regressor:
+    """K of all solids, by the same operators and sums as the mass matrix."""
+    space = system.space
+    with space.using(algebra or space.algebra):
+        moving = motions(space, system.solids, system.v)
+        columns, names = [], []
+        for i, motion in enumerate(moving):
+            for name, load in zip(_PARAMETERS, _unit_loads(system, motion, i), strict=True):
+                columns.append([generalised_force(moving, j, [load]) for j in range(len(system.v))])
+                names.append(f"{motion.solid.name}.{name}")
+    K = [[column[j] for column in columns] for j in range(len(system.v))]
+    return Regressor(system, K, tuple(names))
+
+
+def _unit_loads(system: SymbolicSystem, motion: Motion, i: int) -> list[Load]:
+    space, base, nothing = system.space, motion.solid.base, Vector(system.space, {})
+    free = derivative(motion.v, space.root, space.time_rate) - system.gravity
+    alpha = angular_acceleration(space.root, base)
+    omega = motion.omega
+    loads = [Load(i, free, nothing)]
+    for k in range(3):
+        e = base.vector(*(int(k == j) for j in range(3)))
+        loads.append(Load(i, alpha.cross(e) + omega.cross(omega.cross(e)), e.cross(free)))
+    for a, b in _INERTIAS:
+        rows = [[int((r, c) in ((a, b), (b, a))) for c in range(3)] for r in range(3)]
+        E = base.tensor(rows)
+        loads.append(Load(i, nothing, E @ alpha + omega.cross(E @ omega)))
+    return loads
+
+
+def inertial_parameters(solid: Solid) -> list[Atom]:
+    """The ten parameters of a solid, in the order of the columns of K."""
+    I = solid.inertia.components
+    return [
+        solid.mass,
+        *solid.first_moment.components(solid.base),
+        *(I[a][b] for a, b in _INERTIAS),
+    ]
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """The combinations of inertial parameters that the motion can tell apart.
+
+    τ = K[:, independent] φ_base with φ_base = φ[independent] + regrouping φ[dependent];
+    parameters that are in neither list have no effect.
+    """
+
+    names: tuple[str, ...]
+    independent: tuple[int, ...]
+    dependent: tuple[int, ...]
+    regrouping: Floats
+
+    def text(self) -> str:
+        """Each base parameter as a sum of inertial parameters."""
+        lines = []
+        for row, i in enumerate(self.independent):
+            terms = [
+                f"{factor:+.6g} {self.names[j]}"
+                for factor, j in zip(self.regrouping[row], self.dependent, strict=True)
+                if abs(factor) > 1e-9
+            ]
+            lines.append(" ".join([self.names[i], *terms]))
+        return "\n".join(lines)
+
+
+def base_parameters(
+    found: Regressor, parameters: Sequence[float], states: int = 0, seed: int = 0
+) -> BaseParameters:
+    """Base parameters by numeric rank: columns of K at many random states.
+
+    Gautier, *Numerical calculation of the base inertial parameters of robots* (1991): a column is
+    dependent if the columns kept so far span it.
+    """
+    K = found.function()
+    n, columns = len(found.source.v), len(found.names)
+    count = states or max(4, 3 * columns // n + 4)
+    random = np.random.default_rng(seed)
+    q, v, a = (random.uniform(-1.5, 1.5, (count, n)) for _ in range(3))
+    stacked = K.map(np.zeros(count), q, v, a, np.asarray(parameters, float))
+    W = stacked.reshape(count * n, columns)
+    scale = float(np.abs(W).max()) * max(W.shape) * np.finfo(float).eps * 100
+    independent: list[int] = []
+    dependent: list[int] = []
+    basis = np.zeros((W.shape[0], 0))
+    for j in range(columns):
+        column = W[:, j]
+        rest = column - basis @ (basis.T @ column)
+        rest -= basis @ (basis.T @ rest)  # twice is enough
+        size = float(np.linalg.norm(rest))
+        if size > scale:
+            independent.append(j)
+            basis = np.column_stack([basis, rest / size])
+        elif np.abs(column).max() > scale:
+            dependent.append(j)
+    regrouping = (
+        np.linalg.lstsq(W[:, independent], W[:, dependent], rcond=None)[0]
+        if dependent
+        else np.zeros((len(independent), 0))
+    )
+    return BaseParameters(found.names, tuple(independent), tuple(dependent), regrouping)
