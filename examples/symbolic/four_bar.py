@@ -68,7 +68,7 @@ def four_bar(spring: bool = False) -> bl.SymbolicSystem:
 if __name__ == "__main__":
     equations = four_bar().equations()
     print(equations.system)
-    print("derived by", equations.algebra)
+    print("derived:", equations.route)
     for name, count in equations.count().items():
         print(f"{name:12} {count}")
     print(equations.text("M"))

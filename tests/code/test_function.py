@@ -33,7 +33,7 @@ def test_a_function_computes_what_is_written(pendulum):
     a, E = pendulum(*STATE)
     theta, omega, u, (m, l, g) = 0.4, 0.3, 0.2, STATE[3]
     assert a[0] == pytest.approx((u - m * g * l * np.sin(theta)) / (m * l**2), rel=1e-14)
-    assert E == pytest.approx(m * l**2 * omega**2 / 2 - m * g * l * np.cos(theta), rel=1e-14)
+    assert pytest.approx(m * l**2 * omega**2 / 2 - m * g * l * np.cos(theta), rel=1e-14) == E
     assert isinstance(E, float)
 
 

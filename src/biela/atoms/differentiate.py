@@ -53,7 +53,7 @@ class Direction:
     >>> ws = Workspace()
     >>> x, y = ws.symbols("x y")
     >>> Direction(ws, {x: y})(sin(x))
-    cos(x)*y
+    y*cos(x)
     """
 
     def __init__(self, workspace: Workspace, rates: Mapping[Atom, Atom | float]) -> None:

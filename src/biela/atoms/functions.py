@@ -93,8 +93,8 @@ def select(condition: Scalar | bool, a: Scalar, b: Scalar) -> Atom:
     >>> from biela.atoms import Workspace, select
     >>> ws = Workspace()
     >>> x = ws.symbol("x")
-    >>> select(x < 0, -x, x)
-    select(x < 0, -x, x)
+    >>> select(x < 0, x**2, x)
+    select(x < 0, x**2, x)
     """
     chosen, a, b = (int(x) if isinstance(x, (bool, np.bool_)) else x for x in (condition, a, b))
     table, refs = _refs(chosen, a, b)

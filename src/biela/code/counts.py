@@ -86,7 +86,7 @@ def count_listing(text: str) -> tuple[int, int]:
     are atoms.
 
     >>> count_listing("x = q[0]; a = sin(-x)*y; out[0] = -a; out[1] = -2.0*a;")
-    (1, 4)
+    (1, 5)
     """
     atoms = operations = 0
     for target, expression in _ASSIGNMENT.findall(_COMMENT.sub(" ", text)):

@@ -5,12 +5,14 @@
 
 from biela.equations.symbolic import Constraint, Equations, SymbolicSystem
 from biela.equations.system import CAPABILITIES, Quantity, System
+from biela.equations.virtual_power import Route
 
 __all__ = [
     "CAPABILITIES",
     "Constraint",
     "Equations",
     "Quantity",
+    "Route",
     "SymbolicSystem",
     "System",
 ]

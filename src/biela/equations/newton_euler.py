@@ -7,7 +7,7 @@ the linear momentum and L the angular momentum about the point B of the solid, i
     Σ f - p' = 0,         Σ t - L' - v x p = 0,
 
 where v is the velocity of B, which may move as it likes (Greenwood, *Principles of Dynamics*, 1988,
-§4-5; v x p is what a moving reference point adds).  Nothing is expanded and no acceleration is
+ch. 4; v x p is what a moving reference point adds).  Nothing is expanded and no acceleration is
 composed: the rates are derivatives of p and L as they stand.  It is slow, and it shares no formula
 with :mod:`biela.equations.virtual_power`, which is why it is kept.
 """

@@ -23,8 +23,9 @@ import numpy.typing as npt
 from biela.atoms import Atom
 from biela.code import Function
 from biela.code.arrays import Entries
+from biela.equations.branches import Branches, Loads
 from biela.equations.symbolic import SymbolicSystem
-from biela.equations.virtual_power import Load, Motion, generalised_force, motions
+from biela.equations.virtual_power import Motion, bodies
 from biela.space import Algebra, Solid, Vector, angular_acceleration, derivative
 
 Floats = npt.NDArray[np.float64]
@@ -57,29 +58,38 @@ def regressor(system: SymbolicSystem, algebra: Algebra | None = None) -> Regress
     """K of all solids, by the same operators and sums as the mass matrix."""
     space = system.space
     with space.using(algebra or space.algebra):
-        moving = motions(space, system.solids, system.v)
+        branches = Branches(space, system.v)
         columns, names = [], []
-        for i, motion in enumerate(moving):
-            for name, load in zip(_PARAMETERS, _unit_loads(system, motion, i), strict=True):
-                columns.append([generalised_force(moving, j, [load]) for j in range(len(system.v))])
+        for motion in bodies(space, system.solids, system.v).motions:
+            for name, loads in zip(_PARAMETERS, _unit_loads(system, motion), strict=True):
+                columns.append(branches.generalised_forces(loads))
                 names.append(f"{motion.solid.name}.{name}")
     K = [[column[j] for column in columns] for j in range(len(system.v))]
     return Regressor(system, K, tuple(names))
 
 
-def _unit_loads(system: SymbolicSystem, motion: Motion, i: int) -> list[Load]:
-    space, base, nothing = system.space, motion.solid.base, Vector(system.space, {})
+def _unit_loads(system: SymbolicSystem, motion: Motion) -> list[Loads]:
+    space, solid, base = system.space, motion.solid, motion.solid.base
+    nothing = Vector(space, {})
     free = derivative(motion.v, space.root, space.time_rate) - system.gravity
     alpha = angular_acceleration(space.root, base)
     omega = motion.omega
-    loads = [Load(i, free, nothing)]
+    loads = [_loads(solid, free, nothing)]
     for k in range(3):
         e = base.vector(*(int(k == j) for j in range(3)))
-        loads.append(Load(i, alpha.cross(e) + omega.cross(omega.cross(e)), e.cross(free)))
+        carried = alpha.cross(e) + omega.cross(omega.cross(e))
+        loads.append(_loads(solid, carried, e.cross(free)))
     for a, b in _INERTIAS:
         rows = [[int((r, c) in ((a, b), (b, a))) for c in range(3)] for r in range(3)]
         E = base.tensor(rows)
-        loads.append(Load(i, nothing, E @ alpha + omega.cross(E @ omega)))
+        loads.append(_loads(solid, nothing, E @ alpha + omega.cross(E @ omega)))
+    return loads
+
+
+def _loads(solid: Solid, force: Vector, moment: Vector) -> Loads:
+    loads = Loads()
+    loads.add_force(solid.point, force)
+    loads.add_moment(solid.base, moment)
     return loads
 
 

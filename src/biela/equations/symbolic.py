@@ -18,6 +18,7 @@ from biela.equations import virtual_power
 from biela.equations.constraints import Levels, levels
 from biela.equations.elimination import constrained_matrix, factorise
 from biela.equations.system import Quantity, System
+from biela.equations.virtual_power import Route
 from biela.errors import DomainError, ModelError
 from biela.space import (
     Algebra,
@@ -38,14 +39,22 @@ from biela.space import (
     velocity_in,
 )
 
-#: The algebras that are tried; the one that gives fewest operations is kept.
-CANDIDATES: tuple[Algebra, ...] = (
-    Algebra(Toward.ROOT, extended=True),
-    Algebra(Toward.LEAF, extended=True),
-    Algebra(Toward.ROOT, extended=True, merge=True),
-    Algebra(Toward.LEAF, extended=True, merge=True),
-    Algebra(Toward.LEAF, extended=False),
-    Algebra(Toward.ROOT, extended=False),
+_ROOT, _LEAF = Algebra(Toward.ROOT), Algebra(Toward.LEAF)
+_ROOT_MERGED = Algebra(Toward.ROOT, merge=True)
+_LEAF_MERGED = Algebra(Toward.LEAF, merge=True)
+_PLAIN_LEAF = Algebra(Toward.LEAF, extended=False)
+_PLAIN_ROOT = Algebra(Toward.ROOT, extended=False)
+
+#: The routes that are tried; the one that gives fewest operations is kept.
+CANDIDATES: tuple[Route, ...] = (
+    Route(_ROOT, _ROOT),
+    Route(_LEAF, _LEAF),
+    Route(_PLAIN_LEAF, _PLAIN_LEAF),
+    Route(_PLAIN_LEAF, _ROOT),
+    Route(_PLAIN_ROOT, _PLAIN_ROOT),
+    Route(_ROOT_MERGED, _ROOT_MERGED),
+    Route(_LEAF_MERGED, _LEAF_MERGED),
+    Route(_LEAF, _ROOT_MERGED),
 )
 
 
@@ -322,20 +331,17 @@ class SymbolicSystem:
 
     # ---------------------------------------------------------------- equations
 
-    def mass_and_forces(self, algebra: Algebra) -> tuple[list[list[Atom]], list[Atom]]:
-        """M and Q by virtual power in a given algebra."""
-        moving_q = [i for i, q in enumerate(self._coordinates) if q not in self._inertialess]
-        velocities = self.v
-        with self.space.using(algebra):
-            motions = virtual_power.motions(self.space, self.solids, velocities)
-            inner = virtual_power.mass_matrix(motions, moving_q)
-            Q = virtual_power.forces(motions, len(velocities), self.wrenches, self.gravity)
-        zero = self.workspace.atom(0)
-        M = [[zero] * len(velocities) for _ in velocities]
-        for a, i in enumerate(moving_q):
-            for b, j in enumerate(moving_q):
-                M[i][j] = inner[a][b]
-        return M, Q
+    def mass_and_forces(self, route: Route) -> tuple[list[list[Atom]], list[Atom]]:
+        """M and Q by virtual power, on a given route."""
+        return virtual_power.mass_and_forces(
+            self.space,
+            self.solids,
+            self.wrenches,
+            self.gravity,
+            self.v,
+            [i for i, q in enumerate(self._coordinates) if q not in self._inertialess],
+            route,
+        )
 
     def constraints(self) -> Levels:
         """All constraint equations at the three levels."""
@@ -353,8 +359,8 @@ class SymbolicSystem:
             self.v,
         )
 
-    def equations(self, algebra: Algebra | None = None) -> Equations:
-        """Derive everything; without an algebra, by the one that gives fewest operations."""
+    def equations(self, route: Route | None = None) -> Equations:
+        """Derive everything; without a route, by the one that gives fewest operations."""
         if not self.solids:
             raise ModelError(f"{self.name} has no solids: add one with solid(…)")
         if not self._coordinates:
@@ -362,7 +368,7 @@ class SymbolicSystem:
         chosen, (M, Q) = min(
             (
                 (candidate, self.mass_and_forces(candidate))
-                for candidate in ((algebra,) if algebra else CANDIDATES)
+                for candidate in ((route,) if route else self._candidates())
             ),
             key=lambda found: self._size(found[1]),
         )
@@ -402,6 +408,11 @@ class SymbolicSystem:
         )
         return Equations(self, system, chosen, entries)
 
+    def _candidates(self) -> list[Route]:
+        """The routes worth trying: merging turns needs turns that can be merged."""
+        merging = any(base.follows_axis for base in self.space.bases.values())
+        return [route for route in CANDIDATES if merging or not route.carry.merge]
+
     def _size(self, matrices: tuple[list[list[Atom]], list[Atom]]) -> int:
         M, Q = matrices
         table = self.workspace.table
@@ -412,11 +423,12 @@ class SymbolicSystem:
         inputs |= {"u": list(self._inputs), "p": list(self._parameters)}
         ordered = sorted(self.constraint_list, key=lambda c: not c.geometric)
         multipliers = [c.multiplier for c in ordered]
-        if any(self._depends(outputs, m) for m in multipliers):
+        if multipliers and self._needs(outputs).intersection(m.ref for m in multipliers):
             inputs["lam"] = multipliers
         return Function(name, inputs, outputs)
 
-    def _depends(self, outputs: Mapping[str, Entries], symbol: Atom) -> bool:
+    def _needs(self, outputs: Mapping[str, Entries]) -> set[int]:
+        """All atoms that the outputs depend on."""
         flat: list[Any] = list(outputs.values())
         refs = []
         while flat:
@@ -425,7 +437,7 @@ class SymbolicSystem:
                 flat.extend(item)
             else:
                 refs.append(item.ref)
-        return symbol.ref in self.workspace.table.live(refs)
+        return set(self.workspace.table.live(refs))
 
 
 @dataclass(frozen=True)
@@ -434,7 +446,7 @@ class Equations:
 
     source: SymbolicSystem
     system: System
-    algebra: Algebra
+    route: Route
     expressions: Mapping[str, Any]
 
     def mass(self, q: Any, **given: Any) -> Any:

@@ -13,11 +13,10 @@ with v_k = ∂v/∂q'_k and ω_k = ∂ω/∂q'_k, and with all accelerations zer
 where b(u) is the derivative of u seen from the inertial base with q'' = 0: the turning of the base
 in which u is kept is part of it.  Virtual power in the direction of q'_j then gives
 
-    M_jk = Σ v_j · P_k + ω_j · H_k,     Q_j = Σ v_j · F + ω_j · T,     M q'' = Q.
+    M_jk = Σ v_j · P_k + ω_j · H_k,     Q_j = Σ v_j · F + ω_j · T,     M q'' = Q,
 
-Solids further out share the parts of v_j and ω_j of the solids before them.  What multiplies one
-and the same part is added up first, so each part is used once: the sums run along the branches of
-the mechanism as in a recursive method, without anybody having said so.
+sums that :mod:`biela.equations.branches` takes along the trees.  The inertias of solids that turn
+with one base are added before they are used.
 
 Plaza 2015, §4.5–4.8, with M positive; errata of its equations 4.30–4.38 and 4.62 corrected.
 """
@@ -26,11 +25,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from biela.atoms import Atom
+from biela.equations.branches import Branches, Loads
 from biela.space import (
+    Algebra,
+    Base,
     Solid,
     Space,
+    Tensor,
+    Toward,
     Vector,
     Wrench,
     angular_velocity,
@@ -39,8 +44,16 @@ from biela.space import (
     velocity,
 )
 
-#: A part of a vector that several solids may share: its base and the references of its components.
-_PartKey = tuple[int, tuple[int, int, int]]
+
+@dataclass(frozen=True)
+class Route:
+    """Two algebras: one for what each solid needs, one for carrying it down the trees."""
+
+    solids: Algebra
+    carry: Algebra
+
+    def __str__(self) -> str:
+        return f"{_spelled(self.solids)}, carried {_spelled(self.carry)}"
 
 
 @dataclass(frozen=True)
@@ -55,23 +68,67 @@ class Motion:
     v_bias: Vector
     omega_bias: Vector
 
+    def moves_with(self, k: int) -> bool:
+        """Whether coordinate k moves the solid."""
+        return not (self.v_by[k].is_zero and self.omega_by[k].is_zero)
+
 
 @dataclass(frozen=True)
-class Load:
-    """A force and a moment about the point of a solid."""
+class Bodies:
+    """The solids of a system in motion."""
 
-    solid: int
-    force: Vector
-    moment: Vector
+    space: Space
+    motions: list[Motion]
+
+    @cached_property
+    def by_base(self) -> dict[Base, tuple[Tensor, Motion]]:
+        """For each base the sum of the inertias that turn with it, and one of their motions."""
+        found: dict[Base, tuple[Tensor, Motion]] = {}
+        for motion in self.motions:
+            base, inertia = motion.solid.base, motion.solid.inertia
+            known = found.get(base)
+            found[base] = (inertia, motion) if known is None else (known[0] + inertia, known[1])
+        return found
+
+    def inertia_loads(self, k: int) -> Loads:
+        """What a unit acceleration of coordinate k asks for."""
+        loads = Loads()
+        for motion in self.motions:
+            if motion.moves_with(k):
+                solid, v, omega = motion.solid, motion.v_by[k], motion.omega_by[k]
+                loads.add_force(solid.point, v * solid.mass + omega.cross(solid.first_moment))
+                loads.add_moment(solid.base, solid.first_moment.cross(v))
+        for base, (inertia, motion) in self.by_base.items():
+            loads.add_moment(base, inertia @ motion.omega_by[k])
+        return loads
+
+    def acting_loads(self, wrenches: Iterable[Wrench], gravity: Vector) -> Loads:
+        """What acts with all accelerations zero."""
+        loads = Loads()
+        for motion in self.motions:
+            solid, omega, mr = motion.solid, motion.omega, motion.solid.first_moment
+            free = gravity - motion.v_bias
+            carried = motion.omega_bias.cross(mr) + omega.cross(omega.cross(mr))
+            loads.add_force(solid.point, free * solid.mass - carried)
+            loads.add_moment(solid.base, mr.cross(free))
+        for base, (inertia, motion) in self.by_base.items():
+            spin = motion.omega.cross(inertia @ motion.omega)
+            loads.add_moment(base, -(inertia @ motion.omega_bias) - spin)
+        for wrench in wrenches:
+            solid = wrench.solid
+            arm = position(solid.point, wrench.point)
+            loads.add_force(solid.point, wrench.force)
+            loads.add_moment(solid.base, wrench.moment + arm.cross(wrench.force))
+        return loads
 
 
-def motions(space: Space, solids: Sequence[Solid], velocities: Sequence[Atom]) -> list[Motion]:
+def bodies(space: Space, solids: Sequence[Solid], velocities: Sequence[Atom]) -> Bodies:
     """The motion of each solid in the inertial frame."""
-    result = []
+    motions = []
     for solid in solids:
         v = velocity(space.inertial, solid.point)
         omega = angular_velocity(space.root, solid.base)
-        result.append(
+        motions.append(
             Motion(
                 solid,
                 v,
@@ -82,80 +139,44 @@ def motions(space: Space, solids: Sequence[Solid], velocities: Sequence[Atom]) -
                 derivative(omega, space.root, space.bias_rate),
             )
         )
-    return result
+    return Bodies(space, motions)
 
 
-def inertia_loads(moving: Sequence[Motion], k: int) -> list[Load]:
-    """What a unit acceleration of coordinate k asks for: P_k and H_k of each solid."""
-    loads = []
-    for i, motion in enumerate(moving):
-        solid, v, omega = motion.solid, motion.v_by[k], motion.omega_by[k]
-        if v.is_zero and omega.is_zero:
-            continue
-        force = v * solid.mass + omega.cross(solid.first_moment)
-        moment = solid.inertia @ omega + solid.first_moment.cross(v)
-        loads.append(Load(i, force, moment))
-    return loads
+def mass_and_forces(
+    space: Space,
+    solids: Sequence[Solid],
+    wrenches: Sequence[Wrench],
+    gravity: Vector,
+    velocities: Sequence[Atom],
+    with_inertia: Sequence[int],
+    route: Route,
+) -> tuple[list[list[Atom]], list[Atom]]:
+    """M and Q; M only for the coordinates ``with_inertia``, zero for the others.
 
-
-def acting_loads(
-    moving: Sequence[Motion], wrenches: Iterable[Wrench], gravity: Vector
-) -> list[Load]:
-    """What acts on each solid with all accelerations zero: F and T."""
-    by_solid: dict[Solid, list[Wrench]] = {}
-    for wrench in wrenches:
-        by_solid.setdefault(wrench.solid, []).append(wrench)
-    loads = []
-    for i, motion in enumerate(moving):
-        solid, omega, mr = motion.solid, motion.omega, motion.solid.first_moment
-        momentum = solid.inertia @ omega
-        free = gravity - motion.v_bias
-        force = free * solid.mass - motion.omega_bias.cross(mr) - omega.cross(omega.cross(mr))
-        moment = mr.cross(free) - solid.inertia @ motion.omega_bias - omega.cross(momentum)
-        for wrench in by_solid.get(solid, ()):
-            arm = position(solid.point, wrench.point)
-            force = force + wrench.force
-            moment = moment + wrench.moment + arm.cross(wrench.force)
-        loads.append(Load(i, force, moment))
-    return loads
-
-
-def generalised_force(moving: Sequence[Motion], j: int, loads: Sequence[Load]) -> Atom:
-    """Σ v_j · force + ω_j · moment, with what multiplies one part of v_j or ω_j added up first."""
-    space = moving[0].solid.point.space
-    sums: dict[_PartKey, tuple[Vector, Vector]] = {}
-    for load in loads:
-        motion = moving[load.solid]
-        for u, effect in ((motion.v_by[j], load.force), (motion.omega_by[j], load.moment)):
-            for base, part in u.parts.items():
-                key = (base.index, (part[0].ref, part[1].ref, part[2].ref))
-                if key in sums:
-                    sums[key] = sums[key][0], sums[key][1] + effect
-                else:
-                    sums[key] = Vector.of(space, base, part), effect
-    total = space.workspace.atom(0)
-    for part_vector, effect in sums.values():
-        total = total + part_vector.dot(effect)
-    return total
-
-
-def mass_matrix(moving: Sequence[Motion], coordinates: Sequence[int]) -> list[list[Atom]]:
-    """M of some coordinates; one triangle is copied, so that it is symmetric atom for atom."""
-    zero = moving[0].solid.point.space.workspace.atom(0)
-    n = len(coordinates)
-    M = [[zero] * n for _ in range(n)]
-    loads = [inertia_loads(moving, k) for k in coordinates]
-    for j in range(n):
-        for k in range(j, n):
+    One triangle of M is copied, so that it is symmetric atom for atom.
+    """
+    with space.using(route.solids):
+        moving = bodies(space, solids, velocities)
+        acting = moving.acting_loads(wrenches, gravity)
+        needed = {k: moving.inertia_loads(k) for k in with_inertia}
+    with space.using(route.carry):
+        branches = Branches(space, velocities)
+        Q = branches.generalised_forces(acting)
+        columns = {k: branches.generalised_forces(loads) for k, loads in needed.items()}
+    zero = space.workspace.atom(0)
+    M = [[zero] * len(velocities) for _ in velocities]
+    moved = {k: sum(motion.moves_with(k) for motion in moving.motions) for k in with_inertia}
+    for a, j in enumerate(with_inertia):
+        for k in with_inertia[a:]:
             # the coordinate that moves fewer solids gives the loads, the other the direction
-            fewer, other = (k, j) if len(loads[k]) <= len(loads[j]) else (j, k)
-            M[j][k] = M[k][j] = generalised_force(moving, coordinates[other], loads[fewer])
-    return M
+            column, row = (k, j) if moved[k] <= moved[j] else (j, k)
+            M[j][k] = M[k][j] = columns[column][row]
+    return M, Q
 
 
-def forces(
-    moving: Sequence[Motion], coordinates: int, wrenches: Iterable[Wrench], gravity: Vector
-) -> list[Atom]:
-    """Q."""
-    loads = acting_loads(moving, wrenches, gravity)
-    return [generalised_force(moving, j, loads) for j in range(coordinates)]
+def _spelled(algebra: Algebra) -> str:
+    words = ["in parts" if algebra.extended else "in one base"]
+    words.append("towards the leaves" if algebra.toward is Toward.LEAF else "towards the root")
+    if algebra.merge:
+        words.append("with turns merged")
+    return " ".join(words)

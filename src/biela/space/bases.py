@@ -44,6 +44,12 @@ class Base:
             raise DomainError(f"{self.name} is the root of the bases and is turned from nothing")
         return self._rotation
 
+    @property
+    def follows_axis(self) -> bool:
+        """Whether it is turned about the same axis as the base before it."""
+        axis = _axis(self)
+        return self.parent is not None and axis is not None and axis == _axis(self.parent)
+
     # new bases
 
     def rotated(self, name: str, axis: str | Sequence[float], angle: Atom | float) -> Base:
@@ -161,6 +167,8 @@ def _turns(edges: Sequence[Edge], merge: bool) -> Iterator[tuple[Rotation, bool]
 
 
 def _axis(base: Base) -> int | None:
+    if base.parent is None:
+        return None
     rotation = base.rotation
     return rotation.axis if isinstance(rotation, AxisRotation) else None
 

@@ -182,6 +182,18 @@ class Tensor:
             base = base.parent
         return base
 
+    def __add__(self, other: Tensor) -> Tensor:
+        """The sum of two tensors of one base."""
+        if other.base is not self.base:
+            raise DomainError(
+                f"tensors are added in one base, not in {self.base.name} and {other.base.name}"
+            )
+        rows = [
+            [a + b for a, b in zip(mine, theirs, strict=True)]
+            for mine, theirs in zip(self.components, other.components, strict=True)
+        ]
+        return self.base.tensor(rows)
+
     def __matmul__(self, v: Vector) -> Vector:
         """The tensor times a vector."""
         algebra = self.space.algebra
