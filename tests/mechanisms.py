@@ -17,6 +17,7 @@ import numpy.typing as npt
 import biela as bl
 from biela.atoms import Atom, Kind, Workspace, evaluate
 from biela.space import Algebra, Toward
+from examples.symbolic.block_pendulum import block_pendulum
 from examples.symbolic.four_bar import four_bar
 
 Floats = npt.NDArray[np.float64]
@@ -119,31 +120,6 @@ def four_bar_values(system: bl.SymbolicSystem) -> Values:
     for name, value in zip("Fx2 Fz2 My2 Fx3 Fz3 My3".split(), FOUR_BAR_INPUTS, strict=True):
         values[ws[name]] = value
     return values
-
-
-def block_pendulum() -> bl.SymbolicSystem:
-    """A block that slides along x, and a pendulum that hangs from it by a spring (Plaza, A.1)."""
-    s = bl.SymbolicSystem("block pendulum")
-    x, theta = s.coordinates("x theta")
-    m_b, m_p, l_p, Iyy_p = s.parameters(m_b=3.0, m_p=1.2, l_p=0.7, Iyy_p=0.65)
-    k, theta_0, c_vis, g = s.parameters(k=20.0, theta_0=0.1, c_vis=0.9, g=9.81)
-    F_b, M_p = s.inputs("F_b M_p")
-    swing = s.base.rotated("swing", "-y", theta)
-    A = s.origin.offset("A", s.base.vector(x, 0, 0))
-    block = s.solid("block", at=A, base=s.base, mass=m_b)
-    pendulum = s.solid(
-        "pendulum",
-        at=A,
-        base=swing,
-        mass=m_p,
-        com=(0, 0, -l_p),
-        inertia=swing.inertia(yy=Iyy_p),
-    )
-    s.gravity = s.base.vector(0, 0, -g)
-    s.wrench(block, s.base.vector(F_b - c_vis * x.velocity, 0, 0))
-    moment = s.base.vector(0, M_p + k * (theta - theta_0), 0)
-    s.wrench(pendulum, moment=moment, reaction_on=block)
-    return s
 
 
 def rolling_disc() -> bl.SymbolicSystem:

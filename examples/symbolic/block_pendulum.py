@@ -48,7 +48,7 @@ def block_pendulum() -> bl.SymbolicSystem:
 if __name__ == "__main__":
     equations = block_pendulum().equations()
     print(equations.system)
-    print("derived by", equations.algebra)
+    print("derived:", equations.route)
     for name, count in equations.count().items():
         print(f"{name:12} {count}")
     print(equations.text("M"))

@@ -70,6 +70,6 @@ def crank_rod_disc() -> bl.SymbolicSystem:
 if __name__ == "__main__":
     equations = crank_rod_disc().equations()
     print(equations.system)
-    print("derived by", equations.algebra)
+    print("derived:", equations.route)
     for name, count in equations.count().items():
         print(f"{name:12} {count}")

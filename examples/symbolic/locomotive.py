@@ -293,6 +293,6 @@ def locomotive() -> bl.SymbolicSystem:
 if __name__ == "__main__":
     equations = locomotive().equations()
     print(equations.system)
-    print("derived by", equations.algebra)
+    print("derived:", equations.route)
     for name, count in equations.count().items():
         print(f"{name:12} {count}")

@@ -87,6 +87,6 @@ def place(s: bl.SymbolicSystem, name: str, base: Base, position: list[float]) ->
 if __name__ == "__main__":
     equations = stewart().equations()
     print(equations.system)
-    print("derived by", equations.algebra)
+    print("derived:", equations.route)
     for name, count in equations.count().items():
         print(f"{name:12} {count}")

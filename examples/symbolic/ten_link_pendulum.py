@@ -1,9 +1,9 @@
 """A chain of equal hanging rods in one vertical plane, each on a relative angle.
 
 Rod i hangs from the end of rod i - 1, its base turned about y by theta_i seen from that rod; at
-zero all hang straight down.  Every rod has symbols of its own: length l, mass m, distance c from the
-joint down to the centre of mass, and inertia Iyy about the joint.  A torque tau drives each joint,
-and nothing holds the end.
+zero all hang straight down.  Every rod has symbols of its own: length l, mass m, distance c from
+the joint down to the centre of mass, and inertia Iyy about the joint.  A torque tau drives each
+joint, and nothing holds the end.
 
 A chain is the common yardstick of derivations: SymPy's documentation derives one, and its equations
 soon fill pages.  The figures are ours.
@@ -43,6 +43,6 @@ def ten_link_pendulum() -> bl.SymbolicSystem:
 if __name__ == "__main__":
     equations = ten_link_pendulum().equations()
     print(equations.system)
-    print("derived by", equations.algebra)
+    print("derived:", equations.route)
     for name, count in equations.count().items():
         print(f"{name:12} {count}")

@@ -99,7 +99,7 @@ def test_arrays_of_atoms_keep_their_shape():
 
 def test_expressions_of_two_workspaces_are_refused():
     x, y = bl.Workspace("one").symbol("x"), bl.Workspace("two").symbol("y")
-    with pytest.raises(WorkspaceError, match="one|two"):
+    with pytest.raises(WorkspaceError, match=r"one|two"):
         bl.Function("f", {"x": x, "y": y}, {"f": x})
 
 

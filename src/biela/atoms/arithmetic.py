@@ -140,6 +140,10 @@ class Arithmetic(Storage):
                     return self._scaled(b, factor, core, a)
         elif a == b:
             return self.power_int(a, 2)
+        elif op_a == op.DIV and self.right[a] == b:  # (x/b) b
+            return self.left[a]
+        elif op_b == op.DIV and self.right[b] == a:
+            return self.left[b]
         elif op_a == op.POWER_INT or op_b == op.POWER_INT:
             base_a, n_a = (self.left[a], self.right[a]) if op_a == op.POWER_INT else (a, 1)
             base_b, n_b = (self.left[b], self.right[b]) if op_b == op.POWER_INT else (b, 1)

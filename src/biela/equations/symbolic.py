@@ -86,11 +86,10 @@ class SymbolicSystem:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        identifier = "".join(c if c.isalnum() else "_" for c in name)
-        self.workspace = Workspace(identifier)
+        identifier = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+        self.workspace = Workspace(identifier if identifier[:1].isalpha() else f"m{identifier}")
         self.space = Space(self.workspace)
-        #: The acceleration of gravity, a vector; none unless set.
-        self.gravity = Vector(self.space, {})
+        self._gravity = Vector(self.space, {})
         self.solids: list[Solid] = []
         self.wrenches: list[Wrench] = []
         self.constraint_list: list[Constraint] = []
@@ -113,6 +112,15 @@ class SymbolicSystem:
     def origin(self) -> Point:
         """The root of the points."""
         return self.space.origin
+
+    @property
+    def gravity(self) -> Vector:
+        """The acceleration of gravity; none unless set."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Vector | Sequence[Atom | float]) -> None:
+        self._gravity = self._vector(self.base, value)
 
     @property
     def time(self) -> Atom:
@@ -192,10 +200,9 @@ class SymbolicSystem:
         if any(solid.name == name for solid in self.solids):
             raise ModelError(f"{self.name}: two solids are called {name}")
         m = self.workspace.atom(mass)
-        if first_moment is not None:
-            moment = self._vector(base, first_moment)
-        else:
-            moment = self._vector(base, com) * m
+        # kept in the base of the solid, whatever algebra is in force
+        given = self._vector(base, com if first_moment is None else first_moment)
+        moment = given if first_moment is not None else given.map(lambda x: m * x, settle=False)
         if inertia is None:
             inertia = _point_inertia(base, m, moment)
         solid = Solid(name, at, base, m, moment, inertia)
@@ -205,6 +212,8 @@ class SymbolicSystem:
     def _vector(self, base: Base, components: Sequence[Atom | float] | Vector) -> Vector:
         if isinstance(components, Vector):
             return components
+        if not isinstance(components, Sequence):
+            raise DomainError(f"{components!r} is not a vector; use base.vector(x, y, z)")
         if len(components) != 3:
             raise DomainError(f"three components are needed, not {len(components)}")
         return base.vector(components[0], components[1], components[2])
@@ -214,18 +223,21 @@ class SymbolicSystem:
     def wrench(
         self,
         solid: Solid,
-        force: Vector | None = None,
-        moment: Vector | None = None,
+        force: Vector | Sequence[Atom | float] | None = None,
+        moment: Vector | Sequence[Atom | float] | None = None,
         at: Point | None = None,
         name: str = "",
         reaction_on: Solid | None = None,
     ) -> None:
         """A force through a point (that of the solid by default) and a moment on a solid.
 
-        With ``reaction_on`` the opposite acts on another solid.
+        Three numbers in place of a vector are components in the inertial base.  With
+        ``reaction_on`` the opposite acts on another solid.
         """
         nothing = Vector(self.space, {})
-        force, moment, point = force or nothing, moment or nothing, at or solid.point
+        force = nothing if force is None else self._vector(self.base, force)
+        moment = nothing if moment is None else self._vector(self.base, moment)
+        point = at or solid.point
         name = name or f"wrench{len(self.wrenches) + 1}"
         self.wrenches.append(Wrench(name, solid, point, force, moment))
         if reaction_on is not None:
@@ -292,11 +304,27 @@ class SymbolicSystem:
         self, equation: Atom, name: str, geometric: bool, speed: Atom | None
     ) -> Constraint:
         number = len(self.constraint_list) + 1
-        multiplier = self.workspace.symbol(f"lambda{number}", Kind.UNKNOWN)
         label = f"{name}_{number}" if name else f"constraint{number}"
+        self._check_equation(label, equation, geometric)
+        multiplier = self.workspace.symbol(f"lambda{number}", Kind.UNKNOWN)
         constraint = Constraint(label, self.workspace.atom(equation), multiplier, geometric, speed)
         self.constraint_list.append(constraint)
         return constraint
+
+    def _check_equation(self, label: str, equation: Atom, geometric: bool) -> None:
+        """Refuse what a constraint of that kind cannot depend on."""
+        table = self.workspace.atom(equation).table
+        refused = {Kind.ACCELERATION, Kind.INPUT, Kind.UNKNOWN}
+        if geometric:
+            refused.add(Kind.VELOCITY)
+        for atom in table.live([equation.ref]):
+            symbol = table.symbols.get(atom)
+            if symbol is not None and symbol.kind in refused:
+                hint = "; use constrain_velocity" if symbol.kind is Kind.VELOCITY else ""
+                raise ModelError(
+                    f"{self.name}: the {'geometric' if geometric else 'velocity'} equation {label} "
+                    f"depends on {symbol.name}, an {symbol.kind.name.lower()}, and may not{hint}"
+                )
 
     def initial(self, *equations: Atom) -> None:
         """Further equations that fix the initial position."""
@@ -365,6 +393,7 @@ class SymbolicSystem:
             raise ModelError(f"{self.name} has no solids: add one with solid(…)")
         if not self._coordinates:
             raise ModelError(f"{self.name} has no coordinates: declare them first")
+        self._check_inertialess()
         chosen, (M, Q) = min(
             (
                 (candidate, self.mass_and_forces(candidate))
@@ -407,6 +436,18 @@ class SymbolicSystem:
             functions={name: self._function(name, {name: e}) for name, e in entries.items()},
         )
         return Equations(self, system, chosen, entries)
+
+    def _check_inertialess(self) -> None:
+        """A coordinate declared to move no mass must not."""
+        for solid in self.solids:
+            moving = [velocity(self.space.inertial, solid.point)]
+            moving.append(angular_velocity(self.base, solid.base))
+            for q in self._inertialess:
+                if any(not u.diff(q.velocity).is_zero for u in moving):
+                    raise ModelError(
+                        f"{self.name}: coordinate {q.name} is declared without inertia, but it "
+                        f"moves solid {solid.name}"
+                    )
 
     def _candidates(self) -> list[Route]:
         """The routes worth trying: merging turns needs turns that can be merged."""
@@ -459,8 +500,12 @@ class Equations:
 
     def joint(self, *names: str) -> Function:
         """One function of several matrices, which computes what they share once."""
-        outputs = {name: self.expressions[name] for name in names or self.expressions}
+        outputs = {name: self._expression(name) for name in names or self.expressions}
         return self.source._function("_".join(outputs), outputs)
+
+    def _expression(self, name: str) -> Any:
+        self.system[name]  # says what is missing
+        return self.expressions[name]
 
     def accelerations(self) -> Function:
         """Accelerations ``a`` and multipliers ``lam`` solved for, without a numeric solver.
@@ -495,7 +540,7 @@ class Equations:
 
     def text(self, name: str, limit: int = 2000) -> str:
         """A matrix written out, entry by entry."""
-        rows = self.expressions[name]
+        rows = self._expression(name)
         matrix = rows if isinstance(rows[0], list) else [[e] for e in rows]
         lines = []
         for i, row in enumerate(matrix):
@@ -508,6 +553,8 @@ class Equations:
 def _point_inertia(base: Base, mass: Atom, moment: Vector) -> Tensor:
     """The inertia of a mass in its centre about the point of the frame: m (r² 1 - r rᵀ)."""
     x, y, z = moment.components(base)
+    if moment.is_zero:
+        return base.inertia()
     return base.inertia(
         xx=(y**2 + z**2) / mass,
         yy=(x**2 + z**2) / mass,

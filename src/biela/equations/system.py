@@ -137,7 +137,7 @@ class System:
         if unknown:
             raise ModelError(
                 f"system {self.name} has no parameter {', '.join(unknown)}; it has "
-                f"{', '.join(names)}"
+                f"{', '.join(names) or 'none'}"
             )
         return np.array([p.get(parameter.name, parameter.value) for parameter in self.p])
 

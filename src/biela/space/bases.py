@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from biela.atoms import Atom
 from biela.errors import DomainError
 from biela.space.rotations import (
@@ -58,7 +60,7 @@ class Base:
         turn = ws.atom(angle)
         if not isinstance(axis, str):
             return Base(self.space, name, self, about_vector(ws, axis, turn))
-        letter = axis.lstrip("+-")
+        letter = axis[1:] if axis[:1] in ("+", "-") else axis
         if letter not in _AXES:
             raise DomainError(f"{name}: {axis!r} is not an axis; use x, y, z, -x, -y or -z")
         if axis.startswith("-"):
@@ -90,6 +92,11 @@ class Base:
     def by_matrix(self, name: str, rows: Sequence[Sequence[Atom | float]]) -> Base:
         """A base whose axes, written in this one, are the columns of a matrix."""
         matrix = matrix3(self.space.workspace, rows)
+        values = [[entry.value for entry in row] for row in matrix]
+        if all(value is not None for row in values for value in row):
+            R = np.array(values, dtype=float)
+            if not np.allclose(R @ R.T, np.eye(3), atol=1e-9) or np.linalg.det(R) < 0:
+                raise DomainError(f"{name}: the matrix is not a rotation (R Rᵀ = 1, det R = 1)")
         return Base(self.space, name, self, MatrixRotation(matrix))
 
     # vectors and tensors in this base

@@ -165,6 +165,11 @@ class MatrixRotation(Rotation):
 
 def about_vector(ws: Workspace, direction: Sequence[float], angle: Atom) -> MatrixRotation:
     """A turn by an angle about a fixed direction (Rodrigues): R = c 1 + s ũ + (1 - c) u uᵀ."""
+    if any(isinstance(x, Atom) for x in direction):
+        raise DomainError(
+            "the direction of an axis must be three numbers: for one that moves use by_matrix, or "
+            "turns about axes one after the other"
+        )
     u = np.asarray(direction, dtype=float)
     length = float(np.linalg.norm(u))
     if u.shape != (3,) or not np.isfinite(length) or length == 0.0:

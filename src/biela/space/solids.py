@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from biela.atoms import Atom
+from biela.atoms import Atom, Kind
 from biela.errors import DomainError
 from biela.space.algebra import Toward
 from biela.space.bases import Base
@@ -28,11 +28,27 @@ class Solid:
     inertia: Tensor
 
     def __post_init__(self) -> None:
-        if self.inertia.base is not self.base:
-            raise DomainError(
-                f"solid {self.name}: the inertia is given in base {self.inertia.base.name}, "
-                f"not in that of the solid, {self.base.name}"
-            )
+        if self.point.space is not self.base.space:
+            raise DomainError(f"solid {self.name}: its point and its base belong to two systems")
+        for what, base in [
+            ("inertia", self.inertia.base),
+            *(("centre of mass", base) for base in self.first_moment.parts),
+        ]:
+            if base is not self.base:
+                raise DomainError(
+                    f"solid {self.name}: the {what} is given in base {base.name}, "
+                    f"not in that of the solid, {self.base.name}"
+                )
+        fixed = [self.mass, *(x for row in self.inertia.components for x in row)]
+        fixed += [x for part in self.first_moment.parts.values() for x in part]
+        table = self.mass.table
+        for atom in table.live(x.ref for x in fixed):
+            symbol = table.symbols.get(atom)
+            if symbol is not None and symbol.kind not in (Kind.PARAMETER, Kind.FREE):
+                raise DomainError(
+                    f"solid {self.name}: its mass, centre or inertia depends on {symbol.name}, "
+                    f"but a rigid body keeps them"
+                )
 
     @property
     def frame(self) -> Frame:

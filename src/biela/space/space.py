@@ -21,6 +21,7 @@ class Space:
         self.bases: dict[str, Base] = {}
         self.points: dict[str, Point] = {}
         self._directions: dict[bool, tuple[int, Direction]] = {}
+        self._rated: set[int] = set()  # atoms looked at and found to have a time derivative
         #: The inertial base.
         self.root = Base(self, "xyz", None, None)
         #: The root of the points, fixed in the inertial base.
@@ -48,12 +49,38 @@ class Space:
     # rates of change
 
     def time_rate(self, expression: Atom) -> Atom:
-        """The total time derivative of an expression."""
+        """The total time derivative of an expression.
+
+        Raises
+        ------
+        DomainError
+            If it depends on something whose rate nobody has given: an input, a multiplier.
+        """
+        self._check_rates(expression)
         return self._direction(accelerating=True)(expression)
 
     def bias_rate(self, expression: Atom) -> Atom:
         """The time derivative of an expression with all accelerations zero."""
+        self._check_rates(expression)
         return self._direction(accelerating=False)(expression)
+
+    def _check_rates(self, expression: Atom) -> None:
+        """Refuse what has no time derivative; each atom is looked at once."""
+        table = expression.table
+        stack = [abs(expression.ref)]
+        while stack:
+            atom = stack.pop()
+            if atom in self._rated:
+                continue
+            symbol = table.symbols.get(atom)
+            if symbol is not None and symbol.kind in (Kind.INPUT, Kind.UNKNOWN):
+                raise DomainError(
+                    f"{expression!r} depends on {symbol.name}, an {symbol.kind.name.lower()} "
+                    f"without a rate, and cannot be differentiated by time: use a coordinate or a "
+                    f"function of time"
+                )
+            self._rated.add(atom)
+            stack.extend(abs(ref) for ref in table.operands(atom))
 
     def _direction(self, accelerating: bool) -> Direction:
         """The direction of time, made anew when symbols have been declared since."""

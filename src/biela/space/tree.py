@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Protocol, Self, TypeVar
 
+from biela.errors import DomainError
+
 
 class Node(Protocol):
     """Anything with a parent and a depth."""
@@ -45,5 +47,7 @@ def branch(root: N, leaf: N) -> list[N]:
 
 def _parent(node: N) -> N:
     if node.parent is None:
-        raise ValueError("the two nodes belong to different trees")
+        raise DomainError(
+            f"{node!r} and the other belong to two systems, or the one is not below the other"
+        )
     return node.parent

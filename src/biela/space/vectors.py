@@ -58,6 +58,8 @@ class Vector:
         return self + -self._same(other)
 
     def __mul__(self, factor: Atom | float) -> Vector:
+        if hasattr(factor, "parts"):
+            raise DomainError("vectors are multiplied by dot() or cross(), not by *")
         return self._new(self.space.algebra.scaled(self.space.workspace.atom(factor), self.parts))
 
     __rmul__ = __mul__
@@ -129,10 +131,10 @@ class Vector:
 
     # derivatives
 
-    def map(self, function: Callable[[Atom], Atom]) -> Vector:
-        """The vector with a function applied to every component."""
+    def map(self, function: Callable[[Atom], Atom], settle: bool = True) -> Vector:
+        """The vector with a function applied to every component; see Algebra.settled."""
         parts = {b: (function(x), function(y), function(z)) for b, (x, y, z) in self.parts.items()}
-        return self._new(self.space.algebra.settled(parts))
+        return self._new(self.space.algebra.settled(parts) if settle else parts)
 
     def diff(self, symbol: Atom) -> Vector:
         """The derivative of the components by a symbol, bases held.
@@ -161,6 +163,8 @@ class Vector:
         return Vector(self.space, parts)
 
     def _same(self, other: Vector) -> Vector:
+        if not hasattr(other, "parts"):
+            raise DomainError(f"{other!r} is not a vector: make one with base.vector(x, y, z)")
         if other.space is not self.space:
             raise DomainError(
                 f"a vector of {self.space.name} and one of {other.space.name} cannot be joined"

@@ -1,0 +1,138 @@
+"""Points, frames, solids and wrenches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import biela as bl
+from biela.errors import BielaError, DomainError
+from biela.space import Frame, Solid, Vector
+from tests.mechanisms import ROUNDING, numbers
+
+
+@pytest.fixture
+def system() -> bl.SymbolicSystem:
+    return bl.SymbolicSystem("solids")
+
+
+def test_points_are_placed_from_one_another(system):
+    a = system.origin.offset("A", system.base.vector(1, 0, 0))
+    b = a.offset("B", system.base.vector(0, 2, 0))
+    assert (b.parent, b.depth, b.name) == (a, 2, "B")
+    assert [c.value for c in system.position(system.origin, b).components(system.base)] == [1, 2, 0]
+    assert repr(b) == "Point B"
+
+
+def test_two_points_of_one_name_are_refused(system):
+    system.origin.offset("A", system.base.vector(1, 0, 0))
+    with pytest.raises(DomainError, match="already has a point A"):
+        system.origin.offset("A", system.base.vector(2, 0, 0))
+
+
+def test_a_point_takes_vectors_of_its_own_system_only(system):
+    other = bl.SymbolicSystem("other")
+    with pytest.raises(BielaError, match="other"):
+        system.origin.offset("A", other.base.vector(1, 0, 0))
+
+
+def test_the_origin_is_placed_from_nothing(system):
+    with pytest.raises(DomainError, match="root of the points"):
+        _ = system.origin.vector
+
+
+def test_the_inertial_frame_is_the_origin_with_the_root_base(system):
+    assert system.space.inertial == Frame(system.origin, system.base)
+
+
+def test_the_frame_of_a_solid_is_its_point_and_base(system):
+    b = system.base.rotated("b", "z", 0.3)
+    solid = system.solid("body", at=system.origin, base=b, mass=2.0)
+    assert solid.frame == Frame(system.origin, b)
+    assert system.solids == [solid]
+    assert repr(solid) == "Solid body"
+
+
+def test_a_centre_of_mass_and_a_first_moment_say_the_same(system):
+    (m,) = system.parameters(m=2.0)
+    by_centre = system.solid("a", at=system.origin, base=system.base, mass=m, com=(1, 2, 3))
+    by_moment = system.solid(
+        "b", at=system.origin, base=system.base, mass=m, first_moment=(m, 2 * m, 3 * m)
+    )
+    assert by_centre.first_moment.parts == by_moment.first_moment.parts
+    as_vector = system.solid(
+        "c", at=system.origin, base=system.base, mass=m, com=system.base.vector(1, 2, 3)
+    )
+    assert as_vector.first_moment.parts == by_centre.first_moment.parts
+
+
+def test_first_moments_may_be_parameters_of_their_own(system):
+    """As in identification, where m r is the unknown and not r (Plaza 2015, eq. 4.48)."""
+    m, mx = system.parameters("m mx")
+    solid = system.solid("a", at=system.origin, base=system.base, mass=m, first_moment=(mx, 0, 0))
+    assert solid.first_moment.components(system.base)[0] == mx
+
+
+def test_without_an_inertia_a_solid_is_a_mass_in_its_centre(system):
+    solid = system.solid("a", at=system.origin, base=system.base, mass=2.0, com=(1, 2, 3))
+    r = np.array([1, 2, 3])
+    np.testing.assert_allclose(
+        numbers(solid.inertia.components, {}),
+        2 * (r @ r * np.eye(3) - np.outer(r, r)),
+        **ROUNDING,
+    )
+
+
+def test_an_inertia_has_its_products_with_their_sign(system):
+    I = system.base.inertia(xx=1, yy=2, zz=3, xy=4, xz=5, yz=6)
+    assert [[e.value for e in row] for row in I.components] == [[1, 4, 5], [4, 2, 6], [5, 6, 3]]
+
+
+def test_an_inertia_in_another_base_is_refused(system):
+    b = system.base.rotated("b", "z", 0.3)
+    zero = Vector(system.space, {})
+    with pytest.raises(BielaError, match="body.*base xyz.*b"):
+        Solid(
+            "body", system.origin, b, system.workspace.atom(1), zero, system.base.inertia(1, 1, 1)
+        )
+
+
+def test_a_wrench_acts_at_the_point_of_the_solid_unless_told(system):
+    a = system.solid("a", at=system.origin, base=system.base, mass=1.0)
+    elsewhere = system.origin.offset("E", system.base.vector(1, 0, 0))
+    system.wrench(a, system.base.vector(1, 0, 0))
+    system.wrench(a, system.base.vector(1, 0, 0), at=elsewhere, name="push")
+    first, second = system.wrenches
+    assert (first.point, first.name) == (system.origin, "wrench1")
+    assert (second.point, second.name) == (elsewhere, "push")
+    assert first.moment.is_zero
+
+
+def test_a_reaction_is_the_opposite_at_the_same_point(system):
+    a = system.solid("a", at=system.origin, base=system.base, mass=1.0)
+    b = system.solid("b", at=system.origin, base=system.base, mass=1.0)
+    system.wrench(
+        a, system.base.vector(1, 2, 3), system.base.vector(4, 5, 6), name="w", reaction_on=b
+    )
+    action, reaction = system.wrenches
+    assert (reaction.solid, reaction.name, reaction.point) == (b, "w_reaction", action.point)
+    assert (action.force + reaction.force).is_zero
+    assert (action.moment + reaction.moment).is_zero
+
+
+def test_a_spring_pulls_its_ends_together(system):
+    k, l0, c, f = system.parameters(k=10.0, l0=1.0, c=0.5, f=2.0)
+    (x,) = system.coordinates("x")
+    end = system.origin.offset("E", system.base.vector(3 * x, 4 * x, 0))
+    body = system.solid("body", at=end, base=system.base, mass=1.0)
+    system.spring(
+        "s", (None, system.origin), (body, end), stiffness=k, length=l0, damping=c, force=f
+    )
+    (pull,) = system.wrenches
+    values = {x: 0.4, x.velocity: 0.2, k: 10.0, l0: 1.0, c: 0.5, f: 2.0}
+    tension = 10.0 * (2.0 - 1.0) + 0.5 * 1.0 - 2.0
+    np.testing.assert_allclose(
+        numbers(pull.force.components(system.base), values),
+        [-0.6 * tension, -0.8 * tension, 0],
+        **ROUNDING,
+    )
