@@ -37,5 +37,6 @@ BENCHMARKS = {
         "python_call",
         "sine_cosine",
         "thesis_examples",
+        "symbolic",
     )
 }

@@ -16,8 +16,11 @@ import numpy.typing as npt
 
 import biela as bl
 from biela.atoms import Atom, Kind, Workspace, evaluate
+from biela.equations import Route
+from biela.equations.symbolic import CANDIDATES
 from biela.space import Algebra, Toward
 from examples.symbolic.block_pendulum import block_pendulum
+from examples.symbolic.crank_rod_disc import crank_rod_disc
 from examples.symbolic.four_bar import four_bar
 
 Floats = npt.NDArray[np.float64]
@@ -30,6 +33,8 @@ ALGEBRAS = tuple(
     for extended in (True, False)
     for merge in (False, True)
 )
+#: Ways to the equations of motion: one algebra throughout, and those that biela tries.
+ROUTES = tuple(dict.fromkeys((*(Route(algebra, algebra) for algebra in ALGEBRAS), *CANDIDATES)))
 #: The axes a base may be turned about by name, as vectors.
 AXES = {
     "x": (1.0, 0.0, 0.0),
@@ -107,18 +112,17 @@ FOUR_BAR_PARAMETERS = {
     "cg1x": 0.5, "cg1z": 0.05, "cg2x": 0.4, "cg2z": -0.03, "cg3x": 0.45, "cg3z": 0.02,
     "I1yy": 0.7, "I2yy": 0.35, "I3yy": 0.4,
 }  # fmt: skip
-#: Fx2, Fz2, My2, Fx3, Fz3, My3.
-FOUR_BAR_INPUTS = [1.0, -2.0, 0.5, -1.5, 0.7, -0.3]
+FOUR_BAR_FORCES = {"Fx2": 1.0, "Fz2": -2.0, "My2": 0.5, "Fx3": -1.5, "Fz3": 0.7, "My3": -0.3}
+FOUR_BAR_INPUTS = list(FOUR_BAR_FORCES.values())
 
 
 def four_bar_values(system: bl.SymbolicSystem) -> Values:
     """The values of all symbols of :func:`four_bar` in that state."""
     ws = system.workspace
-    values = {ws[name]: value for name, value in FOUR_BAR_PARAMETERS.items()}
+    known = FOUR_BAR_PARAMETERS | FOUR_BAR_FORCES
+    values = {ws[name]: value for name, value in known.items()}
     for q, x, v in zip(system.q, FOUR_BAR_STATE["q"], FOUR_BAR_STATE["v"], strict=True):
         values |= {q: x, q.velocity: v, q.acceleration: 0.0}
-    for name, value in zip("Fx2 Fz2 My2 Fx3 Fz3 My3".split(), FOUR_BAR_INPUTS, strict=True):
-        values[ws[name]] = value
     return values
 
 
@@ -362,8 +366,10 @@ __all__ = [
     "FOUR_BAR_PARAMETERS",
     "FOUR_BAR_STATE",
     "ROUNDING",
+    "ROUTES",
     "axial",
     "block_pendulum",
+    "crank_rod_disc",
     "four_bar",
     "four_bar_values",
     "moved",

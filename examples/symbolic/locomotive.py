@@ -85,6 +85,7 @@ class Locomotive:
         self.suspensions = {
             name: self.suspension(name, values) for name, values in self.data["suspension"].items()
         }
+        self.turning = self.stiffness_and_damping("turning", self.data["turning"])
         self.wheelsets: list[Wheelset] = []
 
     # ------------------------------------------------------------------------------ the solids
@@ -95,8 +96,8 @@ class Locomotive:
         point = s.origin.offset("O.WAG", s.base.vector(x, y, z))
         return self.solid("WAG", point, s.base.euler("B.WAG", "zxy", (c, a, b)))
 
-    def bogie(self, car: Solid, label: str, side: int) -> tuple[Solid, Solid]:
-        """Slider and frame, with the secondary suspension between them."""
+    def bogie(self, car: Solid, label: str, side: int) -> Solid:
+        """The frame of a bogie; and its slider, with the secondary suspension between them."""
         s, size = self.system, self.size
         (turn,) = s.coordinates(f"cSLD_{label}")
         x, y, z, c, a, b = s.coordinates([f"{k}BOG_{label}" for k in "xyzcab"])
@@ -117,7 +118,7 @@ class Locomotive:
             self.bushing(
                 f"secondary{end}_{label}", "secondary", (slider, on_slider), (frame, on_frame)
             )
-        return slider, frame
+        return frame
 
     def wheelset(self, frame: Solid, label: str, end: str, side: int) -> Wheelset:
         """A wheelset, its axle boxes, and the primary suspension between these and the frame."""
@@ -200,20 +201,21 @@ class Locomotive:
     # ------------------------------------------------------------------------------ the forces
 
     def suspension(self, name: str, data: Mapping[str, Any]) -> Suspension:
-        s = self.system
-        if turning := data.get("turning"):
-            self.turning = tuple(
-                s.parameters(
-                    **{f"{letter}_turn_{k}": x for k, x in zip("xyz", values, strict=True)}
-                )
-                for letter, values in (("k", turning["stiffness"]), ("d", turning["damping"]))
+        """A kind of group, with seven symbols."""
+        (load,) = self.system.parameters(**{f"load_{name}": data["load"]})
+        stiffness, damping = self.stiffness_and_damping(name, data)
+        return Suspension(stiffness, damping, load)
+
+    def stiffness_and_damping(
+        self, name: str, data: Mapping[str, Any]
+    ) -> list[tuple[bl.Atom, ...]]:
+        """Three symbols each."""
+        return [
+            self.system.parameters(
+                **{f"{letter}_{name}_{axis}": x for axis, x in zip("xyz", values, strict=True)}
             )
-        k, d = (
-            s.parameters(**{f"{letter}_{name}_{i}": x for i, x in zip("xyz", values, strict=True)})
             for letter, values in (("k", data["stiffness"]), ("d", data["damping"]))
-        )
-        (load,) = s.parameters(**{f"load_{name}": data["load"]})
-        return Suspension(k, d, load)
+        ]
 
     def bushing(
         self, name: str, kind: str, first: tuple[Solid, Point], second: tuple[Solid, Point]
@@ -281,7 +283,7 @@ def locomotive() -> bl.SymbolicSystem:
     model = Locomotive()
     car = model.car_body()
     for label, side in (("T", -1), ("N", 1)):
-        _, frame = model.bogie(car, label, side)
+        frame = model.bogie(car, label, side)
         wheelsets = [model.wheelset(frame, label, end, k) for end, k in (("F", 1), ("R", -1))]
         if label == "T":
             for wheelset, end, k in zip(wheelsets, "FR", (1, -1), strict=True):

@@ -49,6 +49,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """All public names, those not loaded yet included."""
+    return sorted([*__all__, "__version__"])
+
+
 def __getattr__(name: str) -> Any:
     """Load what is heavy when it is first used, so that `import biela` stays light."""
     if name not in _LAZY:

@@ -639,3 +639,10 @@ def test_a_mode_that_does_not_exist_is_refused(xyz):
     x, _, _ = xyz
     with pytest.raises((DomainError, ValueError), match="sideways"):
         jacobian([x], [x], mode="sideways")
+
+
+@pytest.mark.parametrize("law", ["abs(v)**1.5", "sqrt(v**2)", "v*abs(v)"])
+def test_laws_of_drag_have_a_slope_at_rest(law):
+    ws = Workspace()
+    v = ws.symbol("v")
+    assert float(evaluate(diff(ws.parse(law), v), {v: 0.0})) == 0.0

@@ -36,6 +36,13 @@ def test_a_wrong_argument_is_answered_in_words(capsys):
     assert "at least one pendulum" in capsys.readouterr().err
 
 
+def test_a_folder_that_cannot_be_written_is_answered_in_words(tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    assert main(["demo", "--output", str(tmp_path / "file")]) == 1
+    assert "file" in capsys.readouterr().err
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
 def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BIELA_CACHE_DIR", str(tmp_path))
     ws = biela.Workspace()

@@ -271,7 +271,8 @@ def test_an_output_that_cannot_be_allocated_raises_and_leaks_nothing(
         with pytest.raises((ValueError, MemoryError)):
             call()
     gc.collect()
-    assert sys.getallocatedblocks() - before < 100
+    # one object left behind a call would be 5000
+    assert sys.getallocatedblocks() - before < 1000
 
 
 def test_references_are_counted_exactly(make: Callable[..., Any]) -> None:
@@ -319,7 +320,8 @@ def test_memory_does_not_grow(make: Callable[..., Any]) -> None:
     for _ in range(5000):
         call(*args)
     gc.collect()
-    assert sys.getallocatedblocks() - before < 100
+    # one object left behind a call would be 5000
+    assert sys.getallocatedblocks() - before < 1000
 
 
 def test_the_callable_alone_keeps_the_entry_alive_and_then_frees_it(

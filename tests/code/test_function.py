@@ -210,3 +210,14 @@ def test_nothing_to_prepare_is_said():
     x = ws.symbol("x")
     with pytest.raises(DomainError, match="nothing to prepare"):
         bl.Function("f", {"x": x}, {"y": bl.sin(x)}).prepared()
+
+
+def test_a_function_survives_pickling_and_copying(pendulum):
+    import copy
+    import pickle
+
+    expected = pendulum(*STATE)
+    for other in (pickle.loads(pickle.dumps(pendulum)), copy.deepcopy(pendulum)):
+        assert other.workspace is not pendulum.workspace
+        assert repr(other) == repr(pendulum)
+        assert other(*STATE)[1] == expected[1]

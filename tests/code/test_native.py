@@ -328,6 +328,25 @@ def test_the_address_is_callable_from_numba():
     np.testing.assert_allclose(state, [math.cos(2.0), -2 * math.sin(2.0)], atol=1e-10)
 
 
+def test_what_an_external_function_raises_is_raised_by_the_call():
+    def broken(value):
+        raise ValueError(f"no value at {value}")
+
+    ws = bl.Workspace()
+    x = ws.symbol("x")
+    f = bl.Function("f", {"x": x}, {"y": 1e3 * ws.external("broken", 1, broken)(x) + 1})
+    with pytest.raises(ValueError, match=r"no value at 2\.0"):
+        f(2.0)
+    with pytest.raises(ValueError, match="no value at"):
+        f.map(np.arange(20.0))
+    ws.bind("broken", lambda value: "text")
+    g = bl.Function("f", {"x": x}, {"y": ws.external("broken", 1)(x)})
+    with pytest.raises(ValueError, match="text"):
+        g(1.0)
+    with pytest.raises(bl.BielaError, match="broken: 5"):
+        ws.bind("broken", 5)
+
+
 def test_two_workspaces_may_use_one_name_for_two_external_functions():
     values = []
     for factor in (2.0, 5.0):

@@ -179,7 +179,8 @@ def test_the_mass_matrix_is_symmetric_atom_for_atom(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_route_gives_the_same_numbers(name):
-    routes = CANDIDATES[:1] if name == "locomotive" else CANDIDATES
+    # two against the plain one for the locomotive, where all would take long
+    routes = CANDIDATES[:2] if name == "locomotive" else CANDIDATES
     for seed in (1, 2):
         x = random_state(name, seed)
         for what in ("M", "Q"):

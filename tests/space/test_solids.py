@@ -91,7 +91,7 @@ def test_an_inertia_has_its_products_with_their_sign(system):
 def test_an_inertia_in_another_base_is_refused(system):
     b = system.base.rotated("b", "z", 0.3)
     zero = Vector(system.space, {})
-    with pytest.raises(BielaError, match="body.*base xyz.*b"):
+    with pytest.raises(BielaError, match=r"body.*base xyz.*b"):
         Solid(
             "body", system.origin, b, system.workspace.atom(1), zero, system.base.inertia(1, 1, 1)
         )

@@ -231,9 +231,8 @@ class Arithmetic(Storage):
             return self.constant(guarded(f"{spelled(value)}**{n}", lambda x: x**n, value))
         if code == op.POWER_INT and self.right[a] * n <= MAX_EXPONENT:
             return self.power_int(self.left[a], self.right[a] * n)
-        if code == op.SQRT:
-            whole = self.power_int(self.left[a], n // 2)
-            return self.mul(whole, a) if n % 2 else whole
+        if code == op.SQRT and n % 2 == 0:
+            return self.power_int(self.left[a], n // 2)
         if code == op.ABS and n % 2 == 0:
             return self.power_int(self.left[a], n)
         table = self.tables[op.POWER_INT]

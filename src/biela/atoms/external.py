@@ -32,6 +32,14 @@ class ExternalFunction:
         if self.arity < 1:
             raise DomainError(f"{self.name}: an external function needs at least one argument")
 
+    def bind(self, evaluate: Any) -> None:
+        """Give the implementation in process."""
+        if not callable(evaluate) and not hasattr(evaluate, "address"):
+            raise DomainError(
+                f"{self.name}: {evaluate!r} can neither be called nor has it an address"
+            )
+        self.evaluate = evaluate
+
     def __call__(self, *values: float) -> float:
         """The value in process."""
         if self.evaluate is None:

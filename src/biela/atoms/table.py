@@ -35,18 +35,16 @@ class Table(Arithmetic):
     """
 
     def power(self, a: int, b: int) -> int:
-        """a**b for any real exponent; whole and half exponents become products and roots."""
+        """a**b for any real exponent; whole ones become products, 1/2 the root."""
         exponent = self.value(b)
         if exponent is None:
             return 1 if a == 1 else self.intern(op.POWER, a, b)
         if isinstance(exponent, int):
             return self.power_int(a, exponent)
-        twice = 2 * exponent
-        if twice == int(twice) and abs(twice) < 64:
-            half = int(twice)
-            if half < 0:  # one quotient at the end: the value at 0 and near it stays right
-                return self.div(1, self.power(a, -b))
-            return self.mul(self.power_int(a, (half - 1) // 2), self.unary(op.SQRT, a))
+        if exponent == 0.5:
+            return self.unary(op.SQRT, a)
+        if exponent == -0.5:
+            return self.div(1, self.unary(op.SQRT, a))
         base = self.value(a)
         if base is not None:
             if base < 0 or (base == 0 and exponent < 0):
@@ -71,6 +69,9 @@ class Table(Arithmetic):
             return sign * self._function_of_number(code, self.value(a))
         if code == op.ABS and inner in (op.ABS, op.SQRT, op.EXP):
             return a
+        if code == op.SQRT and inner == op.POWER_INT and self.right[a] % 2 == 0 and a > 0:
+            # sqrt(x^2) = |x|: its slope at 0 is then 0, not 0/0
+            return self.power_int(self.unary(op.ABS, self.left[a]), self.right[a] // 2)
         table = self.tables[code]
         found = table.get(a)
         return sign * (self.append(table, a, code, a, 0) if found is None else found)

@@ -29,6 +29,11 @@ class Curve:
         """The data of the curve."""
         return self.workspace.table.piecewise[self.index]
 
+    def __repr__(self) -> str:
+        curve = self.polynomial
+        first, last = curve.breaks[0], curve.breaks[-1]
+        return f"Curve {curve.name}: {len(curve.breaks)} points from {first} to {last}"
+
     def __call__(self, x: Atom | float) -> Atom:
         """The curve at ``x``."""
         table = self.workspace.table
@@ -232,16 +237,16 @@ class Workspace:
             raise DomainError(f"{name} has {arity} arguments but {len(partials)} partials")
         index = self.table.add_external(ExternalFunction(name, arity))
         if evaluate is not None:
-            self.table.externals[index].evaluate = evaluate
+            self.table.externals[index].bind(evaluate)
         for k, partial in enumerate(partials):
-            self.table.externals[self.table.external_partial(index, k)].evaluate = partial
+            self.table.externals[self.table.external_partial(index, k)].bind(partial)
         return External(self, index)
 
     def bind(self, name: str, evaluate: Callable[..., float] | Any) -> None:
         """Give an external function its implementation in process."""
         for function in self.table.externals:
             if function.name == name:
-                function.evaluate = evaluate
+                function.bind(evaluate)
                 return
         raise WorkspaceError(f"workspace {self.name} has no external function {name!r}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 import biela
@@ -13,6 +14,9 @@ from biela.errors import BielaError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 if it worked, 1 if biela had something to say."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal without our letters shows others
+            stream.reconfigure(errors="replace")
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.run is None:
@@ -23,9 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BielaError as error:
         print(f"biela: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader of our output went away
-        sys.stderr.close()
-        return 0
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):  # the reader of our output went away
+            sys.stderr.close()
+            return 0
+        print(f"biela: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("biela: interrupted", file=sys.stderr)
         return 130
@@ -49,7 +56,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--links", type=int, default=4, help="pendulums on the cart (default 4)")
     demo.add_argument(
-        "--output", type=Path, default=Path("biela-demo"), help="folder for the exported code"
+        "--output",
+        type=Path,
+        default=Path("biela-demo"),
+        help="folder for the exported code (default biela-demo)",
     )
     demo.set_defaults(run=_demo)
 
@@ -76,7 +86,3 @@ def _cache(options: argparse.Namespace) -> int:
     files, size = biela.code_cache.contents()
     print(f"{biela.code_cache.directory()}: {files} files, {size / 1e6:.1f} MB")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -25,8 +25,8 @@ Texts = dict[str, str]
 
 def export(
     functions: Function | Iterable[Function],
+    languages: str | Sequence[str],
     folder: str | Path,
-    languages: str | Sequence[str] = ("c",),
     name: str | None = None,
     *,
     real: Real = "double",

@@ -88,6 +88,10 @@ class Function:
                 f"which no input holds: add them to an input array"
             )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stored with its workspace and without its code, which is found again on disk."""
+        return _restored, (self.name, self.workspace, self.inputs, self.outputs)
+
     @property
     def workspace(self) -> Workspace:
         """The workspace of the expressions."""
@@ -248,12 +252,12 @@ class Function:
         return julia.source(self)
 
     def export(
-        self, folder: str | Path, languages: Sequence[str] = ("c",), **options: Any
+        self, languages: str | Sequence[str], folder: str | Path, **options: Any
     ) -> list[Path]:
         """Write source files into a folder; see :func:`biela.code.export.export`."""
         from biela.code.export import export
 
-        return export([self], folder, languages, **options)
+        return export([self], languages, folder, **options)
 
     # -------------------------------------------------------------------- display
 
@@ -276,6 +280,18 @@ class Function:
                 return array
         known = ", ".join(a.name for a in arrays)
         raise ShapeError(f"{self.name} has no array {name!r} there; it has {known}")
+
+
+def _restored(
+    name: str,
+    workspace: Workspace,
+    inputs: Sequence[ExpressionArray],
+    outputs: Sequence[ExpressionArray],
+) -> Function:
+    def atoms(arrays: Sequence[ExpressionArray]) -> dict[str, Any]:
+        return {a.name: a.nested([Atom(workspace.table, r) for r in a.refs]) for a in arrays}
+
+    return Function(name, atoms(inputs), atoms(outputs))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -59,6 +60,8 @@ class NativeFunction:
             tuple(array.refs for array in outputs),
         )
         self._callbacks: list[Any] = []
+        self._calls_python = False
+        self._failures: list[BaseException] = []
         self._code = self._load(lanes=1)
         #: Address of ``void kernel(const double *in0, …, double *out0, …)``.
         self.address: int = self._code[ENTRY]
@@ -84,7 +87,15 @@ class NativeFunction:
             self._convert_and_call,
             release_gil=len(self._schedule.live) > _LONG,
         )
-        return self._entry.call
+        if not self._calls_python:
+            return self._entry.call
+
+        def checked(*arguments: Any, **named: Any) -> Any:
+            result = self._entry.call(*arguments, **named)
+            self._raise_failures()
+            return result
+
+        return checked
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Evaluate one state."""
@@ -107,11 +118,12 @@ class NativeFunction:
                     f"{self.name}: output {a.name} must be an array of shape {a.shape} "
                     f"to write into, not {shape}"
                 )
-            if not np.can_cast(np.float64, target.dtype) or not target.flags.writeable:
+            if not np.can_cast(np.float64, target.dtype):
                 raise ShapeError(
-                    f"{self.name}: output {a.name} must be a writeable array of doubles, "
-                    f"not of {target.dtype}"
+                    f"{self.name}: output {a.name} must hold doubles, not {target.dtype}"
                 )
+            if not target.flags.writeable:
+                raise ShapeError(f"{self.name}: output {a.name} is read-only, not writeable")
             target[...] = result
         return None
 
@@ -173,8 +185,12 @@ class NativeFunction:
             if a.ndim == len(kind.shape) + 1
         }
         if len(counts) != 1:
+            spelled = ", ".join(
+                f"{kind.name} {a.shape}" for a, kind in zip(arrays, self._inputs, strict=True)
+            )
             raise ShapeError(
-                f"{self.name}.map: the inputs have {sorted(counts)} rows; they must agree"
+                f"{self.name}.map: the inputs have {sorted(counts)} rows ({spelled}); "
+                f"they must agree"
                 if counts
                 else f"{self.name}.map: at least one input must have a row for each state"
             )
@@ -197,6 +213,7 @@ class NativeFunction:
 
     def _run_batch(self, k: int, inputs: Sequence[Floats], outputs: Sequence[Floats]) -> None:
         self._batch(k, *[a.ctypes.data for a in (*inputs, *outputs)])
+        self._raise_failures()
 
     def _run_threads(
         self, threads: int, k: int, inputs: Sequence[Floats], outputs: Sequence[Floats]
@@ -244,6 +261,25 @@ class NativeFunction:
             self._bind_externals(library[EXTERNALS], externals)
         return library
 
+    def _guarded(self, function: Callable[..., Any]) -> Callable[..., float]:
+        """A Python function that native code can call: what it raises is raised after the call."""
+
+        def call(*values: float) -> float:
+            try:
+                return float(function(*values))
+            except BaseException as error:  # even an interrupt must not unwind native code
+                self._failures.append(error)
+                return math.nan
+
+        self._calls_python = True
+        return call
+
+    def _raise_failures(self) -> None:
+        if self._failures:
+            error = self._failures[0]
+            self._failures.clear()
+            raise error
+
     def _bind_externals(self, address: int, externals: Sequence[ExternalFunction]) -> None:
         """Fill the table of addresses through which the code calls external functions."""
         table = self._schedule.table
@@ -260,7 +296,7 @@ class NativeFunction:
             native = getattr(implementation, "address", None)
             if native is None:
                 kind = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * function.arity)
-                callback = kind(implementation)
+                callback = kind(self._guarded(implementation))
                 self._callbacks.append(callback)
                 native = ctypes.cast(callback, ctypes.c_void_p).value
             self._callbacks.append(implementation)

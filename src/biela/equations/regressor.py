@@ -93,16 +93,6 @@ def _loads(solid: Solid, force: Vector, moment: Vector) -> Loads:
     return loads
 
 
-def inertial_parameters(solid: Solid) -> list[Atom]:
-    """The ten parameters of a solid, in the order of the columns of K."""
-    I = solid.inertia.components
-    return [
-        solid.mass,
-        *solid.first_moment.components(solid.base),
-        *(I[a][b] for a, b in _INERTIAS),
-    ]
-
-
 @dataclass(frozen=True)
 class BaseParameters:
     """The combinations of inertial parameters that the motion can tell apart.

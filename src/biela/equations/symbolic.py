@@ -38,6 +38,9 @@ from biela.space import (
     velocity,
     velocity_in,
 )
+from biela.space.algebra import Parts, plus
+from biela.space.bases import keeps_along
+from biela.space.rotations import Triple
 
 _ROOT, _LEAF = Algebra(Toward.ROOT), Algebra(Toward.LEAF)
 _ROOT_MERGED = Algebra(Toward.ROOT, merge=True)
@@ -50,11 +53,9 @@ CANDIDATES: tuple[Route, ...] = (
     Route(_ROOT, _ROOT),
     Route(_LEAF, _LEAF),
     Route(_PLAIN_LEAF, _PLAIN_LEAF),
-    Route(_PLAIN_LEAF, _ROOT),
     Route(_PLAIN_ROOT, _PLAIN_ROOT),
     Route(_ROOT_MERGED, _ROOT_MERGED),
     Route(_LEAF_MERGED, _LEAF_MERGED),
-    Route(_LEAF, _ROOT_MERGED),
 )
 
 
@@ -100,6 +101,12 @@ class SymbolicSystem:
         self._initial: list[Atom] = []
         self._initial_velocity: list[Atom] = []
         self._outputs: dict[str, Atom] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"SymbolicSystem {self.name}: {len(self._coordinates)} coordinates, "
+            f"{len(self.solids)} solids, {len(self.constraint_list)} constraints"
+        )
 
     # ------------------------------------------------------------------- symbols
 
@@ -200,8 +207,10 @@ class SymbolicSystem:
         if any(solid.name == name for solid in self.solids):
             raise ModelError(f"{self.name}: two solids are called {name}")
         m = self.workspace.atom(mass)
+        if m.value is not None and m.value < 0:
+            raise ModelError(f"{self.name}: solid {name} has a negative mass, {m.value}")
         # kept in the base of the solid, whatever algebra is in force
-        given = self._vector(base, com if first_moment is None else first_moment)
+        given = _in_base(self._vector(base, com if first_moment is None else first_moment), base)
         moment = given if first_moment is not None else given.map(lambda x: m * x, settle=False)
         if inertia is None:
             inertia = _point_inertia(base, m, moment)
@@ -440,6 +449,8 @@ class SymbolicSystem:
     def _check_inertialess(self) -> None:
         """A coordinate declared to move no mass must not."""
         for solid in self.solids:
+            if not any(x.ref for x in solid.inertial_parameters):
+                continue
             moving = [velocity(self.space.inertial, solid.point)]
             moving.append(angular_velocity(self.base, solid.base))
             for q in self._inertialess:
@@ -490,6 +501,9 @@ class Equations:
     route: Route
     expressions: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        return f"Equations of {self.source.name}, derived {self.route}: {self.joint().count}"
+
     def mass(self, q: Any, **given: Any) -> Any:
         """The mass matrix at a position."""
         return self.system.evaluate("M", q, **given)
@@ -536,7 +550,7 @@ class Equations:
         from biela.code.export import export
 
         functions = [*self.system.functions.values(), self.joint("M", "Q")]
-        return export(functions, folder, (language,), name=self.source.workspace.name, **options)
+        return export(functions, language, folder, name=self.source.workspace.name, **options)
 
     def text(self, name: str, limit: int = 2000) -> str:
         """A matrix written out, entry by entry."""
@@ -548,6 +562,19 @@ class Equations:
                 if entry.ref:
                     lines.append(f"{name}[{i}, {j}] = {expanded_text(entry, limit)}")
         return "\n".join(lines)
+
+
+def _in_base(u: Vector, base: Base) -> Vector:
+    """A vector with its parts moved to a base wherever that leaves their components as they are."""
+    total = Vector(u.space, {})
+    for at, part in u.parts.items():
+        kept = keeps_along(part, at, base)
+        total = Vector(u.space, _joined(total.parts, base if kept else at, part))
+    return total
+
+
+def _joined(parts: Parts, base: Base, part: Triple) -> Parts:
+    return {**parts, base: plus(parts[base], part) if base in parts else part}
 
 
 def _point_inertia(base: Base, mass: Atom, moment: Vector) -> Tensor:

@@ -135,9 +135,13 @@ Edge = tuple[Base, bool]
 
 def path(start: Base, end: Base) -> list[Edge]:
     """The edges from one base to another, through their common ancestor."""
-    meeting = common_ancestor(start, end)
-    down = [(base, False) for base in reversed(branch(meeting, start))]
-    return down + [(base, True) for base in branch(meeting, end)]
+    known = start.space.paths.get((start, end))
+    if known is None:
+        meeting = common_ancestor(start, end)
+        known = [(base, False) for base in reversed(branch(meeting, start))]
+        known += [(base, True) for base in branch(meeting, end)]
+        start.space.paths[start, end] = known
+    return known
 
 
 def project(v: Triple, start: Base, end: Base, merge: bool = False) -> Triple:

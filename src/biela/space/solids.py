@@ -39,16 +39,22 @@ class Solid:
                     f"solid {self.name}: the {what} is given in base {base.name}, "
                     f"not in that of the solid, {self.base.name}"
                 )
-        fixed = [self.mass, *(x for row in self.inertia.components for x in row)]
-        fixed += [x for part in self.first_moment.parts.values() for x in part]
         table = self.mass.table
-        for atom in table.live(x.ref for x in fixed):
+        for atom in table.live(x.ref for x in self.inertial_parameters):
             symbol = table.symbols.get(atom)
             if symbol is not None and symbol.kind not in (Kind.PARAMETER, Kind.FREE):
                 raise DomainError(
                     f"solid {self.name}: its mass, centre or inertia depends on {symbol.name}, "
                     f"but a rigid body keeps them"
                 )
+
+    @property
+    def inertial_parameters(self) -> list[Atom]:
+        """Mass, first moment (3) and inertia (xx, yy, zz, xy, xz, yz) in the base of the solid."""
+        I = self.inertia.components
+        pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+        moment = self.first_moment.components(self.base)
+        return [self.mass, *moment, *(I[a][b] for a, b in pairs)]
 
     @property
     def frame(self) -> Frame:

@@ -20,6 +20,8 @@ class Space:
         self.algebra = algebra or Algebra()
         self.bases: dict[str, Base] = {}
         self.points: dict[str, Point] = {}
+        #: Paths between bases that were asked for; bases never move in their tree.
+        self.paths: dict[tuple[Base, Base], list[tuple[Base, bool]]] = {}
         self._directions: dict[bool, tuple[int, Direction]] = {}
         self._rated: set[int] = set()  # atoms looked at and found to have a time derivative
         #: The inertial base.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Final
 
 from biela.atoms import opcodes as op
+from biela.atoms.numbers import magnitude
 from biela.atoms.table import Table
 from biela.code.llvm import piecewise_ir, sincos
 from biela.code.llvm.rows import Rows
@@ -172,6 +174,10 @@ class Body(Rows):
             return self._quotient(left, right)
         if code == op.POWER_INT:
             return self._power(left, right)
+        if code == op.POWER:
+            halves = self._half_power(left, right)
+            if halves is not None:
+                return halves
         if code in (op.SQRT, op.ABS):
             return self._intrinsic("sqrt" if code == op.SQRT else "fabs", self._operand(left))
         if code in _LIBRARY:
@@ -210,6 +216,21 @@ class Body(Rows):
             name = self.let(f"fmul {self.flags}{self.type} {low}, {high}")
             self.powers[base, n] = name
         return name
+
+    def _half_power(self, base: int, exponent: int) -> str | None:
+        """A power with half an odd number, by a root and products; None for other exponents."""
+        value = self.table.value(exponent)
+        if not isinstance(value, Fraction) or base < 0 or value.denominator != 2:
+            return None
+        if abs(value) > 32:
+            return None
+        root = self._intrinsic("sqrt", self._operand(base))
+        whole = int(magnitude(value) - Fraction(1, 2))
+        if whole:
+            root = self.let(f"fmul {self.flags}{self.type} {self._power(base, whole)}, {root}")
+        if value > 0:
+            return root
+        return self.let(f"fdiv {self.flags}{self.type} {self._number(1.0)}, {root}")
 
     def _intrinsic(self, name: str, x: str) -> str:
         full = f"llvm.{name}.{'f64' if self.lanes == 1 else f'v{self.lanes}f64'}"
