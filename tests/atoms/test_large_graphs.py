@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pickle
 import sys
-import time
 import tracemalloc
 
 import pytest
@@ -56,9 +55,7 @@ def deep() -> tuple[Workspace, Atom, Atom, Atom]:
     assert sys.getrecursionlimit() < DEPTH / 100
     ws = Workspace("deep")
     x, y = ws.symbols("x y")
-    start = time.perf_counter()
     e = chain(x, y, DEPTH)
-    assert time.perf_counter() - start < 10
     assert len(ws) == DEPTH + 4
     return ws, x, y, e
 
@@ -108,9 +105,7 @@ def test_the_text_of_a_million_deep_is_refused(deep):
     with pytest.raises(ExpressionTooLargeError, match="1500001"):
         expanded_text(e)
     assert expanded_size(e) == 1_500_001
-    start = time.perf_counter()
     assert len(repr(e)) < 200 and len(repr(-e)) < 200
-    assert time.perf_counter() - start < 0.1
 
 
 def test_a_million_deep_is_pickled(deep):
@@ -128,12 +123,10 @@ def test_the_text_of_two_to_a_million_leaves_is_refused_at_once():
     e = ws.symbol("x")
     for _ in range(DEPTH // 4):
         e = e + sin(e)
-    start = time.perf_counter()
     with pytest.raises(ExpressionTooLargeError):
         expanded_text(e)
     with pytest.raises(ExpressionTooLargeError):
         expanded_text(-e, limit=10**6)
-    assert time.perf_counter() - start < 5
     assert expanded_size(e) >= 10**18
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 
 import mpmath
@@ -215,9 +214,7 @@ def test_a_graph_of_two_to_the_two_hundred_leaves_is_not_expanded(ws, xyz):
     for _ in range(200):
         e = sin(e) + e * y
     before = len(ws)
-    start = time.perf_counter()
     result = substitute(e, {x: z})
-    assert time.perf_counter() - start < 1.0
     assert len(ws) - before == 600
     again = z
     for _ in range(200):

@@ -251,6 +251,40 @@ def test_the_sums_of_a_free_body_vanish_in_its_motion():
         )
 
 
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_the_sums_of_a_body_turned_by_a_quaternion_vanish_in_its_motion(route):
+    """Seven coordinates and |e|² = 1; its multiplier does no work, so nothing is left over."""
+    s = bl.SymbolicSystem("satellite")
+    x, y, z = s.coordinates("x y z")
+    e = s.coordinates("e:4")
+    base = s.base.by_euler_parameters("body", e)
+    P = s.origin.offset("P", s.base.vector(x, y, z))
+    inertia = base.inertia(xx=1.5, yy=1.2, zz=0.9, xy=0.1, xz=-0.05, yz=0.02)
+    body = s.solid("body", at=P, base=base, mass=2.0, com=(0.1, -0.2, 0.3), inertia=inertia)
+    s.gravity = s.base.vector(0, 0, -9.81)
+    s.wrench(body, base.vector(1, 2, 3), s.base.vector(0.1, 0.2, 0.3))
+    s.constrain((e[0] ** 2 + e[1] ** 2 + e[2] ** 2 + e[3] ** 2 - 1) / 2, name="unit")
+
+    values = random_values(s.workspace, 46)
+    place, speed = numbers(e, values), numbers([c.velocity for c in e], values)
+    place = place / np.linalg.norm(place)
+    speed = speed - place * (place @ speed)
+    for c, c0, c1 in zip(e, place, speed, strict=True):
+        values |= {c: c0, c.velocity: c1}
+    M, Q = (numbers(part, values) for part in s.mass_and_forces(route))
+    level = s.constraints()
+    Phi_v, gamma = numbers(level.Phi_v, values), numbers(level.gamma, values)
+    A = np.block([[M, Phi_v.T], [Phi_v, np.zeros((1, 1))]])
+    accelerations = np.linalg.solve(A, np.concatenate([Q, gamma]))[:7]
+    for q, acceleration in zip(s.q, accelerations, strict=True):
+        values[q.acceleration] = acceleration
+    ((_, force, moment),) = wrench_sums(s)
+    for left_over in (force, moment):
+        np.testing.assert_allclose(
+            numbers(left_over.components(s.base), values), 0, rtol=0, atol=1e-9
+        )
+
+
 def test_the_textbook_equations_are_linear_in_the_accelerations():
     """e = Q - M q'' for any accelerations."""
     s = four_bar()

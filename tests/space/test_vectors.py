@@ -21,6 +21,7 @@ from biela.space import (
     rotation_matrix,
     velocity,
 )
+from biela.space.bases import project
 from tests.mechanisms import ALGEBRAS, AXES, ROUNDING, four_bar, numbers, random_values
 
 UP = Algebra(Toward.LEAF, extended=False)
@@ -236,6 +237,17 @@ def test_a_skew_tensor_along_the_axis_is_lowered():
     assert b3.tensor([[0, -r, 0], [r, 0, 0], [0, 0, 0]]).lowest is b3
 
 
+def test_a_vector_meets_a_tensor_in_the_nearest_base_where_the_tensor_is_as_simple():
+    space, (_, b1, b2, b3, side) = chain()
+    a, b = space.workspace.parameters("a b")
+    symmetric, general = b3.inertia(a, b, a), b3.inertia(a, a, b)
+    with space.using(EXTENDED):
+        for vector in (b1.vector(1, 2, 3), side.vector(1, 2, 3)):
+            assert (symmetric @ vector).base is b2
+            assert (general @ vector).base is b3
+        assert (symmetric @ b2.vector(1, 2, 3)).base is b2
+
+
 def test_lowered_parts_of_opposite_vectors_vanish():
     space, (_, _, b2, b3, _) = chain()
     y = space.workspace.parameter("y")
@@ -348,6 +360,17 @@ def test_an_out_of_plane_inertia_needs_no_rotation(linkage):
 
 
 # ------------------------------------------------------------------- other questions
+
+
+def test_components_are_turned_at_once_about_one_axis_and_step_by_step_about_several():
+    space, (xyz, b1, b2, _, _) = chain()
+    a, b, l = space.workspace.parameters("a b l")
+    tip = b1.rotated("tip", "z", space.workspace.coordinate("q5"))
+    assert tip.vector(l, 0, 0).components(xyz) == project((l, l * 0, l * 0), tip, xyz, merge=True)
+    # each turn is made once for all that lies beyond it
+    x, y, z = (b1.vector(0, a, 0) + b2.vector(0, b, l)).components(xyz)
+    px, py, pz = project((a * 0, b, l), b2, b1)
+    assert (x, y, z) == project((px, py + a, pz), b1, xyz)
 
 
 def test_derivatives_by_a_velocity_and_substitution_go_part_by_part():

@@ -332,7 +332,7 @@ class SymbolicSystem:
                 hint = "; use constrain_velocity" if symbol.kind is Kind.VELOCITY else ""
                 raise ModelError(
                     f"{self.name}: the {'geometric' if geometric else 'velocity'} equation {label} "
-                    f"depends on {symbol.name}, an {symbol.kind.name.lower()}, and may not{hint}"
+                    f"depends on {symbol.name} ({symbol.kind.name.lower()}), and may not{hint}"
                 )
 
     def initial(self, *equations: Atom) -> None:
@@ -549,8 +549,16 @@ class Equations:
         """Write all matrices, and [M Q] and the whole together, as source code."""
         from biela.code.export import export
 
-        functions = [*self.system.functions.values(), self.joint("M", "Q")]
-        return export(functions, language, folder, name=self.source.workspace.name, **options)
+        # named after the model, so that two of them can be linked together
+        model = self.source.workspace.name
+        groups = [*((name,) for name in self.expressions), ("M", "Q")]
+        functions = [
+            self.source._function(
+                f"{model}_{'_'.join(names)}", {name: self.expressions[name] for name in names}
+            )
+            for names in groups
+        ]
+        return export(functions, language, folder, name=model, **options)
 
     def text(self, name: str, limit: int = 2000) -> str:
         """A matrix written out, entry by entry."""
