@@ -42,7 +42,7 @@ def test_the_four_bar_has_the_published_numbers():
     M, Q = mass_and_forces_thesis(s)
     own = s.equations().system
     q, v = FOUR_BAR_STATE["q"], FOUR_BAR_STATE["v"]
-    f = s._function("thesis", {"M": M, "Q": Q})
+    f = s.function("thesis", {"M": M, "Q": Q})
     p = [FOUR_BAR_PARAMETERS[parameter.name] for parameter in own.p]
     found_M, found_Q = f(0.0, q, v, FOUR_BAR_INPUTS, p)
     # the opposites of M and delta of the source, which has the other sign
@@ -70,5 +70,5 @@ def test_its_mass_matrix_is_symmetric_atom_for_atom():
 
 def test_our_route_takes_fewer_operations():
     s = four_bar()
-    theirs = s._function("thesis", dict(zip("MQ", mass_and_forces_thesis(s), strict=True)))
+    theirs = s.function("thesis", dict(zip("MQ", mass_and_forces_thesis(s), strict=True)))
     assert s.equations().joint("M", "Q").count.thesis < 0.85 * theirs.count.thesis

@@ -4,16 +4,7 @@ Builds, differentiates, substitutes and counts expressions; knows nothing of mec
 """
 
 from biela.atoms.atom import Atom
-from biela.atoms.differentiate import (
-    Direction,
-    Jacobian,
-    diff,
-    directional,
-    gradient,
-    jacobian,
-    sparsity,
-    time_derivative,
-)
+from biela.atoms.differentiate import Direction, diff, directional, time_derivative
 from biela.atoms.dump import dump, load
 from biela.atoms.evaluate import evaluate
 from biela.atoms.functions import (
@@ -36,6 +27,7 @@ from biela.atoms.functions import (
     tan,
     tanh,
 )
+from biela.atoms.jacobians import Jacobian, gradient, jacobian, sparsity
 from biela.atoms.latex import latex
 from biela.atoms.parse import parse
 from biela.atoms.substitute import substitute

@@ -1,33 +1,22 @@
-"""Derivatives of shared expressions.
+"""Derivatives of shared expressions along one direction: by a symbol, by several, by time.
 
-All of them work on the table of atoms, once per atom, and give atoms: nothing is expanded, nothing
-recurses.  Two ways of applying the chain rule are used (Griewank & Walther, *Evaluating
-Derivatives*, 2008, ch. 3):
-
-- forward: the rate of every atom from the rates of its operands; one sweep an input direction;
-- reverse: the adjoint of every atom from the adjoints of its users; one sweep an output.
+All work on the table of atoms, once per atom, and give atoms: nothing is expanded, nothing
+recurses.  The rate of every atom is found from the rates of its operands (forward accumulation,
+Griewank & Walther, *Evaluating Derivatives*, 2008, ch. 3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import overload
 
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
 from biela.atoms.partials import partials
-from biela.atoms.substitute import transplant
 from biela.atoms.symbols import Kind
 from biela.atoms.table import Table
 from biela.atoms.workspace import Workspace
 from biela.errors import DomainError, WorkspaceError
-
-Mode = Literal["auto", "forward", "reverse"]
-_CASES = frozenset({op.SELECT, op.MIN, op.MAX})
-#: Estimated operations up to which a Jacobian is accumulated both ways to see which is smaller.
-_TRIED = 20_000
-_Way = Callable[[Table, list[int], list[int], list[int]], list[list[int]]]
 
 
 def diff(expression: Atom, symbol: Atom) -> Atom:
@@ -40,10 +29,10 @@ def diff(expression: Atom, symbol: Atom) -> Atom:
     x*cos(y)
     """
     table = expression.table
-    seed = _symbol(table, symbol)
+    seed = symbol_ref(table, symbol)
     known = table.derivatives.setdefault(seed, {})
-    _sweep_forward(table, [expression.ref], {seed: 1}, known)
-    return Atom(table, _rate(known, expression.ref))
+    sweep_forward(table, [expression.ref], {seed: 1}, known)
+    return Atom(table, rate_of_ref(known, expression.ref))
 
 
 class Direction:
@@ -59,27 +48,29 @@ class Direction:
     def __init__(self, workspace: Workspace, rates: Mapping[Atom, Atom | float]) -> None:
         self._table = workspace.table
         self._seeds = {
-            _symbol(self._table, symbol): workspace.atom(rate).ref for symbol, rate in rates.items()
+            symbol_ref(self._table, symbol): workspace.atom(rate).ref
+            for symbol, rate in rates.items()
         }
         self._known: dict[int, int] = {}
 
     def __call__(self, expression: Atom) -> Atom:
         """The derivative of an expression."""
-        _sweep_forward(self._table, [expression.ref], self._seeds, self._known)
-        return Atom(self._table, _rate(self._known, expression.ref))
+        sweep_forward(self._table, [expression.ref], self._seeds, self._known)
+        return Atom(self._table, rate_of_ref(self._known, expression.ref))
 
 
 def directional(expressions: Sequence[Atom], direction: Mapping[Atom, Atom | float]) -> list[Atom]:
     """The derivative of each expression along a direction: sum of df/ds_k * d_k."""
     if not expressions:
         return []
-    table = _common_table(expressions)
+    table = common_table(expressions)
     seeds = {
-        _symbol(table, symbol): table.workspace.atom(rate).ref for symbol, rate in direction.items()
+        symbol_ref(table, symbol): table.workspace.atom(rate).ref
+        for symbol, rate in direction.items()
     }
     rates: dict[int, int] = {}
-    _sweep_forward(table, [e.ref for e in expressions], seeds, rates)
-    return [Atom(table, _rate(rates, e.ref)) for e in expressions]
+    sweep_forward(table, [e.ref for e in expressions], seeds, rates)
+    return [Atom(table, rate_of_ref(rates, e.ref)) for e in expressions]
 
 
 @overload
@@ -105,7 +96,7 @@ def time_derivative(
     several = [expressions] if isinstance(expressions, Atom) else list(expressions)
     if not several:
         return []
-    table = _common_table(several)
+    table = common_table(several)
     direction: dict[Atom, Atom | float] = dict(rates or {})
     for atom in table.live(e.ref for e in several):
         symbol = table.symbols.get(atom)
@@ -125,83 +116,10 @@ def time_derivative(
     return result[0] if isinstance(expressions, Atom) else result
 
 
-def gradient(expression: Atom, symbols: Sequence[Atom]) -> list[Atom]:
-    """The derivatives of one expression by many symbols: one reverse sweep, unless it has cases."""
-    return jacobian([expression], symbols, mode="reverse").rows[0]
-
-
-@dataclass(frozen=True)
-class Jacobian:
-    """The matrix d(outputs)/d(inputs), with its pattern of structural non-zeros."""
-
-    rows: list[list[Atom]]
-    #: Positions (row, column) that are not identically zero, row by row.
-    pattern: list[tuple[int, int]]
-    #: How it was accumulated.
-    mode: Literal["forward", "reverse"]
-    #: Numbers of rows and columns.
-    shape: tuple[int, int]
-
-    @property
-    def nonzeros(self) -> list[Atom]:
-        """The entries at the positions of the pattern."""
-        return [self.rows[i][j] for i, j in self.pattern]
-
-
-def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto") -> Jacobian:
-    """The Jacobian matrix of many expressions by many symbols.
-
-    ``"auto"`` takes the way that makes fewer atoms: small functions are differentiated both ways
-    on the side, of large ones the cost is estimated.  Expressions with cases (select, min, max)
-    always go forward: an adjoint of zero times the infinite slope of the case not taken would be
-    nan.
-    """
-    if mode not in ("auto", "forward", "reverse"):
-        raise DomainError(f'mode={mode!r}: use "auto", "forward" or "reverse"')
-    if not outputs or not inputs:
-        return Jacobian([[] for _ in outputs], [], "forward", (len(outputs), len(inputs)))
-    table = _common_table(outputs)
-    refs = [e.ref for e in outputs]
-    seeds = [_symbol(table, s) for s in inputs]
-    if len(set(seeds)) < len(seeds):
-        raise DomainError("a symbol stands twice in the inputs of a Jacobian")
-    live = table.live(refs)
-    chosen: Literal["forward", "reverse"]
-    if any(table.ops[atom] in _CASES for atom in live):
-        chosen = "forward"
-    elif mode == "auto":
-        chosen = _cheaper(table, live, refs, seeds)
-    else:
-        chosen = mode
-    fill = _forward if chosen == "forward" else _reverse
-    entries = fill(table, live, refs, seeds)
-    rows = [[Atom(table, ref) for ref in row] for row in entries]
-    pattern = [(i, j) for i, row in enumerate(entries) for j, ref in enumerate(row) if ref]
-    return Jacobian(rows, pattern, chosen, (len(refs), len(seeds)))
-
-
-def sparsity(outputs: Sequence[Atom], inputs: Sequence[Atom]) -> list[tuple[int, int]]:
-    """Which outputs depend on which inputs, found without differentiating.
-
-    A superset of the pattern of the Jacobian: an entry that cancels is still listed.
-    """
-    if not outputs:
-        return []
-    table = _common_table(outputs)
-    seeds = [_symbol(table, s) for s in inputs]
-    masks = _input_masks(table, table.live(e.ref for e in outputs), seeds)
-    return [
-        (i, j)
-        for i, e in enumerate(outputs)
-        for j in range(len(seeds))
-        if masks[abs(e.ref)] >> j & 1
-    ]
-
-
 # ------------------------------------------------------------------------------ sweeps
 
 
-def _sweep_forward(
+def sweep_forward(
     table: Table, refs: Iterable[int], seeds: Mapping[int, int], rates: dict[int, int]
 ) -> None:
     """Complete ``rates`` (atom -> its rate, 0 included) for all that the references depend on.
@@ -223,7 +141,7 @@ def _rate_of(table: Table, atom: int, code: int, rates: Mapping[int, int]) -> in
     """The rate of one atom from those of its operands."""
     left, right = table.left[atom], table.right[atom]
     if code == op.ADD:
-        return table.add(rates[left], _rate(rates, right))
+        return table.add(rates[left], rate_of_ref(rates, right))
     if code == op.MUL:
         a, b = rates[left], rates[right]
         if not a:
@@ -234,13 +152,13 @@ def _rate_of(table: Table, atom: int, code: int, rates: Mapping[int, int]) -> in
         return 0
     if code == op.SELECT:
         yes, no = operands[1], operands[2]
-        return table.select(left, _rate(rates, yes), _rate(rates, no))
+        return table.select(left, rate_of_ref(rates, yes), rate_of_ref(rates, no))
     if code == op.MIN or code == op.MAX:
         first = table.less(left, right) if code == op.MIN else table.less(right, left)
-        return table.select(first, _rate(rates, left), _rate(rates, right))
+        return table.select(first, rate_of_ref(rates, left), rate_of_ref(rates, right))
     total = 0
     for operand, partial in partials(table, atom, lambda r: bool(rates[abs(r)])):
-        rate = _rate(rates, operand)
+        rate = rate_of_ref(rates, operand)
         if rate:
             total = table.add(total, table.mul(partial, rate))
     return total
@@ -258,114 +176,18 @@ def _missing(table: Table, roots: list[int], known: Mapping[int, int]) -> list[i
     return sorted(seen)
 
 
-def _forward(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> list[list[int]]:
-    columns = []
-    for seed in seeds:
-        known = table.derivatives.setdefault(seed, {})
-        _sweep_forward(table, refs, {seed: 1}, known)
-        columns.append([_rate(known, ref) for ref in refs])
-    return [[column[i] for column in columns] for i in range(len(refs))]
-
-
-def _reverse(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> list[list[int]]:
-    masks = _input_masks(table, live, seeds)
-    local: dict[int, list[tuple[int, int]]] = {}
-    rows = []
-    for ref in refs:
-        adjoint: dict[int, int] = {abs(ref): 1 if ref >= 0 else -1}
-        for atom in reversed(_below(table, abs(ref), masks)):
-            bar = adjoint.get(atom, 0)
-            if not bar or table.ops[atom] <= op.SYMBOL:
-                continue
-            if atom not in local:
-                found = partials(table, atom, lambda r: bool(masks[abs(r)]))
-                local[atom] = [p for p in found if masks[abs(p[0])]]
-            for operand, partial in local[atom]:
-                share = table.mul(bar, partial)
-                size = operand if operand >= 0 else -operand
-                adjoint[size] = table.add(adjoint.get(size, 0), share if operand >= 0 else -share)
-        rows.append([adjoint.get(seed, 0) for seed in seeds])
-    return rows
-
-
-def _below(table: Table, root: int, masks: Mapping[int, int]) -> list[int]:
-    """The atoms below a root that depend on any input, in order of evaluation."""
-    seen: set[int] = set()
-    stack = [root]
-    while stack:
-        atom = stack.pop()
-        if atom not in seen and masks[atom]:
-            seen.add(atom)
-            stack.extend([r if r >= 0 else -r for r in table.operands(atom)])
-    return sorted(seen)
-
-
-def _input_masks(table: Table, live: list[int], seeds: Sequence[int]) -> dict[int, int]:
-    """For each atom a bit set of the inputs it depends on."""
-    masks: dict[int, int] = {}
-    bits = {seed: 1 << j for j, seed in enumerate(seeds)}
-    for atom in live:
-        mask = bits.get(atom, 0)
-        for ref in table.operands(atom):
-            mask |= masks[ref if ref >= 0 else -ref]
-        masks[atom] = mask
-    return masks
-
-
-def _cheaper(
-    table: Table, live: list[int], refs: list[int], seeds: list[int]
-) -> Literal["forward", "reverse"]:
-    forward, reverse = _estimates(table, live, refs, seeds)
-    if forward + reverse <= _TRIED:
-        forward, reverse = (_tried(table, live, refs, seeds, way) for way in (_forward, _reverse))
-    return "forward" if forward <= reverse else "reverse"
-
-
-def _tried(table: Table, live: list[int], refs: list[int], seeds: list[int], way: _Way) -> int:
-    """How many atoms one way of differentiating needs, found in a table of its own."""
-    scratch = Workspace(table.name).table
-    leaves = {
-        atom: scratch.add_symbol(table.symbols[atom].name, Kind.FREE)
-        for atom in sorted({*seeds, *(a for a in live if table.ops[a] == op.SYMBOL)})
-    }
-    moved = transplant(table, refs, scratch, leaves)
-    rows = way(scratch, scratch.live(moved), moved, [leaves[seed] for seed in seeds])
-    needed = scratch.live(ref for row in rows for ref in row)
-    return sum(scratch.ops[atom] > op.SYMBOL for atom in needed)
-
-
-def _estimates(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> tuple[int, int]:
-    """The cost of both ways if nothing were shared.
-
-    An atom carries forward as many rates as there are inputs it depends on, and backward as many
-    adjoints as there are outputs that depend on it.
-    """
-    ins = _input_masks(table, live, seeds)
-    outs: dict[int, int] = {}
-    for i, ref in enumerate(refs):
-        outs[abs(ref)] = outs.get(abs(ref), 0) | 1 << i
-    forward = reverse = 0
-    for atom in reversed(live):
-        mask = outs.get(atom, 0)
-        if not ins[atom]:
-            continue
-        code = table.ops[atom]
-        for ref in table.operands(atom):
-            size = abs(ref)
-            if ins[size]:
-                outs[size] = outs.get(size, 0) | mask
-                # a sum only adds, everything else multiplies by its partial and adds
-                weight = 1 if code == op.ADD else 2
-                forward += weight * ins[size].bit_count()
-                reverse += weight * mask.bit_count()
-    return forward, reverse
-
-
-def _rate(rates: Mapping[int, int], ref: int) -> int:
+def rate_of_ref(rates: Mapping[int, int], ref: int) -> int:
+    """The rate of a signed reference, from those of the atoms."""
     return rates[ref] if ref >= 0 else -rates[-ref]
 
 
-def _symbol(table: Table, symbol: Atom) -> int:
+def _seeds(table: Table, rates: Mapping[Atom, Atom | float]) -> dict[int, int]:
+    ws = table.workspace
+    return {symbol_ref(table, symbol): ws.atom(rate).ref for symbol, rate in rates.items()}
+
+
+def symbol_ref(table: Table, symbol: Atom) -> int:
+    """The reference of a symbol of the table; anything else is refused."""
     if not getattr(symbol, "is_symbol", False):
         raise DomainError(f"derivatives are taken by symbols; {symbol!r} is not one")
     if symbol.table is not table:
@@ -376,7 +198,8 @@ def _symbol(table: Table, symbol: Atom) -> int:
     return symbol.ref
 
 
-def _common_table(expressions: Sequence[Atom]) -> Table:
+def common_table(expressions: Sequence[Atom]) -> Table:
+    """The table all expressions belong to; two of them are refused."""
     table = expressions[0].table
     for e in expressions:
         table.workspace.atom(e)

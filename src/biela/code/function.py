@@ -12,8 +12,8 @@ import numpy as np
 
 from biela.atoms import Atom, Workspace, jacobian
 from biela.atoms import opcodes as op
-from biela.atoms.differentiate import Mode
 from biela.atoms.evaluate import evaluate_refs
+from biela.atoms.jacobians import Mode
 from biela.atoms.substitute import transplant
 from biela.atoms.symbols import Kind, checked_name
 from biela.code.arrays import (

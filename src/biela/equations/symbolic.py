@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from biela.atoms import Atom, Kind, Workspace, expanded_text
-from biela.code import Count, Function
+from biela.atoms import Atom, Kind, Workspace
+from biela.code import Function
 from biela.code.arrays import Entries
 from biela.equations import virtual_power
 from biela.equations.constraints import Levels, levels
-from biela.equations.elimination import constrained_matrix, factorise
+from biela.equations.derived import Equations
 from biela.equations.system import Quantity, System
 from biela.equations.virtual_power import Route
 from biela.errors import DomainError, ModelError
@@ -442,7 +441,7 @@ class SymbolicSystem:
             y=tuple(Quantity(name) for name in self._outputs),
             multipliers=tuple(c.name for c in ordered),
             geometric=sum(c.geometric for c in ordered),
-            functions={name: self._function(name, {name: e}) for name, e in entries.items()},
+            functions={name: self.function(name, {name: e}) for name, e in entries.items()},
         )
         return Equations(self, system, chosen, entries)
 
@@ -470,7 +469,8 @@ class SymbolicSystem:
         table = self.workspace.table
         return len(table.live(e.ref for row in [*M, Q] for e in row))
 
-    def _function(self, name: str, outputs: Mapping[str, Entries]) -> Function:
+    def function(self, name: str, outputs: Mapping[str, Entries]) -> Function:
+        """A function of t, q, v, u and p, and of the multipliers if the outputs need them."""
         inputs: dict[str, Any] = {"t": self.time, "q": self.q, "v": self.v}
         inputs |= {"u": list(self._inputs), "p": list(self._parameters)}
         ordered = sorted(self.constraint_list, key=lambda c: not c.geometric)
@@ -490,86 +490,6 @@ class SymbolicSystem:
             else:
                 refs.append(item.ref)
         return set(self.workspace.table.live(refs))
-
-
-@dataclass(frozen=True)
-class Equations:
-    """The equations of a symbolic system: to read, to count, to evaluate, to export."""
-
-    source: SymbolicSystem
-    system: System
-    route: Route
-    expressions: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return f"Equations of {self.source.name}, derived {self.route}: {self.joint().count}"
-
-    def mass(self, q: Any, **given: Any) -> Any:
-        """The mass matrix at a position."""
-        return self.system.evaluate("M", q, **given)
-
-    def forces(self, q: Any, v: Any, **given: Any) -> Any:
-        """The generalised forces in a state."""
-        return self.system.evaluate("Q", q, v, **given)
-
-    def joint(self, *names: str) -> Function:
-        """One function of several matrices, which computes what they share once."""
-        outputs = {name: self._expression(name) for name in names or self.expressions}
-        return self.source._function("_".join(outputs), outputs)
-
-    def _expression(self, name: str) -> Any:
-        self.system[name]  # says what is missing
-        return self.expressions[name]
-
-    def accelerations(self) -> Function:
-        """Accelerations ``a`` and multipliers ``lam`` solved for, without a numeric solver.
-
-        The elimination is symbolic, in an order that is safe in every position; see
-        :mod:`biela.equations.elimination`.
-        """
-        M, Q = self.expressions["M"], self.expressions["Q"]
-        n = len(M)
-        if "Phi_v" not in self.expressions:
-            return self.source._function("accelerations", {"a": factorise(M).solve(Q)})
-        A = constrained_matrix(M, self.expressions["Phi_v"])
-        factors = factorise(A, late=range(n, len(A)))
-        x = factors.solve([*Q, *self.expressions["gamma"]])
-        return self.source._function("accelerations", {"a": x[:n], "lam": x[n:]})
-
-    def count(self) -> dict[str, Count]:
-        """Operations and atoms of each matrix alone, and of those used together."""
-        counts = {name: function.count for name, function in self.system.functions.items()}
-        for names in (("M", "Q"), ("Phi_q", "Phi"), ("Phi_v", "gamma")):
-            if all(name in self.expressions for name in names):
-                counts[" ".join(names)] = self.joint(*names).count
-        counts["all"] = self.joint().count
-        return counts
-
-    def export(self, language: str, folder: str | Path, **options: Any) -> list[Path]:
-        """Write all matrices, and [M Q] and the whole together, as source code."""
-        from biela.code.export import export
-
-        # named after the model, so that two of them can be linked together
-        model = self.source.workspace.name
-        groups = [*((name,) for name in self.expressions), ("M", "Q")]
-        functions = [
-            self.source._function(
-                f"{model}_{'_'.join(names)}", {name: self.expressions[name] for name in names}
-            )
-            for names in groups
-        ]
-        return export(functions, language, folder, name=model, **options)
-
-    def text(self, name: str, limit: int = 2000) -> str:
-        """A matrix written out, entry by entry."""
-        rows = self._expression(name)
-        matrix = rows if isinstance(rows[0], list) else [[e] for e in rows]
-        lines = []
-        for i, row in enumerate(matrix):
-            for j, entry in enumerate(row):
-                if entry.ref:
-                    lines.append(f"{name}[{i}, {j}] = {expanded_text(entry, limit)}")
-        return "\n".join(lines)
 
 
 def _in_base(u: Vector, base: Base) -> Vector:
