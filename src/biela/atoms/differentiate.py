@@ -47,10 +47,7 @@ class Direction:
 
     def __init__(self, workspace: Workspace, rates: Mapping[Atom, Atom | float]) -> None:
         self._table = workspace.table
-        self._seeds = {
-            symbol_ref(self._table, symbol): workspace.atom(rate).ref
-            for symbol, rate in rates.items()
-        }
+        self._seeds = _seeds(self._table, rates)
         self._known: dict[int, int] = {}
 
     def __call__(self, expression: Atom) -> Atom:
@@ -64,12 +61,8 @@ def directional(expressions: Sequence[Atom], direction: Mapping[Atom, Atom | flo
     if not expressions:
         return []
     table = common_table(expressions)
-    seeds = {
-        symbol_ref(table, symbol): table.workspace.atom(rate).ref
-        for symbol, rate in direction.items()
-    }
     rates: dict[int, int] = {}
-    sweep_forward(table, [e.ref for e in expressions], seeds, rates)
+    sweep_forward(table, [e.ref for e in expressions], _seeds(table, direction), rates)
     return [Atom(table, rate_of_ref(rates, e.ref)) for e in expressions]
 
 
