@@ -4,6 +4,7 @@
 #   make test     the whole gate: format, lint, types, imports, coverage pages, tests
 #   make lint     the same without the tests
 #   make bench    measure against peers (installs CasADi and SymPy)
+#   make bench-symbolic  only the sizes and times of symbolic derivations
 #   make docs     build the site into site/
 #   make clean    remove what the above made, but not .venv
 #
@@ -18,7 +19,7 @@ BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test lint bench bench-symbolic docs clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -40,6 +41,9 @@ lint: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks
+
+bench-symbolic: $(VENV)/.installed-bench
+	@$(BIN)/python -m benchmarks symbolic
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/mkdocs build --strict

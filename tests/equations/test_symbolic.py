@@ -308,7 +308,7 @@ def test_a_joint_function_gives_what_its_parts_give():
 def test_exported_c_gives_the_same_numbers(build, tmp_path: Path):
     eq = build().equations()
     header, source = eq.export("c", tmp_path)
-    # C has a gamma of its own, so names are those of the header
+    # the names are those of the header: each matrix, M with Q, and everything together
     names = re.findall(r"^void (\w+)\(", header.read_text(), flags=re.M)
     library = tmp_path / "model.so"
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
@@ -324,7 +324,7 @@ def test_exported_c_gives_the_same_numbers(build, tmp_path: Path):
         "u": rng.uniform(-1, 1, len(system.u)),
         "p": system.parameters,
     }
-    functions = [*system.functions.values(), eq.joint("M", "Q")]
+    functions = [*system.functions.values(), eq.joint("M", "Q"), eq.joint()]
     for name, function in zip(names, functions, strict=True):
         inputs = [given[a.name] for a in function.inputs]
         outputs = [np.full(a.size, np.nan) for a in function.outputs]

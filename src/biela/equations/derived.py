@@ -7,14 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biela.atoms import expanded_text
+from biela.atoms import expanded_size, expanded_text, latex
 from biela.code import Count, Function
 from biela.equations.elimination import constrained_matrix, factorise
 from biela.equations.system import System
 from biela.equations.virtual_power import Route
+from biela.errors import ExpressionTooLargeError
 
 if TYPE_CHECKING:
     from biela.equations.symbolic import SymbolicSystem
+
+_LETTERS = {
+    "Phi": r"\Phi",
+    "Phi_q": r"\Phi_q",
+    "Phi_v": r"\Phi_v",
+    "dPhi": r"\dot\Phi",
+    "beta": r"\beta",
+    "gamma": r"\gamma",
+}
 
 
 @dataclass(frozen=True)
@@ -76,19 +86,39 @@ class Equations:
 
         # named after the model, so that two of them can be linked together
         model = self.source.workspace.name
-        groups = [*((name,) for name in self.expressions), ("M", "Q")]
+        groups = [*((name,) for name in self.expressions), ("M", "Q"), tuple(self.expressions)]
         functions = [
             self.source.function(
-                f"{model}_{'_'.join(names)}", {name: self.expressions[name] for name in names}
+                f"{model}_{'_'.join(names) if len(names) < 3 else 'all'}",
+                {name: self.expressions[name] for name in names},
             )
-            for names in groups
+            for names in dict.fromkeys(groups)
         ]
         return export(functions, language, folder, name=model, **options)
 
-    def text(self, name: str, limit: int = 2000) -> str:
-        """A matrix written out, entry by entry."""
+    def latex(self, name: str, limit: int = 2000) -> str:
+        """A matrix as LaTeX, written out."""
         rows = self._expression(name)
         matrix = rows if isinstance(rows[0], list) else [[e] for e in rows]
+        body = " \\\\ ".join(" & ".join(latex(e, limit) for e in row) for row in matrix)
+        return f"{_LETTERS.get(name, name)} = \\begin{{bmatrix}} {body} \\end{{bmatrix}}"
+
+    def _repr_latex_(self) -> str:
+        lines = []
+        for name in ("M", "Q", "Phi"):
+            if name in self.expressions:
+                try:
+                    lines.append(f"$\\displaystyle {self.latex(name)}$")
+                except ExpressionTooLargeError:
+                    lines.append(f"${_LETTERS[name]}$: {self.system[name].count}")
+        return "<br>".join(lines)
+
+    def text(self, name: str, limit: int = 2000) -> str:
+        """A matrix written out, entry by entry; a large one as a listing of its atoms."""
+        rows = self._expression(name)
+        matrix = rows if isinstance(rows[0], list) else [[e] for e in rows]
+        if sum(expanded_size(entry) for row in matrix for entry in row) > limit:
+            return self.system[name].python()
         lines = []
         for i, row in enumerate(matrix):
             for j, entry in enumerate(row):

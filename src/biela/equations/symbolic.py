@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biela.atoms import Atom, Kind, Workspace
+from biela.atoms import Atom, Kind, Workspace, jacobian, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
 from biela.equations import virtual_power
@@ -100,6 +100,7 @@ class SymbolicSystem:
         self._initial: list[Atom] = []
         self._initial_velocity: list[Atom] = []
         self._outputs: dict[str, Atom] = {}
+        self._unknowns: list[Atom] = []
 
     def __repr__(self) -> str:
         return (
@@ -181,6 +182,15 @@ class SymbolicSystem:
             self._inputs.setdefault(symbol, 0.0)
         return new
 
+    def unknowns(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
+        """Declare joint unknowns: components of joint forces used in wrenches, linearly.
+
+        They are taken out of Q as the matrix V, M v' + Vᵀ ε = Q.
+        """
+        new = self.workspace.unknowns(names)
+        self._unknowns += [symbol for symbol in new if symbol not in self._unknowns]
+        return new
+
     def output(self, name: str, expression: Atom) -> None:
         """Add an entry to the outputs y."""
         self._outputs[name] = expression
@@ -236,20 +246,24 @@ class SymbolicSystem:
         at: Point | None = None,
         name: str = "",
         reaction_on: Solid | None = None,
+        toward: Toward | None = None,
     ) -> None:
         """A force through a point (that of the solid by default) and a moment on a solid.
 
         Three numbers in place of a vector are components in the inertial base.  With
-        ``reaction_on`` the opposite acts on another solid.
+        ``reaction_on`` the opposite acts on another solid.  ``toward`` sets the direction of the
+        operations with it (a force of the inertial base is often cheapest towards the root).
         """
         nothing = Vector(self.space, {})
         force = nothing if force is None else self._vector(self.base, force)
         moment = nothing if moment is None else self._vector(self.base, moment)
         point = at or solid.point
         name = name or f"wrench{len(self.wrenches) + 1}"
-        self.wrenches.append(Wrench(name, solid, point, force, moment))
+        self.wrenches.append(Wrench(name, solid, point, force, moment, toward))
         if reaction_on is not None:
-            self.wrenches.append(Wrench(f"{name}_reaction", reaction_on, point, -force, -moment))
+            self.wrenches.append(
+                Wrench(f"{name}_reaction", reaction_on, point, -force, -moment, toward)
+            )
 
     def spring(
         self,
@@ -410,6 +424,10 @@ class SymbolicSystem:
             key=lambda found: self._size(found[1]),
         )
         entries: dict[str, Any] = {"M": M, "Q": Q}
+        if self._unknowns:
+            by_unknown = jacobian(Q, self._unknowns).rows
+            entries["Q"] = substitute(Q, {symbol: 0 for symbol in self._unknowns})
+            entries["V"] = [[-row[k] for row in by_unknown] for k in range(len(self._unknowns))]
         ordered = sorted(self.constraint_list, key=lambda c: not c.geometric)
         if ordered:
             found = self.constraints()

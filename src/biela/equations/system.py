@@ -31,6 +31,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "accelerations": "v' solved for",
     "M": "mass matrix",
     "Q": "generalised forces",
+    "V": "matrix of the joint unknowns ε, M v' + Vᵀ ε = Q",
     "Phi": "geometric constraints",
     "Phi_q": "their Jacobian by the coordinates",
     "Phi_v": "Jacobian of all constraints by the velocities",

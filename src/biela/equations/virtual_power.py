@@ -24,7 +24,7 @@ Plaza 2015, §4.5–4.8, with M positive; errata of its equations 4.30–4.38 an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from biela.atoms import Atom
@@ -116,9 +116,10 @@ class Bodies:
             loads.add_moment(base, -(inertia @ motion.omega_bias) - spin)
         for wrench in wrenches:
             solid = wrench.solid
-            arm = position(solid.point, wrench.point)
-            loads.add_force(solid.point, wrench.force)
-            loads.add_moment(solid.base, wrench.moment + arm.cross(wrench.force))
+            with self.space.using(_for_wrench(self.space.algebra, wrench)):
+                arm = position(solid.point, wrench.point)
+                loads.add_force(solid.point, wrench.force)
+                loads.add_moment(solid.base, wrench.moment + arm.cross(wrench.force))
         return loads
 
 
@@ -172,6 +173,11 @@ def mass_and_forces(
             column, row = (k, j) if moved[k] <= moved[j] else (j, k)
             M[j][k] = M[k][j] = columns[column][row]
     return M, Q
+
+
+def _for_wrench(algebra: Algebra, wrench: Wrench) -> Algebra:
+    """The algebra in force, with the direction that the wrench asks for."""
+    return algebra if wrench.toward is None else replace(algebra, toward=wrench.toward)
 
 
 def _spelled(algebra: Algebra) -> str:

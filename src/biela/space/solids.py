@@ -69,8 +69,8 @@ class Solid:
 class Wrench:
     """A force through a point and a moment, acting on a solid.
 
-    ``toward`` says in which base its products with velocities are formed; None leaves it to the
-    algebra in force.
+    ``toward`` says to which end of the base tree its sums and products are taken; None leaves it to
+    the algebra in force.
     """
 
     name: str
