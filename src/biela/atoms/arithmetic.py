@@ -12,8 +12,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
-from biela.atoms import opcodes as op
 from biela.atoms.numbers import Number, is_exact, magnitude, number, reciprocal_is_exact, spelled
+
+# by name: an attribute of a module costs twice as much, and this is the innermost loop
+from biela.atoms.opcodes import ABS, ADD, CONSTANT, DIV, MUL, POWER_INT, SQRT
 from biela.atoms.storage import SHIFT, Storage
 from biela.errors import DomainError
 
@@ -76,15 +78,15 @@ class Arithmetic(Storage):
         ops = self.ops
         size = b if b > 0 else -b
         op_a, op_b = ops[a], ops[size]
-        if op_a == op.CONSTANT or op_b == op.CONSTANT:
+        if op_a == CONSTANT or op_b == CONSTANT:
             if op_a == op_b:
                 return self._fold(self.values[a], b, "+")
-            folded = self._sum_with_constant(a, b) if op_a == op.CONSTANT else None
-            if folded is None and op_b == op.CONSTANT:
+            folded = self._sum_with_constant(a, b) if op_a == CONSTANT else None
+            if folded is None and op_b == CONSTANT:
                 folded = self._sum_with_constant(b, a)
             if folded is not None:
                 return folded
-        elif op_a == op.MUL or op_b == op.MUL:
+        elif op_a == MUL or op_b == MUL:
             # like terms: c x + d x = (c + d) x
             factor_a, core_a = self._coefficient(a, op_a)
             factor_b, core_b = self._coefficient(size, op_b)
@@ -93,25 +95,25 @@ class Arithmetic(Storage):
                 joined = self.values[factor_a] + (other if b > 0 else -other)
                 if not joined or _SMALLEST < magnitude(joined) < _LARGEST:
                     return self.mul(self.constant(joined), core_a)
-        return self.append(self._sums, (b << SHIFT) + a, op.ADD, a, b)
+        return self.append(self._sums, (b << SHIFT) + a, ADD, a, b)
 
     def _coefficient(self, a: int, code: int) -> tuple[int, int]:
         """The numeric factor of an atom and what is left of it."""
-        if code == op.MUL:
+        if code == MUL:
             left, right = self.left[a], self.right[a]
-            if self.ops[left] == op.CONSTANT:
+            if self.ops[left] == CONSTANT:
                 return left, right
-            if self.ops[right] == op.CONSTANT:
+            if self.ops[right] == CONSTANT:
                 return right, left
         return 1, a
 
     def _sum_with_constant(self, c: int, x: int) -> int | None:
         """C + (d + y) = (c + d) + y for exact numbers, where nothing is lost."""
         size = x if x > 0 else -x
-        if self.ops[size] != op.ADD:
+        if self.ops[size] != ADD:
             return None
         left, right = self.left[size], self.right[size]
-        if self.ops[left] != op.CONSTANT:
+        if self.ops[left] != CONSTANT:
             left, right = right, left
         d, value = self.value(left), self.value(c)
         if d is None or value is None or not (is_exact(d) and is_exact(value)):
@@ -126,37 +128,37 @@ class Arithmetic(Storage):
         """The product of two atoms, 1 < a <= b, that has not been asked for before."""
         ops = self.ops
         op_a, op_b = ops[a], ops[b]
-        if op_a == op.CONSTANT:
-            if op_b == op.CONSTANT:
+        if op_a == CONSTANT:
+            if op_b == CONSTANT:
                 return self._fold(self.values[a], b, "*")
-            if op_b == op.MUL:
+            if op_b == MUL:
                 factor, core = self._coefficient(b, op_b)
                 if factor != 1:
                     return self._scaled(a, factor, core, b)
-        elif op_b == op.CONSTANT:
-            if op_a == op.MUL:
+        elif op_b == CONSTANT:
+            if op_a == MUL:
                 factor, core = self._coefficient(a, op_a)
                 if factor != 1:
                     return self._scaled(b, factor, core, a)
         elif a == b:
             return self.power_int(a, 2)
-        elif op_a == op.DIV and self.right[a] == b:  # (x/b) b
+        elif op_a == DIV and self.right[a] == b:  # (x/b) b
             return self.left[a]
-        elif op_b == op.DIV and self.right[b] == a:
+        elif op_b == DIV and self.right[b] == a:
             return self.left[b]
-        elif op_a == op.POWER_INT or op_b == op.POWER_INT:
-            base_a, n_a = (self.left[a], self.right[a]) if op_a == op.POWER_INT else (a, 1)
-            base_b, n_b = (self.left[b], self.right[b]) if op_b == op.POWER_INT else (b, 1)
+        elif op_a == POWER_INT or op_b == POWER_INT:
+            base_a, n_a = (self.left[a], self.right[a]) if op_a == POWER_INT else (a, 1)
+            base_b, n_b = (self.left[b], self.right[b]) if op_b == POWER_INT else (b, 1)
             if base_a == base_b and n_a + n_b <= MAX_EXPONENT:
                 return self.power_int(base_a, n_a + n_b)
-        return self.append(self._products, (b << SHIFT) + a, op.MUL, a, b)
+        return self.append(self._products, (b << SHIFT) + a, MUL, a, b)
 
     def _scaled(self, c: int, factor: int, core: int, x: int) -> int:
         """C (factor core), the two numbers joined unless their product leaves the range."""
         product: Number = self.values[c] * self.values[factor]
         if not _SMALLEST < product < _LARGEST:
             a, b = (c, x) if c < x else (x, c)
-            return self.append(self._products, (b << SHIFT) + a, op.MUL, a, b)
+            return self.append(self._products, (b << SHIFT) + a, MUL, a, b)
         return self.mul(self.constant(product), core)
 
     def _fold(self, value: Number, b: int, sign: str) -> int:
@@ -186,7 +188,7 @@ class Arithmetic(Storage):
             return sign
         divisor = self.value(b)
         if divisor is not None:
-            if self.ops[a] == op.CONSTANT:
+            if self.ops[a] == CONSTANT:
                 top = self.values[a]
                 if isinstance(top, float) or isinstance(divisor, float):
                     text = f"{spelled(top)}/{spelled(divisor)}"
@@ -200,7 +202,7 @@ class Arithmetic(Storage):
                 )
                 if _SMALLEST < inverse < _LARGEST:
                     return sign * self.mul(self.constant(inverse), a)
-        return sign * self.intern(op.DIV, a, b)
+        return sign * self.intern(DIV, a, b)
 
     # ------------------------------------------------------------------ powers
 
@@ -222,23 +224,23 @@ class Arithmetic(Storage):
             size = self.power_int(-a, n)
             return -size if n % 2 else size
         code = self.ops[a]
-        if code == op.CONSTANT:
+        if code == CONSTANT:
             value = self.values[a]
             if not isinstance(value, float):
                 longest = max(value.numerator.bit_length(), value.denominator.bit_length())
                 if n * longest > 4096:  # no double needs that many digits
                     value = float(value)
             return self.constant(guarded(f"{spelled(value)}**{n}", lambda x: x**n, value))
-        if code == op.POWER_INT and self.right[a] * n <= MAX_EXPONENT:
+        if code == POWER_INT and self.right[a] * n <= MAX_EXPONENT:
             return self.power_int(self.left[a], self.right[a] * n)
-        if code == op.SQRT and n % 2 == 0:
+        if code == SQRT and n % 2 == 0:
             return self.power_int(self.left[a], n // 2)
-        if code == op.ABS and n % 2 == 0:
+        if code == ABS and n % 2 == 0:
             return self.power_int(self.left[a], n)
-        table = self.tables[op.POWER_INT]
+        table = self.tables[POWER_INT]
         key = (n << (SHIFT + 1)) + a
         found = table.get(key)
-        return self.append(table, key, op.POWER_INT, a, n) if found is None else found
+        return self.append(table, key, POWER_INT, a, n) if found is None else found
 
 
 def guarded(text: str, function: Callable[[Any], Any], value: Any) -> Number:

@@ -17,7 +17,7 @@ atoms; the sign rule is its figure 3.4.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from biela.atoms import opcodes as op
@@ -76,12 +76,14 @@ class Storage:
         if found is not None:
             return found
         size = magnitude(exact)
-
-        def record(new: int) -> None:
-            self.values[new] = size
-            self.numbers[-size] = -new
-
-        new = self.append(self.numbers, size, op.CONSTANT, 0, 0, record)
+        with self.lock:
+            new = self.numbers.get(size)
+            if new is None:  # another thread may have been first
+                new = self._next()
+                self._push(op.CONSTANT, 0, 0)
+                self.values[new] = size
+                self.numbers[-size] = -new
+                self.numbers[size] = new
         return new if exact > 0 else -new
 
     def add_symbol(self, name: str, kind: Kind) -> int:
@@ -95,9 +97,14 @@ class Storage:
                 )
             return known
         record = Symbol(checked_name(name), kind)
-        return self.append(
-            self._names, name, op.SYMBOL, 0, 0, lambda new: self.symbols.update({new: record})
-        )
+        with self.lock:
+            known = self._names.get(name)
+            if known is None:
+                known = self._next()
+                self._push(op.SYMBOL, 0, 0)
+                self.symbols[known] = record
+                self._names[name] = known
+        return known
 
     def find_symbol(self, name: str) -> int | None:
         """The reference of the symbol of that name, if there is one."""
@@ -221,32 +228,30 @@ class Storage:
             self.operand_lists.append(operands)
             return len(self.operand_lists) - 1
 
-    def append(
-        self,
-        table: dict[Any, int],
-        key: object,
-        code: int,
-        left: int,
-        right: int,
-        record: Callable[[int], None] | None = None,
-    ) -> int:
-        """Add an atom to the table; another thread may have been first.
-
-        ``record`` stores what belongs to a leaf before any other thread can find it.
-        """
+    def append(self, table: dict[Any, int], key: object, code: int, left: int, right: int) -> int:
+        """Add an atom to the table; another thread may have been first."""
         with self.lock:
             found = table.get(key)
             if found is None:
                 found = len(self.left)
                 if found >= MAX_ATOMS:
-                    raise WorkspaceError(
-                        f"workspace {self.name} is full: it holds {MAX_ATOMS} atoms; "
-                        f"use several workspaces and Function.inline"
-                    )
+                    self._next()
                 self.ops.append(code)
                 self.left.append(left)
                 self.right.append(right)
-                if record is not None:
-                    record(found)
                 table[key] = found
         return found
+
+    def _next(self) -> int:
+        """The number of the next atom."""
+        if len(self.left) >= MAX_ATOMS:
+            raise WorkspaceError(
+                f"workspace {self.name} is full: it holds {MAX_ATOMS} atoms; "
+                f"use several workspaces and Function.inline"
+            )
+        return len(self.left)
+
+    def _push(self, code: int, left: int, right: int) -> None:
+        self.ops.append(code)
+        self.left.append(left)
+        self.right.append(right)

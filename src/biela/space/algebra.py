@@ -73,7 +73,10 @@ class Algebra:
         for a, x in u.items():
             for b, y in v.items():
                 _, p, q = self._together(a, x, b, y)
-                total = total + (p[0] * q[0] + p[1] * q[1] + p[2] * q[2])
+                # zeros are frequent, and skipping them here is several times cheaper
+                for s, t in zip(p, q, strict=True):
+                    if s.ref and t.ref:
+                        total = total + s * t
         return total
 
     def cross(self, u: Parts, v: Parts) -> Parts:
