@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import mpmath
 import numpy as np
@@ -646,3 +647,43 @@ def test_laws_of_drag_have_a_slope_at_rest(law):
     ws = Workspace()
     v = ws.symbol("v")
     assert float(evaluate(diff(ws.parse(law), v), {v: 0.0})) == 0.0
+
+
+def test_a_gradient_through_a_choice_stays_cheap():
+    """One outer maximum must not cost a sweep for each of many inputs."""
+    ws = Workspace()
+    x = ws.symbols("x:200")
+    e = ws.atom(0)
+    for a, b in pairwise(x):
+        e = e + sin(a) * b
+    sizes = []
+    for expression in (e, maximum(e, 0)):
+        entries = gradient(expression, list(x))
+        live = ws.table.live(g.ref for g in entries)
+        sizes.append(sum(ws.table.ops[a] > 1 for a in live))
+    assert sizes[1] < 2 * sizes[0]
+    values = {s: 0.1 * k for k, s in enumerate(x)}
+    found = np.array(evaluate(gradient(maximum(e, 0), list(x)), values), dtype=float)
+    expected = np.array(evaluate([diff(e, s) for s in x], values), dtype=float)
+    positive = float(evaluate(e, values)) > 0
+    np.testing.assert_allclose(found, expected if positive else 0 * expected, rtol=1e-12)
+
+
+def test_a_sparse_jacobian_costs_what_its_entries_cost():
+    ws = Workspace()
+    n = 300
+    x = ws.symbols(f"x:{n}")
+    rows = [sin(x[i]) * x[(i + 1) % n] for i in range(n)]
+    before = len(ws)
+    J = jacobian(rows, list(x), "forward")
+    assert len(J.pattern) == 2 * n
+    assert len(ws) - before < 4 * n
+    assert sum(len(known) for known in ws.table.derivatives.values()) < 20 * n
+
+
+def test_the_branch_not_taken_leaves_no_trace_backwards_either():
+    ws = Workspace()
+    x, y = ws.symbols("x y")
+    e = select(x > 0, sqrt(x), y) + minimum(log(y), x)
+    slopes = gradient(e, [x, y])
+    assert [float(s) for s in evaluate(slopes, {x: -1.0, y: 2.0})] == [1.0, 1.0]

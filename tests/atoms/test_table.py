@@ -894,3 +894,9 @@ def test_evaluate_names_the_symbol_that_has_no_value(xyz):
     x, y, _ = xyz
     with pytest.raises(DomainError, match="no value is given for y"):
         evaluate(x + y, {x: 1.0})
+
+
+def test_plain_numbers_outside_the_domain_are_errors_of_biela():
+    for function, value in ((log, -1), (sqrt, -2.0), (exp, 1e6)):
+        with pytest.raises(DomainError, match=str(value)):
+            function(value)

@@ -172,7 +172,29 @@ def test_inlining_keeps_curves_and_external_functions():
     assert g(1.1) == pytest.approx(f(1.21), rel=1e-15)
 
 
+def test_inlining_does_not_mix_up_two_external_functions_of_one_name():
+    def source(v):
+        return 10 * v
+
+    one, two, three = bl.Workspace("one"), bl.Workspace("two"), bl.Workspace("three")
+    x, y, z = one.symbol("x"), two.symbol("y"), three.symbol("z")
+    f = bl.Function("f", {"x": x}, {"r": one.external("mu", 1, source)(x)})
+    two.external("mu", 1, lambda v: -v)
+    with pytest.raises(WorkspaceError, match="mu"):
+        f.inline(y)
+    three.external("mu", 1)  # declared, not bound: takes the implementation along
+    assert bl.Function("g", {"z": z}, {"r": f.inline(z)})(1.0) == 10.0
+
+
 # ------------------------------------------------------------------------------- prepared
+
+
+def test_held_values_take_names_that_are_free():
+    ws = bl.Workspace()
+    held, q = ws.parameter("held0"), ws.coordinate("q")
+    f = bl.Function("f", {"held": [held], "q": q}, {"y": held**2 * q})
+    parts = f.prepared()
+    assert parts.run([3.0], 2.0, parts.prepare([3.0])) == 18.0
 
 
 def test_what_is_constant_over_a_run_is_prepared_once(pendulum):

@@ -192,6 +192,80 @@ def test_a_long_function_agrees_with_the_graph():
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12)
 
 
+def nested_angles(seed: int, externals: bool) -> bl.Function:
+    """Angles that go through other angles in every arrangement, more of them than a pack holds."""
+    random = np.random.default_rng(seed)
+    ws = bl.Workspace("nested")
+    q = ws.symbols("q:5")
+    law = ws.external("law", 1, math.cosh) if externals else (lambda x: x * x)
+    pool = list(q)
+    outputs = []
+    for _ in range(int(random.integers(8, 24))):
+        picks = [pool[int(random.integers(len(pool)))] for _ in range(2)]
+        inner = 0.3 * picks[0] + picks[1] * (0.1 if random.random() < 0.5 else law(picks[0]) / 9)
+        function = (bl.sin, bl.cos, bl.tan)[int(random.integers(3))]
+        pool.append(function(inner) if random.random() < 0.8 else inner)
+        outputs.append(pool[-1])
+    return bl.Function("nested", {"q": q}, {"y": outputs})
+
+
+@pytest.mark.parametrize("externals", [False, True])
+@pytest.mark.parametrize("seed", range(25))
+def test_nested_angles_are_computed_in_an_order_that_works(seed, externals):
+    f = nested_angles(seed, externals)
+    q = np.random.default_rng(seed).uniform(-0.7, 0.7, 5)
+    expected = f.interpret(q)
+    np.testing.assert_allclose(f(q), expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(f.map(np.tile(q, (9, 1)))[4], expected, rtol=1e-12, atol=1e-13)
+
+
+def test_driven_joints_beside_a_free_one_compile():
+    ws = bl.Workspace()
+    t, q, w = ws.time, ws.coordinate("q"), ws.parameters("w:4")
+    entries = [bl.cos(q), *(bl.cos(0.1 * bl.sin(wi * t)) for wi in w)]
+    f = bl.Function("f", {"q": [q], "t": t, "w": list(w)}, {"y": entries})
+    rates = np.array([1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_allclose(
+        f([0.3], 0.7, rates), [np.cos(0.3), *np.cos(0.1 * np.sin(rates * 0.7))], rtol=1e-14
+    )
+
+
+def test_many_values_alive_at_once_do_not_need_the_stack(monkeypatch):
+    monkeypatch.setattr(emit, "STACK", 64)
+    monkeypatch.setattr(emit, "CHUNK", 20)
+    monkeypatch.setenv("BIELA_CACHE", "off")
+    f = chain(60)
+    q = np.random.default_rng(1).normal(size=(17, 60))
+    native = f.compiled()
+    np.testing.assert_allclose(native(q[3])[0], f.interpret(q[3])[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(native.map(q)[0][3], f.interpret(q[3])[0], rtol=1e-12, atol=1e-12)
+
+
+def test_one_thread_may_build_while_another_compiles():
+    ws = bl.Workspace()
+    x = ws.symbol("x")
+    stop, failures = threading.Event(), []
+
+    def build() -> None:
+        e = x
+        try:
+            while not stop.is_set():
+                e = e * 1.0001 + x
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=build)
+    thread.start()
+    try:
+        for k in range(30):
+            f = bl.Function("f", {"x": x}, {"y": bl.sin(x * (k + 2)) + k})
+            assert f(1.0) == pytest.approx(math.sin(k + 2) + k, rel=1e-14)
+    finally:
+        stop.set()
+        thread.join()
+    assert not failures
+
+
 def test_angles_of_any_size_are_right():
     ws = bl.Workspace()
     q = ws.symbols("q:5")
@@ -345,6 +419,15 @@ def test_what_an_external_function_raises_is_raised_by_the_call():
         g(1.0)
     with pytest.raises(bl.BielaError, match="broken: 5"):
         ws.bind("broken", 5)
+
+
+def test_binding_another_function_takes_effect():
+    ws = bl.Workspace()
+    x = ws.symbol("x")
+    f = bl.Function("f", {"x": x}, {"y": ws.external("law", 1, lambda v: v)(x)})
+    assert f(2.0) == 2.0
+    ws.bind("law", lambda v: 10 * v)
+    assert f(2.0) == 20.0
 
 
 def test_two_workspaces_may_use_one_name_for_two_external_functions():

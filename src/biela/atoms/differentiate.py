@@ -30,7 +30,7 @@ def diff(expression: Atom, symbol: Atom) -> Atom:
     """
     table = expression.table
     seed = symbol_ref(table, symbol)
-    known = table.derivatives.setdefault(seed, {})
+    known = table.derivatives.setdefault(((seed, 1),), {})
     sweep_forward(table, [expression.ref], {seed: 1}, known)
     return Atom(table, rate_of_ref(known, expression.ref))
 
@@ -48,7 +48,7 @@ class Direction:
     def __init__(self, workspace: Workspace, rates: Mapping[Atom, Atom | float]) -> None:
         self._table = workspace.table
         self._seeds = _seeds(self._table, rates)
-        self._known: dict[int, int] = {}
+        self._known = self._table.derivatives.setdefault(tuple(sorted(self._seeds.items())), {})
 
     def __call__(self, expression: Atom) -> Atom:
         """The derivative of an expression."""
@@ -61,8 +61,9 @@ def directional(expressions: Sequence[Atom], direction: Mapping[Atom, Atom | flo
     if not expressions:
         return []
     table = common_table(expressions)
-    rates: dict[int, int] = {}
-    sweep_forward(table, [e.ref for e in expressions], _seeds(table, direction), rates)
+    seeds = _seeds(table, direction)
+    rates = table.derivatives.setdefault(tuple(sorted(seeds.items())), {})
+    sweep_forward(table, [e.ref for e in expressions], seeds, rates)
     return [Atom(table, rate_of_ref(rates, e.ref)) for e in expressions]
 
 
@@ -119,18 +120,15 @@ def sweep_forward(
 
     What ``rates`` already holds is not computed again: that is the memory of :func:`diff`.
     """
-    pending = [abs(r) for r in refs if abs(r) not in rates]
-    if not pending:
-        return
-    for atom in _missing(table, pending, rates):
+    for atom in table.missing(refs, rates):
         code = table.ops[atom]
         if code <= op.SYMBOL:
             rates[atom] = seeds.get(atom, 0)
             continue
-        rates[atom] = _rate_of(table, atom, code, rates)
+        rates[atom] = rate_of_atom(table, atom, code, rates)
 
 
-def _rate_of(table: Table, atom: int, code: int, rates: Mapping[int, int]) -> int:
+def rate_of_atom(table: Table, atom: int, code: int, rates: Mapping[int, int]) -> int:
     """The rate of one atom from those of its operands."""
     left, right = table.left[atom], table.right[atom]
     if code == op.ADD:
@@ -155,18 +153,6 @@ def _rate_of(table: Table, atom: int, code: int, rates: Mapping[int, int]) -> in
         if rate:
             total = table.add(total, table.mul(partial, rate))
     return total
-
-
-def _missing(table: Table, roots: list[int], known: Mapping[int, int]) -> list[int]:
-    """The atoms below the roots that are not yet known, in order of evaluation."""
-    seen: set[int] = set()
-    stack = list(roots)
-    while stack:
-        atom = stack.pop()
-        if atom not in seen and atom not in known:
-            seen.add(atom)
-            stack.extend([r if r >= 0 else -r for r in table.operands(atom)])
-    return sorted(seen)
 
 
 def rate_of_ref(rates: Mapping[int, int], ref: int) -> int:

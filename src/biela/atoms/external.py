@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from biela.atoms.symbols import checked_name
-from biela.errors import DomainError
+from biela.errors import DomainError, WorkspaceError
 
 
 @dataclass(eq=False)
@@ -39,6 +39,20 @@ class ExternalFunction:
                 f"{self.name}: {evaluate!r} can neither be called nor has it an address"
             )
         self.evaluate = evaluate
+
+    def adopt(self, other: ExternalFunction) -> None:
+        """Take over the implementation of a function of the same name from another workspace."""
+        if self.evaluate is None:
+            self.evaluate = other.evaluate
+        elif other.evaluate is not None and other.evaluate is not self.evaluate:
+            raise WorkspaceError(
+                f"the two workspaces have different external functions {self.name}: rename one of "
+                f"them, or bind both to one implementation"
+            )
+        for k, partial in other.partials.items():
+            if k not in self.partials:
+                self.partials[k] = ExternalFunction(partial.name, partial.arity)
+            self.partials[k].adopt(partial)
 
     def __call__(self, *values: float) -> float:
         """The value in process."""

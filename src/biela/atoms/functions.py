@@ -14,6 +14,7 @@ import numpy as np
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
 from biela.atoms.table import Table
+from biela.errors import DomainError
 
 Scalar = Atom | float | int
 
@@ -24,7 +25,10 @@ def _function(code: int, plain: Callable[[float], float]) -> Callable[[Scalar], 
     def function(x: Scalar) -> Atom:
         if isinstance(x, Atom):
             return Atom(x.table, x.table.unary(code, x.ref))
-        return plain(x)  # type: ignore[return-value]
+        try:
+            return plain(x)  # type: ignore[return-value]
+        except (ValueError, OverflowError) as error:
+            raise DomainError(f"{name}({x}): {error}") from None
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}(x)`` of an expression or a number."

@@ -7,7 +7,7 @@ language spells numbers, functions and cases.  The code targets, LaTeX and messa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -169,6 +169,3 @@ def write(
 def is_condition(code: int) -> bool:
     """Whether an atom is a comparison, which languages write differently as a number."""
     return code == op.LESS or code == op.LESS_EQUAL
-
-
-Fragments = Mapping[int, Fragment]

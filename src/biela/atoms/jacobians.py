@@ -8,13 +8,14 @@ Two ways of applying the chain rule (Griewank & Walther, *Evaluating Derivatives
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
-from biela.atoms.differentiate import common_table, rate_of_ref, sweep_forward, symbol_ref
+from biela.atoms.differentiate import common_table, rate_of_atom, rate_of_ref, symbol_ref
 from biela.atoms.partials import partials
 from biela.atoms.substitute import transplant
 from biela.atoms.symbols import Kind
@@ -23,14 +24,15 @@ from biela.atoms.workspace import Workspace
 from biela.errors import DomainError
 
 Mode = Literal["auto", "forward", "reverse"]
-_CASES = frozenset({op.SELECT, op.MIN, op.MAX})
 #: Estimated operations up to which a Jacobian is accumulated both ways to see which is smaller.
 _TRIED = 20_000
+#: Nested cases, and sums of different ones, that an adjoint carries along.
+_CASES = 6
 _Way = Callable[[Table, list[int], list[int], list[int]], list[list[int]]]
 
 
 def gradient(expression: Atom, symbols: Sequence[Atom]) -> list[Atom]:
-    """The derivatives of one expression by many symbols: one reverse sweep, unless it has cases."""
+    """The derivatives of one expression by many symbols, in one reverse sweep."""
     return jacobian([expression], symbols, mode="reverse").rows[0]
 
 
@@ -56,9 +58,7 @@ def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto
     """The Jacobian matrix of many expressions by many symbols.
 
     ``"auto"`` takes the way that makes fewer atoms: small functions are differentiated both ways
-    on the side, of large ones the cost is estimated.  Expressions with cases (select, min, max)
-    always go forward: an adjoint of zero times the infinite slope of the case not taken would be
-    nan.
+    on the side, of large ones the cost is estimated.
     """
     if mode not in ("auto", "forward", "reverse"):
         raise DomainError(f'mode={mode!r}: use "auto", "forward" or "reverse"')
@@ -71,9 +71,7 @@ def jacobian(outputs: Sequence[Atom], inputs: Sequence[Atom], mode: Mode = "auto
         raise DomainError("a symbol stands twice in the inputs of a Jacobian")
     live = table.live(refs)
     chosen: Literal["forward", "reverse"]
-    if any(table.ops[atom] in _CASES for atom in live):
-        chosen = "forward"
-    elif mode == "auto":
+    if mode == "auto":
         chosen = _cheaper(table, live, refs, seeds)
     else:
         chosen = mode
@@ -106,33 +104,81 @@ def sparsity(outputs: Sequence[Atom], inputs: Sequence[Atom]) -> list[tuple[int,
 
 
 def _forward(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> list[list[int]]:
+    """Column by column, each over the atoms that depend on its input and no others."""
+    moving: list[list[int]] = [[] for _ in seeds]
+    for atom, mask in _input_masks(table, live, seeds).items():
+        while mask:
+            low = mask & -mask
+            moving[low.bit_length() - 1].append(atom)
+            mask ^= low
     columns = []
-    for seed in seeds:
-        known = table.derivatives.setdefault(seed, {})
-        sweep_forward(table, refs, {seed: 1}, known)
-        columns.append([rate_of_ref(known, ref) for ref in refs])
+    for seed, atoms in zip(seeds, moving, strict=True):
+        rates: defaultdict[int, int] = defaultdict(int, {seed: 1})
+        for atom in atoms:
+            if atom != seed:
+                rates[atom] = rate_of_atom(table, atom, table.ops[atom], rates)
+        columns.append([rate_of_ref(rates, ref) for ref in refs])
     return [[column[i] for column in columns] for i in range(len(refs))]
 
 
+#: The cases under which an adjoint counts: pairs (condition, whether it holds), outermost first.
+_Cases = tuple[tuple[int, bool], ...]
+
+
 def _reverse(table: Table, live: list[int], refs: list[int], seeds: list[int]) -> list[list[int]]:
+    """Row by row, from the output back to the inputs.
+
+    An adjoint that passes a choice (select, min, max) counts in one case only.  It is multiplied
+    on as if the case held, and the choice is made at the end: zero in the other case times an
+    infinite slope there would be nan.  Beyond a few nested choices it is made on the way, or their
+    number would explode.
+    """
     masks = _input_masks(table, live, seeds)
-    local: dict[int, list[tuple[int, int]]] = {}
+    local: dict[int, list[tuple[int, int, _Cases]]] = {}
     rows = []
     for ref in refs:
-        adjoint: dict[int, int] = {abs(ref): 1 if ref >= 0 else -1}
+        adjoint: dict[int, dict[_Cases, int]] = {abs(ref): {(): 1 if ref >= 0 else -1}}
         for atom in reversed(_below(table, abs(ref), masks)):
-            bar = adjoint.get(atom, 0)
-            if not bar or table.ops[atom] <= op.SYMBOL:
+            bars = adjoint.get(atom)
+            if not bars or table.ops[atom] <= op.SYMBOL:
                 continue
             if atom not in local:
-                found = partials(table, atom, lambda r: bool(masks[abs(r)]))
-                local[atom] = [p for p in found if masks[abs(p[0])]]
-            for operand, partial in local[atom]:
-                share = table.mul(bar, partial)
+                local[atom] = [p for p in _shares(table, atom, masks) if masks[abs(p[0])]]
+            for operand, partial, case in local[atom]:
                 size = operand if operand >= 0 else -operand
-                adjoint[size] = table.add(adjoint.get(size, 0), share if operand >= 0 else -share)
-        rows.append([adjoint.get(seed, 0) for seed in seeds])
+                sums = adjoint.setdefault(size, {})
+                for cases, bar in bars.items():
+                    share = table.mul(bar, partial)
+                    key = cases + case
+                    sums[key] = table.add(sums.get(key, 0), share if operand >= 0 else -share)
+                    if len(key) > _CASES or len(sums) > _CASES:
+                        merged = _chosen(table, sums)
+                        sums.clear()
+                        sums[()] = merged
+        rows.append([_chosen(table, adjoint.get(seed, {})) for seed in seeds])
     return rows
+
+
+def _shares(table: Table, atom: int, masks: Mapping[int, int]) -> list[tuple[int, int, _Cases]]:
+    """Operand, partial and the case in which the operand counts."""
+    code, left, right = table.ops[atom], table.left[atom], table.right[atom]
+    if code == op.SELECT:
+        yes, no = table.operand_lists[right]
+        return [(yes, 1, ((left, True),)), (no, 1, ((left, False),))]
+    if code == op.MIN or code == op.MAX:
+        first = table.less(left, right) if code == op.MIN else table.less(right, left)
+        return [(left, 1, ((first, True),)), (right, 1, ((first, False),))]
+    found = partials(table, atom, lambda r: bool(masks[abs(r)]))
+    return [(operand, partial, ()) for operand, partial in found]
+
+
+def _chosen(table: Table, bars: Mapping[_Cases, int]) -> int:
+    total = 0
+    for cases, bar in bars.items():
+        for condition, holds in reversed(cases):
+            bar = table.select(condition, bar, 0) if holds else table.select(condition, 0, bar)
+        total = table.add(total, bar)
+    return total
 
 
 def _below(table: Table, root: int, masks: Mapping[int, int]) -> list[int]:

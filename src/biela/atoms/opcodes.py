@@ -79,8 +79,6 @@ UNARY: Final = frozenset(
 )
 #: Operations of one operand (``left``) and a plain number in ``right``.
 UNARY_WITH_NUMBER: Final = frozenset({POWER_INT, PIECEWISE})
-#: Leaves.
-LEAVES: Final = frozenset({CONSTANT, SYMBOL})
 
 #: f(-x) = -f(x)
 ODD: Final = frozenset({SIN, TAN, ASIN, ATAN, TANH, SIGN})

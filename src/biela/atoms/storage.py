@@ -17,7 +17,7 @@ atoms; the sign rule is its figure 3.4.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from biela.atoms import opcodes as op
@@ -58,8 +58,10 @@ class Storage:
         self.tables: list[dict[Any, int]] = [{} for _ in range(op.OPERATIONS)]
         self._sums, self._products = self.tables[op.ADD], self.tables[op.MUL]
         self.lock = threading.Lock()
-        #: Derivatives already taken: symbol -> {atom: reference}.
-        self.derivatives: dict[int, dict[int, int]] = {}
+        #: Derivatives already taken: direction, as pairs (symbol, rate) -> {atom: rate}.
+        self.derivatives: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
+        #: Substitutions already made: pairs (symbol, value) -> {atom: reference}.
+        self.substitutions: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
         #: The workspace around the table, for the handles.
         self.workspace: Workspace
 
@@ -156,6 +158,17 @@ class Storage:
                 other = right[atom]
                 push(other if other >= 0 else -other)
             elif code > op.SYMBOL:
+                stack.extend([r if r >= 0 else -r for r in self.operands(atom)])
+        return sorted(seen)
+
+    def missing(self, refs: Iterable[int], known: Container[int]) -> list[int]:
+        """The atoms the references depend on, down to known ones, in order of evaluation."""
+        seen: set[int] = set()
+        stack = [abs(ref) for ref in refs]
+        while stack:
+            atom = stack.pop()
+            if atom not in seen and atom not in known:
+                seen.add(atom)
                 stack.extend([r if r >= 0 else -r for r in self.operands(atom)])
         return sorted(seen)
 

@@ -11,6 +11,7 @@ from typing import overload
 
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
+from biela.atoms.external import ExternalFunction
 from biela.atoms.table import Table
 from biela.errors import DomainError, WorkspaceError
 
@@ -50,11 +51,8 @@ def substitute(
 
 def replace(table: Table, refs: Sequence[int], mapping: Mapping[int, int]) -> list[int]:
     """Replace atoms (any, not only symbols) by references; unchanged atoms stay themselves."""
-    new: dict[int, int] = {}
-    for atom in table.live(refs):
-        if atom in mapping:
-            new[atom] = mapping[atom]
-            continue
+    new = table.substitutions.setdefault(tuple(sorted(mapping.items())), dict(mapping))
+    for atom in table.missing(refs, new):
         operands = table.operands(atom)
         moved = [new[r] if r >= 0 else -new[-r] for r in operands]
         if all(a == b for a, b in zip(operands, moved, strict=True)):
@@ -88,7 +86,9 @@ def transplant(
             if code == op.PIECEWISE:
                 payload = target.add_piecewise(source.piecewise[payload])
             elif code == op.EXTERNAL:
-                payload = target.add_external(source.externals[payload])
+                function = source.externals[payload]
+                payload = target.add_external(ExternalFunction(function.name, function.arity))
+                target.externals[payload].adopt(function)
             operands = [new[r] if r >= 0 else -new[-r] for r in source.operands(atom)]
             new[atom] = target.rebuild(code, operands, payload)
     return [new[r] if r >= 0 else -new[-r] for r in refs]

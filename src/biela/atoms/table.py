@@ -200,9 +200,10 @@ class Table(Arithmetic):
                 known = len(self.externals)
                 self.externals.append(function)
                 self.external_index[function.name] = known
-        if self.externals[known].arity != function.arity:
+        mine = self.externals[known]
+        if mine.arity != function.arity:
             raise WorkspaceError(
-                f"the external function {function.name} takes {self.externals[known].arity} "
+                f"the external function {function.name} takes {mine.arity} "
                 f"arguments in workspace {self.name}, not {function.arity}"
             )
         return known

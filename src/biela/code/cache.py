@@ -65,9 +65,13 @@ def write_object(key: str, data: bytes) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         # written aside and renamed, so that no other process ever reads half a file
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            file.write(_checksum(data) + data)
-        os.replace(temporary, folder / f"{key}.o")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_checksum(data) + data)
+            os.replace(temporary, folder / f"{key}.o")
+        except OSError:
+            os.unlink(temporary)
+            raise
         _prune(folder)
 
 

@@ -115,7 +115,10 @@ class Function:
         return self.compiled()
 
     def compiled(self, reproducible: bool = False) -> NativeFunction:
-        """Native code of its own; ``reproducible`` gives the same bits on every machine."""
+        """Native code of its own; ``reproducible`` fuses nothing, for the same bits everywhere.
+
+        That holds for arithmetic, roots, sines and cosines; the rest is the machine's library.
+        """
         return NativeFunction(self.name, self.schedule, self.inputs, self.outputs, reproducible)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -306,6 +309,13 @@ class Prepared:
     run: Function
 
 
+def _fresh(name: str, taken: set[str]) -> str:
+    """The name, with underscores if it is taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
 def prepare(function: Function, changes: Changes) -> Prepared:
     """Split a function at the atoms that change no faster than ``changes``.
 
@@ -333,7 +343,10 @@ def prepare(function: Function, changes: Changes) -> Prepared:
             symbol = table.symbols[ref]
             mapping[ref] = target.add_symbol(symbol.name, symbol.kind)
         arrays[array.name] = array.nested([Atom(target, mapping[r]) for r in array.refs])
-    names = [f"held{i}" for i in range(len(held))]
+    taken = {a.name for a in (*function.inputs, *function.outputs)}
+    taken |= {symbol.name for symbol in table.symbols.values()}
+    array_name = _fresh("held", taken)
+    names = [_fresh(f"{array_name}{i}", taken) for i in range(len(held))]
     symbols = [ws.symbol(name, Kind.PARAMETER) for name in names]
     mapping |= {atom: s.ref for atom, s in zip(held, symbols, strict=True)}
     refs = transplant(table, schedule.outputs, target, mapping)
@@ -347,7 +360,8 @@ def prepare(function: Function, changes: Changes) -> Prepared:
         for array in function.inputs
         if any(speed.get(r, Changes.ALWAYS) <= changes for r in array.refs)
     }
+    kept = [Atom(table, a) for a in held]
     return Prepared(
-        Function(f"{function.name}_prepare", slow_inputs, {"held": [Atom(table, a) for a in held]}),
-        Function(f"{function.name}_run", {**arrays, "held": symbols}, outputs),
+        Function(f"{function.name}_prepare", slow_inputs, {array_name: kept}),
+        Function(f"{function.name}_run", {**arrays, array_name: symbols}, outputs),
     )

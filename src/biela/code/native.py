@@ -7,12 +7,14 @@ code depends on: the graph, the arrays, the options, the generator, LLVM and the
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 import llvmlite
@@ -22,15 +24,15 @@ import numpy as np
 from biela.atoms import opcodes as op
 from biela.atoms.external import ExternalFunction
 from biela.code import cache
+from biela.code import schedule as schedule_module
 from biela.code.arrays import ExpressionArray, Floats, checked_array
-from biela.code.llvm import host
+from biela.code.llvm import body, host, piecewise_ir, rows, sincos
+from biela.code.llvm import emit as emit_module
 from biela.code.llvm.emit import ENTRY, EXTERNALS, Layout, Options, emit
 from biela.code.llvm.entry import Argument, make_entry
 from biela.code.schedule import Schedule
 from biela.errors import CompileError, ShapeError
 
-#: Raise it when the generated code changes for the same graph.
-_GENERATOR: Final = 1
 #: A scalar call of a function larger than this releases the interpreter lock.
 _LONG: Final = 5000
 
@@ -296,24 +298,36 @@ class NativeFunction:
             native = getattr(implementation, "address", None)
             if native is None:
                 kind = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * function.arity)
-                callback = kind(self._guarded(implementation))
+                # through the function itself, so that binding another one takes effect
+                callback = kind(self._guarded(function))
                 self._callbacks.append(callback)
                 native = ctypes.cast(callback, ctypes.c_void_p).value
             self._callbacks.append(implementation)
             slots[index] = native
 
 
+@functools.cache
+def _generator() -> str:
+    """A hash of the modules that write the code: what they wrote before is not used after."""
+    digest = hashlib.blake2b(digest_size=16)
+    for module in (schedule_module, body, emit_module, piecewise_ir, rows, sincos):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()
+
+
 def _key(schedule: Schedule, layout: Layout, options: Options) -> str:
     """A hash of all that the code depends on, the same in every process."""
     table = schedule.table
     live = np.array(schedule.live, dtype=np.int64)
-    codes = np.frombuffer(table.ops, dtype=np.uint8)[live]
+    # a copy: as long as the buffer itself is exported, no thread could add an atom
+    codes = np.frombuffer(bytes(table.ops), dtype=np.uint8)[live]
     left = np.array([table.left[i] for i in schedule.live], dtype=np.int64)
     right = np.array([table.right[i] for i in schedule.live], dtype=np.int64)
     two = np.isin(codes, list(op.BINARY))
     one = np.isin(codes, [*op.UNARY, *op.UNARY_WITH_NUMBER, op.SELECT])
     left[two | one] = _local(live, left[two | one])
     right[two] = _local(live, right[two])
+    right[codes == op.SELECT] = 0  # a place in a list; what stands there is hashed below
     digest = hashlib.blake2b(digest_size=20)
     for part in (codes, left, right):
         digest.update(part.tobytes())
@@ -329,7 +343,7 @@ def _key(schedule: Schedule, layout: Layout, options: Options) -> str:
         rare.append((index, table.piecewise[index].key))
     outputs = [_local(live, np.array(refs, dtype=np.int64)).tolist() for refs in layout.outputs]
     machine = (llvm.get_host_cpu_name(), sorted(host.host_features().items()))
-    versions = (_GENERATOR, llvmlite.__version__, llvm.llvm_version_info)
+    versions = (_generator(), llvmlite.__version__, llvm.llvm_version_info)
     rare += [layout.input_sizes, outputs, options, machine, versions, len(table.externals)]
     digest.update(repr(rare).encode())
     return digest.hexdigest()

@@ -153,24 +153,24 @@ class Schedule:
         A pack stands where its first result is needed; what its other angles depend on is moved
         before it.
         """
-        table = self.table
+        ops = self.table.ops
         pack_of = {atom: pack for pack in self.packs(width) for atom in pack.results}
         done: set[int] = set()
         steps: list[Step] = []
-        for atom in self.live:
-            if atom in done or table.ops[atom] <= op.SYMBOL:
-                continue
-            pack = pack_of.get(atom)
-            if pack is None:
-                steps.append(atom)
-                done.add(atom)
-                continue
-            for needed in table.live(pack.angles):
-                if needed not in done and table.ops[needed] > op.SYMBOL:
-                    steps.append(needed)
-                    done.add(needed)
-            steps.append(pack)
-            done.update(pack.results)
+        for wanted in self.live:
+            stack = [wanted]
+            while stack:
+                atom = stack[-1]
+                if atom in done or ops[atom] <= op.SYMBOL:
+                    stack.pop()
+                    continue
+                unit: Step = pack_of.get(atom, atom)
+                missing = [a for a in _reads(self.table, unit) if a not in done]
+                if missing:  # angles of the pack, or what they depend on: other packs, too
+                    stack += reversed(missing)
+                    continue
+                steps.append(unit)
+                done.update(_writes(unit))
         return steps
 
 

@@ -14,6 +14,7 @@ from biela.atoms.table import Table
 from biela.code.llvm import piecewise_ir, sincos
 from biela.code.llvm.rows import Rows
 from biela.code.schedule import Chunk, Pack, Step
+from biela.errors import CompileError
 
 EXTERNALS: Final = "external_functions"
 
@@ -64,6 +65,7 @@ class Needs:
     curves: set[int] = field(default_factory=set)
     sine_lanes: set[int] = field(default_factory=set)  # widths of sines and cosines
     called_lanes: set[int] = field(default_factory=set)
+    heap: bool = False
 
 
 #: For each atom that is an output, the places (array, position, sign) it is stored to.
@@ -193,6 +195,8 @@ class Body(Rows):
         if code == op.PIECEWISE:
             self.needs.curves.add(right)
             return self._per_lane(f"@{piecewise_ir.name(right)}", [self._operand(left)])
+        if code != op.EXTERNAL:
+            raise CompileError(f"no native code is known for {op.NAMES[code]}")
         arguments = [self._operand(r) for r in self.table.operand_lists[right]]
         place = self.let(f"getelementptr ptr, ptr @{EXTERNALS}, i64 {left}")
         return self._per_lane(self.let(f"load ptr, ptr {place}"), arguments)

@@ -30,6 +30,8 @@ CHUNK: Final = 2000
 #: Up to this many packs of angles are pasted into the code; more are calls.
 PASTED_PACKS: Final = 12
 ENTRY: Final = "kernel"
+#: Bytes of spilled values up to which they lie on the stack; threads may have little of it.
+STACK: Final = 1 << 16
 _OF_TWO: Final = frozenset({"atan2", "pow"})
 
 
@@ -87,10 +89,13 @@ class _Module:
 
     def _entry(self, lines: list[str], block: str, slots: int) -> str:
         body = "\n".join(lines)
-        work = f"  %w = alloca [{slots} x {self.type}], align 64\n" if slots else ""
+        work, after = self._work(slots)
         if self.options.lanes == 1:
             parameters = ", ".join(f"ptr noalias {p}" for p in self.pointers)
-            return f"define void @{ENTRY}({parameters}) {{\nentry:\n{work}{body}\n  ret void\n}}\n"
+            return (
+                f"define void @{ENTRY}({parameters}) {{\nentry:\n"
+                f"{work}{body}\n{after}  ret void\n}}\n"
+            )
         lanes = self.options.lanes
         parameters = ", ".join(f"ptr noalias %base_{p[1:]}" for p in self.pointers)
         sizes = [*self.layout.input_sizes, *(len(o) for o in self.layout.outputs)]
@@ -105,8 +110,21 @@ class _Module:
             f"  %done = icmp eq i64 %i, %last\n  %step = add i64 %i, {lanes}\n"
             f"  %beyond = icmp sgt i64 %step, %last\n"
             f"  %next = select i1 %beyond, i64 %last, i64 %step\n"
-            f"  br i1 %done, label %exit, label %loop\nexit:\n  ret void\n}}\n"
+            f"  br i1 %done, label %exit, label %loop\nexit:\n{after}  ret void\n}}\n"
         )
+
+    def _work(self, slots: int) -> tuple[str, str]:
+        """Room for spilled values: on the stack, or on the heap where the stack might not do."""
+        if not slots:
+            return "", ""
+        size = 8 * self.options.lanes * slots
+        if size <= STACK:
+            return f"  %w = alloca [{slots} x {self.type}], align 64\n", ""
+        self.needs.heap = True
+        room = f"  %raw = call ptr @malloc(i64 {size + 64})\n"
+        room += "  %address = ptrtoint ptr %raw to i64\n  %up = add i64 %address, 63\n"
+        room += "  %aligned = and i64 %up, -64\n  %w = inttoptr i64 %aligned to ptr\n"
+        return room, "  call void @free(ptr %raw)\n"
 
     def _declarations(self) -> list[str]:
         """What the bodies were found to need; asked for after they are written."""
@@ -127,5 +145,7 @@ class _Module:
         if self.table.externals:
             count = len(self.table.externals)
             defined.append(f"@{EXTERNALS} = global [{count} x ptr] zeroinitializer")
+        if needs.heap:
+            declared += ["declare ptr @malloc(i64)", "declare void @free(ptr)"]
         # LLVM refuses to hear anything twice
         return [*dict.fromkeys(declared), *defined]
