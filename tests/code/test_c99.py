@@ -105,6 +105,16 @@ def bundle() -> list[Function]:
     return [first, second]
 
 
+def test_what_is_too_large_for_the_stack_is_static(monkeypatch):
+    monkeypatch.setattr(c99, "PART_SIZE", 20)
+    monkeypatch.setattr(c99, "STACK_SLOTS", 2)
+    text = c99.source(puma())
+    assert "one call at a time" in text
+    assert "  static double w" in text
+    monkeypatch.setattr(c99, "STACK_SLOTS", 10**6)
+    assert "static double w" not in c99.source(puma())
+
+
 def test_header_and_source_compile_and_link(tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("needs gcc")

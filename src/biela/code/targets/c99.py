@@ -24,6 +24,8 @@ from biela.errors import ExportError
 #: Assignments in one part of a long function, some 2500 operations; compilers take longer than in
 #: proportion, and larger parts do not run faster.
 PART_SIZE: Final = 500
+#: Values passed between parts that may lie on the stack; more are kept in static memory.
+STACK_SLOTS: Final = 16_384
 
 
 def draft(function: Function) -> Draft:
@@ -134,7 +136,10 @@ class _File:
             calls += wrapped(f"  {inner}({arrays});", "    ")
         head = _end(self._head(draft, name), " {")
         # one slot at least: C has no arrays of none
-        return [*lines, *head, f"  {self.real} {work}[{max(slots, 1)}];", *calls, "}", ""]
+        room = f"  {self.real} {work}[{max(slots, 1)}];"
+        if slots > STACK_SLOTS:
+            room = f"  static {room.strip()}  // too large for the stack: one call at a time"
+        return [*lines, *head, room, *calls, "}", ""]
 
     def _define(self, draft: Draft, name: str, part: Part, work: str) -> list[str]:
         unused = [
