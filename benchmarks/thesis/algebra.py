@@ -76,7 +76,13 @@ class Biela:
     def directional(
         self, expressions: Sequence[Expression], rates: Mapping[bl.Atom, Expression]
     ) -> list[Expression]:
-        return list(bl.directional(self._atoms(expressions), rates))
+        # as the thesis does: each derivative times its rate, not one sweep along the direction
+        symbols = list(rates)
+        rows = bl.jacobian(self._atoms(expressions), symbols, mode="forward").rows
+        return [
+            sum((e * rates[s] for e, s in zip(row, symbols, strict=True)), self.workspace.atom(0))
+            for row in rows
+        ]
 
     def without(
         self, expressions: Sequence[Expression], symbols: Sequence[bl.Atom]
