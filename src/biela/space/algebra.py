@@ -18,7 +18,7 @@ from enum import Enum
 
 from biela.atoms import Atom
 from biela.space.bases import Base, keeps_along, project
-from biela.space.rotations import Matrix3, Triple
+from biela.space.rotations import Matrix3, Triple, two_products
 from biela.space.tree import common_ancestor
 
 #: The parts of a vector by base, in the order in which the bases were made.
@@ -86,9 +86,9 @@ class Algebra:
             for b, y in v.items():
                 base, p, q = self._together(a, x, b, y)
                 product = (
-                    p[1] * q[2] - p[2] * q[1],
-                    p[2] * q[0] - p[0] * q[2],
-                    p[0] * q[1] - p[1] * q[0],
+                    two_products(p[1], q[2], p[2], q[1], -1),
+                    two_products(p[2], q[0], p[0], q[2], -1),
+                    two_products(p[0], q[1], p[1], q[0], -1),
                 )
                 total[base] = plus(total[base], product) if base in total else product
         return self.settled(total)
@@ -127,14 +127,17 @@ class Algebra:
     def settled(self, parts: Parts) -> Parts:
         """Parts without zeros, each lowered while its components stay the same, in order."""
         total: Parts = {}
-        for base in sorted(parts, key=lambda b: -b.depth):
+        ordered = parts if len(parts) < 2 else sorted(parts, key=lambda b: -b.depth)
+        for base in ordered:
             part = parts[base]
-            if not any(x.ref for x in part):
+            if not (part[0].ref or part[1].ref or part[2].ref):
                 continue
             if self.extended:
                 while base.parent is not None and base.rotation.keeps(part):
                     base = base.parent
             total[base] = plus(total[base], part) if base in total else part
+        if len(total) < 2:
+            return total if any(x.ref for part in total.values() for x in part) else {}
         return {
             base: total[base]
             for base in sorted(total, key=lambda b: b.index)
@@ -156,4 +159,5 @@ class Algebra:
 
 def plus(a: Triple, b: Triple) -> Triple:
     """The sum of components in one base."""
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+    x, y, z = (u + v if u.ref and v.ref else (u if u.ref else v) for u, v in zip(a, b, strict=True))
+    return x, y, z

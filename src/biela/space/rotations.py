@@ -22,6 +22,17 @@ Triple = tuple[Atom, Atom, Atom]
 Matrix3 = tuple[Triple, Triple, Triple]
 
 
+def two_products(a: Atom, b: Atom, c: Atom, d: Atom, sign: int) -> Atom:
+    """The sum (sign 1) or difference (sign -1) of two products, a b ± c d.
+
+    Most components in mechanics are zero: looking before multiplying is several times faster.
+    """
+    if not (c.ref and d.ref):
+        return a * b if a.ref and b.ref else (a if not a.ref else b)
+    second = c * d if sign > 0 else -(c * d)
+    return a * b + second if a.ref and b.ref else second
+
+
 class Rotation(ABC):
     """A rotation between two neighbouring bases."""
 
@@ -68,7 +79,8 @@ class AxisRotation(Rotation):
         s, c = self._sin_cos
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
         result = list(v)
-        result[i], result[j] = c * v[i] - s * v[j], s * v[i] + c * v[j]
+        result[i] = two_products(c, v[i], s, v[j], -1)
+        result[j] = two_products(s, v[i], c, v[j], 1)
         return result[0], result[1], result[2]
 
     def to_new(self, v: Triple) -> Triple:
@@ -76,7 +88,8 @@ class AxisRotation(Rotation):
         s, c = self._sin_cos
         i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
         result = list(v)
-        result[i], result[j] = c * v[i] + s * v[j], c * v[j] - s * v[i]
+        result[i] = two_products(c, v[i], s, v[j], 1)
+        result[j] = two_products(c, v[j], s, v[i], -1)
         return result[0], result[1], result[2]
 
     def keeps(self, v: Triple) -> bool:
