@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Atom:
     """An expression: a signed reference into a table of atoms.
 
-    Arithmetic with ``+ - * / **`` and the functions of :mod:`biela.atoms` make new atoms, or find
+    Arithmetic with ``+ - * / **`` and the functions of `biela.atoms` make new atoms, or find
     the ones that are already there.  ``==`` asks whether two handles are the same expression;
-    ``<`` and ``<=`` make conditions for :func:`biela.atoms.select`.
+    ``<`` and ``<=`` make conditions for `biela.atoms.select`.
 
     >>> from biela.atoms import Workspace
     >>> ws = Workspace()

@@ -118,7 +118,7 @@ def sweep_forward(
 ) -> None:
     """Complete ``rates`` (atom -> its rate, 0 included) for all that the references depend on.
 
-    What ``rates`` already holds is not computed again: that is the memory of :func:`diff`.
+    What ``rates`` already holds is not computed again: that is the memory of `diff`.
     """
     for atom in table.missing(refs, rates):
         code = table.ops[atom]

@@ -79,7 +79,7 @@ def dump(workspace: Workspace) -> str:
 
 
 def load(text: str) -> Workspace:
-    """The workspace that :func:`dump` wrote.
+    """The workspace that `dump` wrote.
 
     >>> from biela.atoms import Workspace
     >>> ws = Workspace("two")
@@ -91,10 +91,8 @@ def load(text: str) -> Workspace:
     >>> len(again) == len(ws)
     True
 
-    Raises
-    ------
-    ParseError
-        If a line is not what it should be; it names the line.
+    Raises:
+        ParseError: If a line is not what it should be; it names the line.
     """
     reader = _Reader(text)
     try:

@@ -1,7 +1,7 @@
 """Expressions as infix text: the one place that knows precedence and signs.
 
 Text is put together from the leaves upwards, in order of evaluation, so depth is no matter.  A
-*fragment* is a text with the precedence of its outermost operator; a :class:`Notation` says how a
+*fragment* is a text with the precedence of its outermost operator; a `Notation` says how a
 language spells numbers, functions and cases.  The code targets, LaTeX and messages all use it.
 """
 
@@ -29,7 +29,7 @@ class Fragment:
     text: str
     level: int
     depth: int = 0
-    #: Operations written in the text, by the rule of :mod:`biela.code.counts`.
+    #: Operations written in the text, by the rule of `biela.code.counts`.
     operations: int = 0
 
 

@@ -1,6 +1,6 @@
 r"""Expressions as LaTeX, for notebooks and reports.
 
-The text is put together from the leaves upwards as in :mod:`biela.atoms.infix`, with its fragments
+The text is put together from the leaves upwards as in `biela.atoms.infix`, with its fragments
 and precedences; what differs is the layout: products by juxtaposition, fractions, roots, cases,
 and names, where ``theta1`` is \theta_{1}, ``m_p`` is m_{p} and the velocity ``dtheta`` of a
 coordinate ``theta`` is \dot{\theta}.
@@ -54,10 +54,8 @@ def latex(atom: Atom, limit: int = 2000) -> str:
     >>> print(latex(m * theta.velocity**2 / 2 - sin(theta)))
     \frac{1}{2} m_{p} \dot{\theta}_{1}^{2} - \sin\left(\theta_{1}\right)
 
-    Raises
-    ------
-    ExpressionTooLargeError
-        If it has more than ``limit`` leaves and operations written out.
+    Raises:
+        ExpressionTooLargeError: If it has more than ``limit`` leaves and operations written out.
     """
     if expanded_size(atom) > limit:
         raise ExpressionTooLargeError(

@@ -28,10 +28,8 @@ _EXACT_BITS: Final = 1000
 def number(value: object) -> Number:
     """``value`` as an int, a Fraction or a finite float, in lowest terms.
 
-    Raises
-    ------
-    DomainError
-        If the value is not a finite real number of the range of a double.
+    Raises:
+        DomainError: If the value is not a finite real number of the range of a double.
     """
     kind = value.__class__
     if kind is int:

@@ -3,7 +3,7 @@
 The problem: a formula comes from a file or from a person, ``2*pi*t + 0.1*sin(3*t)``, and has to
 become an atom.  The text is not trusted: nothing in it is executed, and whatever it holds, the
 answer is an atom or an error that points at the place.  What
-:func:`biela.atoms.expanded_text` writes is read back as the same atom.
+`biela.atoms.expanded_text` writes is read back as the same atom.
 
 Reading has two steps.  The text is first turned into *steps* in postfix order, operands before
 their operator, by operator precedence with an explicit stack (Dijkstra's shunting yard): depth is
@@ -95,7 +95,7 @@ def parse(workspace: Workspace, text: str, declare: Kind | None = None) -> Atom:
     """The expression written in ``text``.
 
     Names are the symbols of the workspace, its splines and external functions, the functions of
-    :mod:`biela.atoms` (``select`` is also called ``if``), ``pi``, and ``t``, which is the time.
+    `biela.atoms` (``select`` is also called ``if``), ``pi``, and ``t``, which is the time.
     With ``declare`` unknown names become symbols of that kind.  Integers and their quotients are
     exact, numbers with a point or an exponent are floats.
 
@@ -104,12 +104,9 @@ def parse(workspace: Workspace, text: str, declare: Kind | None = None) -> Atom:
     >>> parse(ws, "a*sin(2*t) - t^2", declare=Kind.PARAMETER)
     a*sin(2*t) - t**2
 
-    Raises
-    ------
-    ParseError
-        If the text is no expression or has an unknown name; it points at the place.
-    DomainError
-        If a number in it cannot be computed: ``1/0``, ``log(-1)``.
+    Raises:
+        ParseError: If the text is no expression or has an unknown name; it points at the place.
+        DomainError: If a number in it cannot be computed: ``1/0``, ``log(-1)``.
     """
     steps = _Reader(workspace.table, text, declare is not None).steps()
     try:

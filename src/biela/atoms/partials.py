@@ -1,6 +1,6 @@
 """The derivative of one operation by each of its operands.
 
-Everything that differentiates goes through :func:`partials`: forward accumulation multiplies the
+Everything that differentiates goes through `partials`: forward accumulation multiplies the
 partials into the rates of the operands, reverse accumulation into the adjoint of the result.
 """
 

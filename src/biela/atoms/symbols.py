@@ -48,10 +48,8 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 def checked_name(name: str) -> str:
     """``name`` if every target language can spell it.
 
-    Raises
-    ------
-    DomainError
-        If it is not an ASCII identifier.
+    Raises:
+        DomainError: If it is not an ASCII identifier.
     """
     if not _NAME.match(name):
         raise DomainError(

@@ -4,7 +4,7 @@ A SymPy expression is a tree of n-ary sums and products; an atom has two operand
 Coming in, every node of the tree is visited once (trees that share Python objects stay shared) and
 written with the operations of the table; what has no real counterpart there is an error, never a
 guess.  Going out, the sharing survives as shared Python objects, but SymPy itself walks trees, so
-the size is limited as for :func:`biela.atoms.expanded_text`.
+the size is limited as for `biela.atoms.expanded_text`.
 
 In the notation of ``sympy.physics.mechanics`` a coordinate is a function of time: ``f(t)`` is the
 symbol ``f``, ``Derivative(f(t), t)`` its velocity symbol, the second derivative its acceleration.
@@ -42,12 +42,9 @@ def from_sympy(workspace: Workspace, expression: Any, declare: Kind | None = Non
     >>> from_sympy(Workspace(), m * v**2, declare=Kind.PARAMETER)
     m*v**2
 
-    Raises
-    ------
-    WorkspaceError
-        If a name is unknown, or stands for two different things in the expression.
-    DomainError
-        If part of the expression has no real counterpart.
+    Raises:
+        WorkspaceError: If a name is unknown, or stands for two different things in the expression.
+        DomainError: If part of the expression has no real counterpart.
     """
     sympy = _sympy()
     if isinstance(expression, str):
@@ -74,11 +71,9 @@ def to_sympy(atom: Atom, limit: int = DEFAULT_LIMIT) -> Any:
     >>> to_sympy(sin(x) ** 2 / 3)
     sin(x)**2/3
 
-    Raises
-    ------
-    ExpressionTooLargeError
-        If the expanded expression has more than ``limit`` leaves and operations, or is nested
-        deeper than SymPy can follow.
+    Raises:
+        ExpressionTooLargeError: If the expanded expression has more than ``limit`` leaves and
+            operations, or is nested deeper than SymPy can follow.
     """
     sympy = _sympy()
     size = expanded_size(atom)

@@ -30,7 +30,7 @@ _MATH: Final[dict[int, Callable[[float], float]]] = {
 class Table(Arithmetic):
     """The atoms of one derivation, addressed by signed references (plain integers).
 
-    Arithmetic here takes and returns references; :class:`biela.atoms.Workspace` adds the handles
+    Arithmetic here takes and returns references; `biela.atoms.Workspace` adds the handles
     with operators that people write formulas with.
     """
 

@@ -19,7 +19,7 @@ _MANY = 10**18
 
 
 class _Plain(Notation):
-    """The notation that :func:`biela.atoms.parse` reads back."""
+    """The notation that `biela.atoms.parse` reads back."""
 
     def __init__(self, table: Storage) -> None:
         self._table = table
@@ -36,10 +36,8 @@ def expanded_size(atom: Atom) -> int:
 def expanded_text(atom: Atom, limit: int = DEFAULT_LIMIT) -> str:
     """The expression written out in full, as ``unatomize`` in the thesis.
 
-    Raises
-    ------
-    ExpressionTooLargeError
-        If it has more than ``limit`` leaves and operations.
+    Raises:
+        ExpressionTooLargeError: If it has more than ``limit`` leaves and operations.
     """
     size = expanded_size(atom)
     if size > limit:

@@ -196,7 +196,7 @@ class Workspace:
         return Atom(self.table, self.table.constant(value))
 
     def parse(self, text: str, declare: Kind | None = None) -> Atom:
-        """The expression written in ``text``; see :func:`biela.atoms.parse`."""
+        """The expression written in ``text``; see `biela.atoms.parse`."""
         from biela.atoms.parse import parse
 
         return parse(self, text, declare)
@@ -211,14 +211,14 @@ class Workspace:
         slopes: tuple[float, float] = (0.0, 0.0),
         outside: Outside = "linear",
     ) -> Curve:
-        """A cubic spline through points; see :func:`biela.atoms.piecewise.cubic_spline`."""
+        """A cubic spline through points; see `biela.atoms.piecewise.cubic_spline`."""
         curve = cubic_spline(name, x, y, end=end, slopes=slopes, outside=outside)
         return Curve(self, self.table.add_piecewise(curve))
 
     def lookup(
         self, name: str, x: Sequence[float], y: Sequence[float], *, outside: Outside = "constant"
     ) -> Curve:
-        """Straight lines through points; see :func:`biela.atoms.piecewise.table`."""
+        """Straight lines through points; see `biela.atoms.piecewise.table`."""
         return Curve(self, self.table.add_piecewise(linear_table(name, x, y, outside=outside)))
 
     def external(

@@ -93,10 +93,8 @@ def find_table(*groups: Mapping[str, Entries]) -> Table:
 def checked_array(owner: str, name: str, value: Any, shape: tuple[int, ...]) -> Floats:
     """``value`` as a contiguous array of doubles of that shape.
 
-    Raises
-    ------
-    ShapeError
-        That names the function and the argument, and what is wrong with it.
+    Raises:
+        ShapeError: That names the function and the argument, and what is wrong with it.
     """
     try:
         array = np.asarray(value)

@@ -38,10 +38,9 @@ def export(
     files that hold all functions together; if not given, it is the name of the only function or of
     the workspace they share.  ``real`` and ``order`` (of matrices) concern C only.
 
-    Raises
-    ------
-    ExportError
-        If a function cannot be written in a language, or a file is there that biela did not write.
+    Raises:
+        ExportError: If a function cannot be written in a language, or a file is there that biela
+            did not write.
     """
     several = [functions] if isinstance(functions, Function) else list(functions)
     if not several:

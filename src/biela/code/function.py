@@ -122,11 +122,11 @@ class Function:
         return NativeFunction(self.name, self.schedule, self.inputs, self.outputs, reproducible)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Evaluate one state by native code; see :class:`NativeFunction`."""
+        """Evaluate one state by native code; see `NativeFunction`."""
         return self.native.call(*arguments, **named)
 
     def map(self, *arguments: Any, threads: int = 1) -> Any:
-        """Evaluate many states, a vector of them at a time; see :meth:`NativeFunction.map`."""
+        """Evaluate many states, a vector of them at a time; see `NativeFunction.map`."""
         return self.native.map(*arguments, threads=threads)
 
     def interpret(self, *arguments: Any) -> Any:
@@ -231,7 +231,7 @@ class Function:
         return count(self)
 
     def c(self, **options: Any) -> str:
-        """C99 text; see :func:`biela.code.targets.c99.source` for the options."""
+        """C99 text; see `biela.code.targets.c99.source` for the options."""
         from biela.code.targets import c99
 
         return c99.source(self, **options)
@@ -257,7 +257,7 @@ class Function:
     def export(
         self, languages: str | Sequence[str], folder: str | Path, **options: Any
     ) -> list[Path]:
-        """Write source files into a folder; see :func:`biela.code.export.export`."""
+        """Write source files into a folder; see `biela.code.export.export`."""
         from biela.code.export import export
 
         return export([self], languages, folder, **options)

@@ -6,7 +6,7 @@ used several times computed before under short names, and those used once writte
 matter; a text that grows too long or too deep for a compiler gets a name too.
 
 The assignments that stay constant over a run or over a step stand at the top, where a reader sees
-them and can move them out; see :class:`biela.code.powers.Operations` for the order of the others.
+them and can move them out; see `biela.code.powers.Operations` for the order of the others.
 
 Negation costs nothing in the graph but is an operation on paper.  So a value that is only ever
 needed with a minus sign is written with it, and a minus sign before a difference or before a
@@ -100,7 +100,7 @@ class Listing:
         self._opposites: dict[int, Fragment] = {}
         self.statements: list[Statement] = []
         self.entries: list[Entry] = []
-        #: Operations written, by the rule of the thesis (:mod:`biela.code.counts`).
+        #: Operations written, by the rule of the thesis (`biela.code.counts`).
         self.operations = 0
         self._write_statements()
         self._write_entries(outputs)

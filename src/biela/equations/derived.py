@@ -60,7 +60,7 @@ class Equations:
         """Accelerations ``a`` and multipliers ``lam`` solved for, without a numeric solver.
 
         The elimination is symbolic, in an order that is safe in every position; see
-        :mod:`biela.equations.elimination`.
+        `biela.equations.elimination`.
         """
         M, Q = self.expressions["M"], self.expressions["Q"]
         n = len(M)

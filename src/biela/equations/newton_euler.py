@@ -9,7 +9,7 @@ the linear momentum and L the angular momentum about the point B of the solid, i
 where v is the velocity of B, which may move as it likes (Greenwood, *Principles of Dynamics*, 1988,
 ch. 4; v x p is what a moving reference point adds).  Nothing is expanded and no acceleration is
 composed: the rates are derivatives of p and L as they stand.  It is slow, and it shares no formula
-with :mod:`biela.equations.virtual_power`, which is why it is kept.
+with `biela.equations.virtual_power`, which is why it is kept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def wrench_sums(system: SymbolicSystem) -> list[WrenchSum]:
     """Of each solid the sum of applied, gravity and inertia forces, and of moments about its point.
 
     Reactions are not among them, so each vanishes only for a solid without constraints; the
-    virtual power of all together always does (:func:`virtual_powers`).
+    virtual power of all together always does (`virtual_powers`).
     """
     return [(solid, *_wrench_sum(system, solid)) for solid in system.solids]
 

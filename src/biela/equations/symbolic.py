@@ -1,7 +1,7 @@
 """The symbolic system: the user is the formulator.
 
 Coordinates, bases, points, solids, wrenches and constraint equations are written down one by one;
-biela derives the matrices of the motion from them and turns them into a :class:`System`.
+biela derives the matrices of the motion from them and turns them into a `System`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ quaternion has four entries and an angular velocity three.  Dynamics:
     M v' + Φ_vᵀ λ = Q(t, q, v, u, p, λ),     Φ_v v' = γ,     Φ_v v = β,     Φ = 0.
 
 M is symmetric and positive semidefinite, definite on the motions the constraints allow.  A system
-answers what it can, each as a :class:`biela.code.Function` of the arrays ``t, q, v, u, p`` (and
+answers what it can, each as a `biela.code.Function` of the arrays ``t, q, v, u, p`` (and
 ``lam`` where it depends on multipliers); an analysis asks for a capability and is told by name what
 is missing.
 """
@@ -80,10 +80,8 @@ class System:
     def __getitem__(self, capability: str) -> Function:
         """The function of a capability.
 
-        Raises
-        ------
-        ModelError
-            That names what is missing and what there is.
+        Raises:
+            ModelError: That names what is missing and what there is.
         """
         if capability not in CAPABILITIES:
             known = ", ".join(CAPABILITIES)

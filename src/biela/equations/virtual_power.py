@@ -15,7 +15,7 @@ in which u is kept is part of it.  Virtual power in the direction of q'_j then g
 
     M_jk = Σ v_j · P_k + ω_j · H_k,     Q_j = Σ v_j · F + ω_j · T,     M q'' = Q,
 
-sums that :mod:`biela.equations.branches` takes along the trees.  The inertias of solids that turn
+sums that `biela.equations.branches` takes along the trees.  The inertias of solids that turn
 with one base are added before they are used.
 
 Plaza 2015, §4.5–4.8, with M positive; errata of its equations 4.30–4.38 and 4.62 corrected.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Point:
-    """A node of the point tree.  Points are made by :meth:`offset`, never directly."""
+    """A node of the point tree.  Points are made by `offset`, never directly."""
 
     def __init__(
         self, space: Space, name: str, parent: Point | None, vector: Vector | None

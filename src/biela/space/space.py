@@ -53,10 +53,9 @@ class Space:
     def time_rate(self, expression: Atom) -> Atom:
         """The total time derivative of an expression.
 
-        Raises
-        ------
-        DomainError
-            If it depends on something whose rate nobody has given: an input, a multiplier.
+        Raises:
+            DomainError: If it depends on something whose rate nobody has given: an input, a
+                multiplier.
         """
         self._check_rates(expression)
         return self._direction(accelerating=True)(expression)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Vector:
     """A vector in space: a sum of parts, each with components in a base of its own.
 
-    ``+``, ``-``, ``*`` by a scalar, :meth:`dot` and :meth:`cross` follow the algebra of the space;
+    ``+``, ``-``, ``*`` by a scalar, `dot` and `cross` follow the algebra of the space;
     ``x``, ``y`` and ``z`` are components in the root base.
     """
 

@@ -20,7 +20,7 @@ def function(index: int, curve: PiecewisePolynomial) -> str:
     """The definition of ``double piecewise{index}(double x)`` and its constant arrays.
 
     Piece k is the number of breakpoints that are <= x, found by bisection in a number of steps
-    that does not depend on x; see :mod:`biela.atoms.piecewise`.
+    that does not depend on x; see `biela.atoms.piecewise`.
     """
     n, pieces = len(curve.breaks), len(curve.coefficients)
     coefficients = [c for row in curve.coefficients for c in row]

@@ -1,5 +1,5 @@
 """Exported code, one module a language.
 
 Each module has ``source(function, **options)``, the text of one function, and what
-:mod:`biela.code.export` writes files with.
+`biela.code.export` writes files with.
 """

@@ -1,6 +1,6 @@
 """What the text targets have in common: spelling, assignments, and the body of a function.
 
-A target is a :class:`Language`, which says how the language writes a number, a call, an element, an
+A target is a `Language`, which says how the language writes a number, a call, an element, an
 assignment, and the text around the body.  The body is the same everywhere: the symbols that are
 used are read from the input arrays, so that formulas read as on paper, then come the atoms, grouped
 by how often they change, then the entries of the outputs.
