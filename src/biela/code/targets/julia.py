@@ -75,15 +75,6 @@ class Julia(Language):
         """Both values are computed, without a branch."""
         return self.call("ifelse", (condition, a, b))
 
-    def element(self, name: str, array: ExpressionArray, position: int) -> str:
-        """An element counted from 1."""
-        if not array.shape:
-            return name
-        if len(array.shape) == 1:
-            return f"{name}[{position + 1}]"
-        i, j = divmod(position, array.shape[1])
-        return f"{name}[{i + 1}, {j + 1}]"
-
     def target(self, name: str, array: ExpressionArray, position: int) -> str:
         """A scalar output is what a reference holds."""
         return self.element(name, array, position) if array.shape else f"{name}[]"

@@ -53,8 +53,9 @@ class Language(Notation):
     #: outputs start as zeros, so that zeros need not be written
     skip_zeros: ClassVar[bool] = False
     plain_scalars: ClassVar[bool] = True
-    #: index of the first element of an array
+    #: index of the first element of an array, and the brackets around it
     first: ClassVar[int] = 0
+    brackets: ClassVar[tuple[str, str]] = ("[", "]")
 
     def __init__(self, file: FileNames, table: Table) -> None:
         self.file, self.table = file, table
@@ -105,7 +106,13 @@ class Language(Notation):
 
     def element(self, name: str, array: ExpressionArray, position: int) -> str:
         """Entry ``position`` (row by row) of an array."""
-        raise NotImplementedError
+        if not array.shape:
+            return name
+        start, (left, right) = self.first, self.brackets
+        if len(array.shape) == 1:
+            return f"{name}{left}{position + start}{right}"
+        i, j = divmod(position, array.shape[1])
+        return f"{name}{left}{i + start}, {j + start}{right}"
 
     def target(self, name: str, array: ExpressionArray, position: int) -> str:
         """The same as the left side of an assignment."""

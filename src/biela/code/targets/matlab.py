@@ -51,6 +51,8 @@ class Matlab(Language):
     """The language that MATLAB and Octave share."""
 
     comment = "%"
+    first = 1
+    brackets = ("(", ")")
     end = ";"
     continuation = " ..."
     reserved = frozenset([*_RESERVED.split(), *_HELPERS])
@@ -96,15 +98,6 @@ class Matlab(Language):
     def select(self, condition: Fragment, a: Fragment, b: Fragment) -> Fragment:
         """There is no conditional expression: a local function."""
         return self.call("biela_select", (condition, a, b))
-
-    def element(self, name: str, array: ExpressionArray, position: int) -> str:
-        """An element counted from 1."""
-        if not array.shape:
-            return name
-        if len(array.shape) == 1:
-            return f"{name}({position + 1})"
-        i, j = divmod(position, array.shape[1])
-        return f"{name}({i + 1}, {j + 1})"
 
     def extent(self, name: str, array: ExpressionArray) -> str:
         """The array with its size; vectors are columns."""

@@ -80,15 +80,6 @@ class Python(Language):
         """Both values are computed, element by element one is taken."""
         return self.call("np.where", (condition, a, b))
 
-    def element(self, name: str, array: ExpressionArray, position: int) -> str:
-        """An element counted from 0."""
-        if not array.shape:
-            return name
-        if len(array.shape) == 1:
-            return f"{name}[{position}]"
-        i, j = divmod(position, array.shape[1])
-        return f"{name}[{i}, {j}]"
-
     def target(self, name: str, array: ExpressionArray, position: int) -> str:
         """A scalar output is filled for the whole batch."""
         return self.element(name, array, position) if array.shape else f"{name}[...]"
