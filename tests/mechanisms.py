@@ -17,7 +17,7 @@ import numpy.typing as npt
 import biela as bl
 from biela.atoms import Atom, Kind, Workspace, evaluate
 from biela.equations import Route
-from biela.equations.symbolic import CANDIDATES
+from biela.equations.virtual_power import CANDIDATES
 from biela.space import Algebra, Toward
 from examples.symbolic.block_pendulum import block_pendulum
 from examples.symbolic.crank_rod_disc import crank_rod_disc

@@ -7,6 +7,7 @@ expression is expanded, SymPy operates on the expanded form, and the outcome is 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +28,7 @@ def is_leaf(e: Any) -> bool:
 # --------------------------------------------------------------------------- tables of atoms
 
 
-class AtomTable:
+class AtomTable(ABC):
     """The atoms in the order of their creation, each with the expression it stands for.
 
     An atom is a SymPy symbol; its expression is one operation on leaves.
@@ -36,9 +37,9 @@ class AtomTable:
     def __init__(self) -> None:
         self.expressions: dict[Any, Any] = {}
 
+    @abstractmethod
     def atomize(self, e: Any) -> Any:
         """The leaf that stands for an expression."""
-        raise NotImplementedError
 
     def expanded(self, e: Any) -> Any:
         """The expression without atoms."""

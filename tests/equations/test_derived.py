@@ -47,7 +47,7 @@ def test_the_direction_of_a_wrench_changes_no_value(toward):
 
 
 def test_the_direction_of_a_wrench_changes_where_its_moment_is_formed():
-    from biela.equations.symbolic import CANDIDATES
+    from biela.equations.virtual_power import CANDIDATES
 
     plain = next(r for r in CANDIDATES if not r.solids.extended)
     sizes = {

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.equations.symbolic import CANDIDATES
+from biela.equations.virtual_power import CANDIDATES
 from biela.errors import BielaError, DomainError, ModelError, WorkspaceError
 from tests.mechanisms import (
     FOUR_BAR_INPUTS,

@@ -12,8 +12,7 @@ import pytest
 
 import biela as bl
 from biela.equations import Equations
-from biela.equations.symbolic import CANDIDATES
-from biela.equations.virtual_power import Route
+from biela.equations.virtual_power import CANDIDATES, Route
 from biela.space import rotation_matrix
 from examples.symbolic.block_pendulum import block_pendulum
 from examples.symbolic.crank_rod_disc import crank_rod_disc

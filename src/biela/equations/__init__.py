@@ -3,8 +3,9 @@
 `SymbolicSystem` is the one where the user is the formulator.
 """
 
+from biela.equations.constraints import Constraint
 from biela.equations.derived import Equations
-from biela.equations.symbolic import Constraint, SymbolicSystem
+from biela.equations.symbolic import SymbolicSystem
 from biela.equations.system import CAPABILITIES, Quantity, System
 from biela.equations.virtual_power import Route
 

@@ -13,9 +13,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from biela.atoms import Atom, jacobian, substitute
+from biela.atoms import Atom, Kind, jacobian, substitute
 from biela.errors import ModelError
 from biela.space import Space
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint equation, and the symbol of its multiplier."""
+
+    name: str
+    equation: Atom
+    multiplier: Atom
+    geometric: bool
+    velocity: Atom | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,67 @@ def levels(
     return Levels(
         list(geometric), jacobian(list(geometric), list(q)).rows, dPhi, Phi_v, beta, gamma
     )
+
+
+class ConstraintSet:
+    """The constraints of a system as they are written down, each with its multiplier."""
+
+    def __init__(self, owner: str, space: Space) -> None:
+        self._owner, self._space = owner, space
+        self.written: list[Constraint] = []
+
+    @property
+    def ordered(self) -> list[Constraint]:
+        """Geometric constraints first, as the rows of all levels stand."""
+        return sorted(self.written, key=lambda c: not c.geometric)
+
+    def add(
+        self, equation: Atom, name: str, *, geometric: bool, speed: Atom | None = None
+    ) -> Constraint:
+        """Hold an expression at zero; ``speed`` may give its derivative in a better form."""
+        ws = self._space.workspace
+        number = len(self.written) + 1
+        label = f"{name}_{number}" if name else f"constraint{number}"
+        self._check(label, ws.atom(equation), geometric)
+        multiplier = ws.symbol(f"lambda{number}", Kind.UNKNOWN)
+        constraint = Constraint(label, ws.atom(equation), multiplier, geometric, speed)
+        self.written.append(constraint)
+        return constraint
+
+    def levels(
+        self,
+        q: Sequence[Atom],
+        v: Sequence[Atom],
+        initial: Sequence[Atom] = (),
+        initial_velocity: Sequence[Atom] = (),
+    ) -> Levels:
+        """All levels, with initial conditions as further rows."""
+        geometric = [c for c in self.written if c.geometric]
+        others = [c for c in self.written if not c.geometric]
+        return levels(
+            self._space,
+            [*(c.equation for c in geometric), *initial],
+            [*(c.velocity for c in geometric), *(None for _ in initial)],
+            [*(c.equation for c in others), *initial_velocity],
+            q,
+            v,
+        )
+
+    def _check(self, label: str, equation: Atom, geometric: bool) -> None:
+        """Refuse what a constraint of that kind cannot depend on."""
+        refused = {Kind.ACCELERATION, Kind.INPUT, Kind.UNKNOWN}
+        if geometric:
+            refused.add(Kind.VELOCITY)
+        table = equation.table
+        for atom in table.live([equation.ref]):
+            symbol = table.symbols.get(atom)
+            if symbol is not None and symbol.kind in refused:
+                hint = "; use constrain_velocity" if symbol.kind is Kind.VELOCITY else ""
+                raise ModelError(
+                    f"{self._owner}: the {'geometric' if geometric else 'velocity'} equation "
+                    f"{label} depends on {symbol.name} ({symbol.kind.name.lower()}), and may "
+                    f"not{hint}"
+                )
 
 
 def _check_linear(row: Sequence[Atom], equation: Atom, velocities: set[Atom]) -> None:

@@ -18,7 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from biela.atoms import Atom, diff, sqrt
-from biela.equations.symbolic import Constraint, SymbolicSystem
+from biela.equations.constraints import Constraint
+from biela.equations.symbolic import SymbolicSystem
 from biela.errors import ModelError
 from biela.space import Point, Solid, Vector, velocity_in
 

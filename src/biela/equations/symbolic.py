@@ -7,20 +7,18 @@ biela derives the matrices of the motion from them and turns them into a `System
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from biela.atoms import Atom, Kind, Workspace, jacobian, substitute
+from biela.atoms import Atom, Workspace, jacobian, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
 from biela.equations import virtual_power
-from biela.equations.constraints import Levels, levels
+from biela.equations.constraints import Constraint, ConstraintSet, Levels
 from biela.equations.derived import Equations
 from biela.equations.system import Quantity, System
-from biela.equations.virtual_power import Route
+from biela.equations.virtual_power import CANDIDATES, Route
 from biela.errors import DomainError, ModelError
 from biela.space import (
-    Algebra,
     Base,
     Frame,
     Point,
@@ -37,36 +35,7 @@ from biela.space import (
     velocity,
     velocity_in,
 )
-from biela.space.algebra import Parts, plus
-from biela.space.bases import keeps_along
-from biela.space.rotations import Triple
-
-_ROOT, _LEAF = Algebra(Toward.ROOT), Algebra(Toward.LEAF)
-_ROOT_MERGED = Algebra(Toward.ROOT, merge=True)
-_LEAF_MERGED = Algebra(Toward.LEAF, merge=True)
-_PLAIN_LEAF = Algebra(Toward.LEAF, extended=False)
-_PLAIN_ROOT = Algebra(Toward.ROOT, extended=False)
-
-#: The routes that are tried; the one that gives fewest operations is kept.
-CANDIDATES: tuple[Route, ...] = (
-    Route(_ROOT, _ROOT),
-    Route(_LEAF, _LEAF),
-    Route(_PLAIN_LEAF, _PLAIN_LEAF),
-    Route(_PLAIN_ROOT, _PLAIN_ROOT),
-    Route(_ROOT_MERGED, _ROOT_MERGED),
-    Route(_LEAF_MERGED, _LEAF_MERGED),
-)
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """A constraint equation, and the symbol of its multiplier."""
-
-    name: str
-    equation: Atom
-    multiplier: Atom
-    geometric: bool
-    velocity: Atom | None = None
+from biela.space.solids import point_inertia
 
 
 class SymbolicSystem:
@@ -92,7 +61,7 @@ class SymbolicSystem:
         self._gravity = Vector(self.space, {})
         self.solids: list[Solid] = []
         self.wrenches: list[Wrench] = []
-        self.constraint_list: list[Constraint] = []
+        self._constraints = ConstraintSet(name, self.space)
         self._coordinates: list[Atom] = []
         self._inertialess: set[Atom] = set()
         self._inputs: dict[Atom, float] = {}
@@ -219,10 +188,10 @@ class SymbolicSystem:
         if m.value is not None and m.value < 0:
             raise ModelError(f"{self.name}: solid {name} has a negative mass, {m.value}")
         # kept in the base of the solid, whatever algebra is in force
-        given = _in_base(self._vector(base, com if first_moment is None else first_moment), base)
+        given = self._vector(base, com if first_moment is None else first_moment).gathered(base)
         moment = given if first_moment is not None else given.map(lambda x: m * x, settle=False)
         if inertia is None:
-            inertia = _point_inertia(base, m, moment)
+            inertia = point_inertia(base, m, moment)
         solid = Solid(name, at, base, m, moment, inertia)
         self.solids.append(solid)
         return solid
@@ -296,11 +265,11 @@ class SymbolicSystem:
 
     def constrain(self, *equations: Atom, name: str = "") -> tuple[Constraint, ...]:
         """Geometric equations: each expression of q and t is held at zero."""
-        return tuple(self._add_constraint(e, name, True, None) for e in equations)
+        return tuple(self._constraints.add(e, name, geometric=True) for e in equations)
 
     def constrain_velocity(self, *equations: Atom, name: str = "") -> tuple[Constraint, ...]:
         """Non-holonomic equations: each expression, linear in the velocities, is held at zero."""
-        return tuple(self._add_constraint(e, name, False, None) for e in equations)
+        return tuple(self._constraints.add(e, name, geometric=False) for e in equations)
 
     def close(
         self, first: Point, second: Point, axes: str = "xyz", name: str = ""
@@ -319,34 +288,8 @@ class SymbolicSystem:
             if axis not in "xyz":
                 raise DomainError(f"{axis!r} is not an axis; use x, y, z")
             k = "xyz".index(axis)
-            made.append(self._add_constraint(gap[k], name, True, speed[k]))
+            made.append(self._constraints.add(gap[k], name, geometric=True, speed=speed[k]))
         return tuple(made)
-
-    def _add_constraint(
-        self, equation: Atom, name: str, geometric: bool, speed: Atom | None
-    ) -> Constraint:
-        number = len(self.constraint_list) + 1
-        label = f"{name}_{number}" if name else f"constraint{number}"
-        self._check_equation(label, equation, geometric)
-        multiplier = self.workspace.symbol(f"lambda{number}", Kind.UNKNOWN)
-        constraint = Constraint(label, self.workspace.atom(equation), multiplier, geometric, speed)
-        self.constraint_list.append(constraint)
-        return constraint
-
-    def _check_equation(self, label: str, equation: Atom, geometric: bool) -> None:
-        """Refuse what a constraint of that kind cannot depend on."""
-        table = self.workspace.atom(equation).table
-        refused = {Kind.ACCELERATION, Kind.INPUT, Kind.UNKNOWN}
-        if geometric:
-            refused.add(Kind.VELOCITY)
-        for atom in table.live([equation.ref]):
-            symbol = table.symbols.get(atom)
-            if symbol is not None and symbol.kind in refused:
-                hint = "; use constrain_velocity" if symbol.kind is Kind.VELOCITY else ""
-                raise ModelError(
-                    f"{self.name}: the {'geometric' if geometric else 'velocity'} equation {label} "
-                    f"depends on {symbol.name} ({symbol.kind.name.lower()}), and may not{hint}"
-                )
 
     def initial(self, *equations: Atom) -> None:
         """Further equations that fix the initial position."""
@@ -355,6 +298,11 @@ class SymbolicSystem:
     def initial_velocity(self, *equations: Atom) -> None:
         """Further equations, linear in the velocities, that fix the initial motion."""
         self._initial_velocity += equations
+
+    @property
+    def constraint_list(self) -> list[Constraint]:
+        """The constraints in the order in which they were written."""
+        return self._constraints.written
 
     # ---------------------------------------------------------------- operators
 
@@ -395,19 +343,7 @@ class SymbolicSystem:
 
     def constraints(self) -> Levels:
         """All constraint equations at the three levels."""
-        return self._levels([], [])
-
-    def _levels(self, initial: Sequence[Atom], initial_velocity: Sequence[Atom]) -> Levels:
-        geometric = [c for c in self.constraint_list if c.geometric]
-        others = [c for c in self.constraint_list if not c.geometric]
-        return levels(
-            self.space,
-            [*(c.equation for c in geometric), *initial],
-            [*(c.velocity for c in geometric), *(None for _ in initial)],
-            [*(c.equation for c in others), *initial_velocity],
-            self.q,
-            self.v,
-        )
+        return self._constraints.levels(self.q, self.v)
 
     def equations(self, route: Route | None = None) -> Equations:
         """Derive everything; without a route, by the one that gives fewest operations."""
@@ -428,7 +364,7 @@ class SymbolicSystem:
             by_unknown = jacobian(Q, self._unknowns).rows
             entries["Q"] = substitute(Q, {symbol: 0 for symbol in self._unknowns})
             entries["V"] = [[-row[k] for row in by_unknown] for k in range(len(self._unknowns))]
-        ordered = sorted(self.constraint_list, key=lambda c: not c.geometric)
+        ordered = self._constraints.ordered
         if ordered:
             found = self.constraints()
             entries |= {
@@ -440,7 +376,7 @@ class SymbolicSystem:
                 "gamma": found.gamma,
             }
         if self._initial or self._initial_velocity:
-            start = self._levels(self._initial, self._initial_velocity)
+            start = self._constraints.levels(self.q, self.v, self._initial, self._initial_velocity)
             entries |= {
                 "Init": start.Phi,
                 "Init_q": start.Phi_q,
@@ -491,8 +427,7 @@ class SymbolicSystem:
         """A function of t, q, v, u and p, and of the multipliers if the outputs need them."""
         inputs: dict[str, Any] = {"t": self.time, "q": self.q, "v": self.v}
         inputs |= {"u": list(self._inputs), "p": list(self._parameters)}
-        ordered = sorted(self.constraint_list, key=lambda c: not c.geometric)
-        multipliers = [c.multiplier for c in ordered]
+        multipliers = [c.multiplier for c in self._constraints.ordered]
         if multipliers and self._needs(outputs).intersection(m.ref for m in multipliers):
             inputs["lam"] = multipliers
         return Function(name, inputs, outputs)
@@ -508,31 +443,3 @@ class SymbolicSystem:
             else:
                 refs.append(item.ref)
         return set(self.workspace.table.live(refs))
-
-
-def _in_base(u: Vector, base: Base) -> Vector:
-    """A vector with its parts moved to a base wherever that leaves their components as they are."""
-    total = Vector(u.space, {})
-    for at, part in u.parts.items():
-        kept = keeps_along(part, at, base)
-        total = Vector(u.space, _joined(total.parts, base if kept else at, part))
-    return total
-
-
-def _joined(parts: Parts, base: Base, part: Triple) -> Parts:
-    return {**parts, base: plus(parts[base], part) if base in parts else part}
-
-
-def _point_inertia(base: Base, mass: Atom, moment: Vector) -> Tensor:
-    """The inertia of a mass in its centre about the point of the frame: m (r² 1 - r rᵀ)."""
-    x, y, z = moment.components(base)
-    if moment.is_zero:
-        return base.inertia()
-    return base.inertia(
-        xx=(y**2 + z**2) / mass,
-        yy=(x**2 + z**2) / mass,
-        zz=(x**2 + y**2) / mass,
-        xy=-x * y / mass,
-        xz=-x * z / mass,
-        yz=-y * z / mass,
-    )

@@ -56,6 +56,23 @@ class Route:
         return f"{_spelled(self.solids)}, carried {_spelled(self.carry)}"
 
 
+_ROOT, _LEAF = Algebra(Toward.ROOT), Algebra(Toward.LEAF)
+_ROOT_MERGED = Algebra(Toward.ROOT, merge=True)
+_LEAF_MERGED = Algebra(Toward.LEAF, merge=True)
+_PLAIN_LEAF = Algebra(Toward.LEAF, extended=False)
+_PLAIN_ROOT = Algebra(Toward.ROOT, extended=False)
+
+#: The routes that are tried; the one that gives fewest operations is kept.
+CANDIDATES: tuple[Route, ...] = (
+    Route(_ROOT, _ROOT),
+    Route(_LEAF, _LEAF),
+    Route(_PLAIN_LEAF, _PLAIN_LEAF),
+    Route(_PLAIN_ROOT, _PLAIN_ROOT),
+    Route(_ROOT_MERGED, _ROOT_MERGED),
+    Route(_LEAF_MERGED, _LEAF_MERGED),
+)
+
+
 @dataclass(frozen=True)
 class Motion:
     """How a solid moves: its velocities, their parts by coordinate, and their bias derivatives."""

@@ -118,13 +118,12 @@ class AxisRotation(Rotation):
     @cached_property
     def matrix(self) -> Matrix3:
         """R, by rows."""
-        one = self.angle * 0 + 1
         zero = self.angle * 0
-        columns = [
-            self.to_old(tuple(one if i == j else zero for i in range(3)))  # type: ignore[arg-type]
-            for j in range(3)
-        ]
-        return tuple(tuple(columns[j][i] for j in range(3)) for i in range(3))  # type: ignore[return-value]
+        one = zero + 1
+        x = self.to_old((one, zero, zero))
+        y = self.to_old((zero, one, zero))
+        z = self.to_old((zero, zero, one))
+        return (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
 
 
 class MatrixRotation(Rotation):

@@ -65,6 +65,21 @@ class Solid:
         return f"Solid {self.name}"
 
 
+def point_inertia(base: Base, mass: Atom, first_moment: Vector) -> Tensor:
+    """The inertia of a mass in its centre about the point of the frame: m (r² 1 - r rᵀ)."""
+    if first_moment.is_zero:
+        return base.inertia()
+    x, y, z = first_moment.components(base)
+    return base.inertia(
+        xx=(y**2 + z**2) / mass,
+        yy=(x**2 + z**2) / mass,
+        zz=(x**2 + y**2) / mass,
+        xy=-x * y / mass,
+        xz=-x * z / mass,
+        yz=-y * z / mass,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Wrench:
     """A force through a point and a moment, acting on a solid.

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from biela.atoms import Atom, diff, directional, substitute
+from biela.atoms import Atom, diff, substitute
 from biela.atoms import opcodes as op
 from biela.errors import DomainError
 from biela.space.algebra import Parts, plus
-from biela.space.bases import Base, project
+from biela.space.bases import Base, keeps_along, path, project
 from biela.space.rotations import Matrix3, Triple, triple
 
 if TYPE_CHECKING:
@@ -143,15 +143,17 @@ class Vector:
         """
         return self.map(lambda x: diff(x, symbol))
 
-    def rate(self, rates: Mapping[Atom, Atom]) -> Vector:
-        """The derivative of the components in their bases when symbols change at these rates."""
-        parts = {base: tuple(directional(list(part), rates)) for base, part in self.parts.items()}
-        return self._new(self.space.algebra.settled(parts))  # type: ignore[arg-type]
-
     def substitute(self, values: Mapping[Atom, Atom | float]) -> Vector:
         """The vector with symbols replaced in its components."""
-        parts = {base: tuple(substitute(list(part), values)) for base, part in self.parts.items()}
-        return self._new(self.space.algebra.settled(parts))  # type: ignore[arg-type]
+        return self.map(lambda x: substitute(x, values))
+
+    def gathered(self, base: Base) -> Vector:
+        """The vector with parts moved to a base wherever that changes no component."""
+        parts: Parts = {}
+        for at, part in self.parts.items():
+            to = base if keeps_along(part, at, base) else at
+            parts[to] = plus(parts[to], part) if to in parts else part
+        return self._new(parts)
 
     def __repr__(self) -> str:
         if not self.parts:
@@ -221,8 +223,6 @@ def _operations(components: Triple) -> int:
 
 
 def _distance(a: Base, b: Base) -> int:
-    from biela.space.bases import path
-
     return len(path(a, b))
 
 
