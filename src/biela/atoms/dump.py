@@ -41,7 +41,7 @@ from biela.atoms.piecewise import PiecewisePolynomial
 from biela.atoms.symbols import Kind, Symbol, checked_name
 from biela.atoms.table import Table
 from biela.atoms.workspace import Workspace
-from biela.errors import BielaError, ParseError
+from biela.errors import BielaError, DomainError, ParseError
 
 _HEADER: Final = "biela atoms"
 _VERSION: Final = 1
@@ -94,6 +94,8 @@ def load(text: str) -> Workspace:
     Raises:
         ParseError: If a line is not what it should be; it names the line.
     """
+    if not hasattr(text, "splitlines"):
+        raise DomainError(f"{text!r} is not text: load takes what dump gave")
     reader = _Reader(text)
     try:
         return reader.workspace()

@@ -244,7 +244,10 @@ def _assemble(
 
 
 def _points(name: str, x: Sequence[float], y: Sequence[float], least: int) -> tuple[Floats, Floats]:
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    try:
+        xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise DomainError(f"{name}: the points must be numbers: {error}") from None
     if xs.ndim != 1 or xs.shape != ys.shape or len(xs) < least:
         raise DomainError(
             f"{name}: needs two equally long lists of at least {least} numbers, "

@@ -79,6 +79,10 @@ def _read(table: Table, name: str, entry: Entries) -> ExpressionArray:
 def find_table(*groups: Mapping[str, Entries]) -> Table:
     """The table of the first atom in the arrays."""
     for group in groups:
+        if not hasattr(group, "values"):
+            raise ShapeError(
+                f"inputs and outputs are given by name, as {{'q': [...]}}, not as {group!r}"
+            )
         for entry in group.values():
             stack: list[Any] = [entry]
             while stack:

@@ -66,7 +66,12 @@ def export(
                     f"capitals apart): rename a function"
                 )
             texts[file] = text
-    return _write(Path(folder), texts)
+    try:
+        return _write(Path(folder), texts)
+    except OSError as error:
+        raise ExportError(
+            f"cannot write to {folder}: {error.strerror}: {error.filename or folder}"
+        ) from error
 
 
 def _c(functions: Sequence[Function], name: str, real: Real, order: Order) -> Texts:

@@ -178,8 +178,10 @@ class NativeFunction:
             raise ShapeError(
                 f"{self.name}.map takes {len(self._inputs)} arrays ({names}), not {len(arguments)}"
             )
-        if threads < 1:
-            raise ShapeError(f"{self.name}.map: threads must be at least 1, not {threads}")
+        if getattr(threads, "__index__", int)() < 1:
+            raise ShapeError(
+                f"{self.name}.map: threads must be a whole number from 1, not {threads!r}"
+            )
         arrays = [np.asarray(x) for x in arguments]
         counts = {
             a.shape[0]

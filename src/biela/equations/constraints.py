@@ -89,7 +89,7 @@ class ConstraintSet:
         ws = self._space.workspace
         number = len(self.written) + 1
         label = f"{name}_{number}" if name else f"constraint{number}"
-        self._check(label, ws.atom(equation), geometric)
+        self.check(label, ws.atom(equation), geometric)
         multiplier = ws.symbol(f"lambda{number}", Kind.UNKNOWN)
         constraint = Constraint(label, ws.atom(equation), multiplier, geometric, speed)
         self.written.append(constraint)
@@ -114,8 +114,13 @@ class ConstraintSet:
             v,
         )
 
-    def _check(self, label: str, equation: Atom, geometric: bool) -> None:
+    def check(self, label: str, equation: Atom, geometric: bool) -> None:
         """Refuse what a constraint of that kind cannot depend on."""
+        equation = self._space.workspace.atom(equation)
+        if equation.value not in (None, 0):
+            raise ModelError(
+                f"{self._owner}: equation {label} is the number {equation.value} and never zero"
+            )
         refused = {Kind.ACCELERATION, Kind.INPUT, Kind.UNKNOWN}
         if geometric:
             refused.add(Kind.VELOCITY)

@@ -140,7 +140,12 @@ class SymbolicSystem:
             self._parameters.setdefault(symbol, 0.0)
         for name, value in values.items():
             symbol = self.workspace.parameter(name)
-            self._parameters[symbol] = float(value)
+            try:
+                self._parameters[symbol] = float(value)
+            except (TypeError, ValueError):
+                raise ModelError(
+                    f"{self.name}: the value of parameter {name} must be a number, not {value!r}"
+                ) from None
             symbols.append(symbol)
         return tuple(symbols)
 
@@ -293,10 +298,14 @@ class SymbolicSystem:
 
     def initial(self, *equations: Atom) -> None:
         """Further equations that fix the initial position."""
+        for equation in equations:
+            self._constraints.check("initial", equation, geometric=True)
         self._initial += equations
 
     def initial_velocity(self, *equations: Atom) -> None:
         """Further equations, linear in the velocities, that fix the initial motion."""
+        for equation in equations:
+            self._constraints.check("initial", equation, geometric=False)
         self._initial_velocity += equations
 
     @property

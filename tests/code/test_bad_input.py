@@ -1,0 +1,65 @@
+"""Mistakes a user makes are answered by an error of biela that says what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import biela as bl
+
+
+@pytest.fixture
+def ws() -> bl.Workspace:
+    return bl.Workspace("w")
+
+
+def test_what_is_not_text_is_not_an_expression(ws):
+    with pytest.raises(bl.BielaError, match="None is not text"):
+        ws.parse(None)
+    with pytest.raises(bl.BielaError, match="load takes what dump gave"):
+        bl.load(None)
+
+
+def test_points_must_be_numbers(ws):
+    with pytest.raises(bl.BielaError, match="cam: the points must be numbers"):
+        ws.spline("cam", "abc", "abd")
+
+
+def test_arrays_of_a_function_have_names(ws):
+    x = ws.symbol("x")
+    with pytest.raises(bl.BielaError, match="by name"):
+        bl.Function("f", [x], [x])
+
+
+def test_threads_are_counted(ws):
+    x = ws.symbol("x")
+    f = bl.Function("f", {"x": x}, {"y": x + 1})
+    with pytest.raises(bl.BielaError, match="'two'"):
+        f.map(np.ones(3), threads="two")
+
+
+def test_a_folder_that_cannot_be_made_is_named(ws, tmp_path):
+    x = ws.symbol("x")
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(bl.BielaError, match="cannot write to"):
+        bl.Function("f", {"x": x}, {"y": x + 1}).export("c", tmp_path / "file" / "folder")
+
+
+def test_a_parameter_is_a_number():
+    with pytest.raises(bl.BielaError, match="parameter length must be a number"):
+        bl.SymbolicSystem("s").parameters(length="long")
+
+
+def test_initial_conditions_hold_what_they_may():
+    s = bl.SymbolicSystem("s")
+    (a,) = s.coordinates("a")
+    with pytest.raises(bl.BielaError, match="depends on da"):
+        s.initial(a.velocity)
+    with pytest.raises(bl.BielaError, match="depends on dda"):
+        s.initial_velocity(a.acceleration)
+
+
+def test_a_number_cannot_be_held_at_zero():
+    s = bl.SymbolicSystem("s")
+    with pytest.raises(bl.BielaError, match="never zero"):
+        s.constrain(s.workspace.atom(0.5))
