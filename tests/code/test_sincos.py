@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import biela as bl
 from biela.code.llvm import sincos
 from biela.code.llvm.host import host_features, host_has_fma, host_lanes, load_ir
 
@@ -235,3 +236,16 @@ def test_the_form_without_fma_asks_for_no_contraction() -> None:
 def test_lanes_fit_the_features_of_the_host() -> None:
     assert host_lanes() in (2, 4, 8)
     assert host_features() is host_features()
+
+
+def test_names_of_two_packs_never_collide():
+    # values are numbered: the second pack starts at ten times the number of the first, and more
+    for gap in range(5, 45):
+        ws = bl.Workspace()
+        x, y = ws.symbols("x y")
+        first = bl.sin(x) + bl.sin(y)  # two angles, one pack
+        z = first
+        for k in range(gap):
+            z = z * y + x * (k + 2)
+        f = bl.Function("two_packs", {"x": x, "y": y}, {"r": [bl.sin(z) * bl.sin(z + y), first]})
+        np.testing.assert_allclose(f(0.1, 0.2), f.interpret(0.1, 0.2), rtol=1e-12)

@@ -9,8 +9,15 @@ equations of a constrained system,
 
 a multiplier comes after all the coordinates it acts on; its pivot is then minus the inverse of the
 inertia felt along the constraint, negative wherever the constraints are independent.  Dividing by
-an entry of Φ_v instead would fail where a cosine vanishes.  Coordinates without inertia must not
-come first and are refused here.
+an entry of Φ_v instead would fail where a cosine vanishes.
+
+A constraint that depends on others leaves a pivot that is rounding only.  It is dropped, not
+regularised: its reciprocal and its multiplier become 0, by a select and without a branch, so that
+the code does the same work in every position.
+
+M need only be definite on the motions that the constraints allow (inertia-less coordinates, Euler
+parameters).  Adding α Φ_vᵀ Φ_v to it and α Φ_vᵀ γ to Q changes neither v' nor λ and makes it
+definite (`stiffened`).
 """
 
 from __future__ import annotations
@@ -18,19 +25,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from biela.atoms import Atom
+from biela.atoms import Atom, select
 from biela.errors import SingularityError
 
 Matrix = list[list[Atom]]
 
+#: A multiplier's pivot below this part of what was summed up in it is rounding only.
+DROP_TOLERANCE = 1e-12
+
 
 @dataclass(frozen=True)
 class Factors:
-    """A = L D Lᵀ in a given order; ``L[i]`` holds the entries of row i by column."""
+    """A = L D Lᵀ in a given order; ``L[i]`` holds the entries of row i by column.
+
+    ``inverse`` is D⁻¹, with 0 where a dependent row is dropped; ``dropped`` has, for each row that
+    may be, the condition that it is.
+    """
 
     order: tuple[int, ...]
     L: list[dict[int, Atom]]
     D: list[Atom]
+    inverse: list[Atom]
+    dropped: dict[int, Atom]
 
     @property
     def fill(self) -> int:
@@ -44,7 +60,7 @@ class Factors:
         for i in range(n):
             for j, entry in self.L[i].items():
                 x[i] = x[i] - entry * x[j]
-        x = [xi / d for xi, d in zip(x, self.D, strict=True)]
+        x = [xi * r for xi, r in zip(x, self.inverse, strict=True)]
         for i in range(n - 1, -1, -1):
             for j, entry in self.L[i].items():
                 x[j] = x[j] - entry * x[i]
@@ -54,21 +70,28 @@ class Factors:
         return result
 
 
-def factorise(A: Matrix, late: Sequence[int] = ()) -> Factors:
+def factorise(A: Matrix, late: Sequence[int] = (), drop: float = 0.0) -> Factors:
     """Factorise a symmetric matrix; rows in ``late`` wait for all their neighbours.
 
-    Among the rows allowed, the one with fewest neighbours left goes first (minimum degree).
+    Among the rows allowed, the one with fewest neighbours left goes first (minimum degree).  With
+    ``drop`` (`DROP_TOLERANCE`) a late row is dropped where its pivot is below that part of the
+    magnitudes accumulated in it.
+
+    Raises:
+        SingularityError: A row has no pivot in any position.
     """
     n = len(A)
-    order = _order(A, set(late))
+    late_rows = set(late)
+    order = _order(A, late_rows)
     L: list[dict[int, Atom]] = [{} for _ in range(n)]
-    D: list[Atom] = []
+    factors = Factors(tuple(order), L, [], [], {})
     rest = {
         (a, b): A[i][j]
         for a, i in enumerate(order)
         for b, j in enumerate(order)
         if b <= a and A[i][j].ref
     }
+    magnitude = {k: abs(rest[k, k]) for k in range(n) if (k, k) in rest} if drop else {}
     for k in range(n):
         pivot = rest.get((k, k))
         if pivot is None:
@@ -76,9 +99,16 @@ def factorise(A: Matrix, late: Sequence[int] = ()) -> Factors:
                 f"row {order[k]} has no pivot: a coordinate without inertia, or a constraint that "
                 f"acts on no coordinate with inertia"
             )
-        D.append(pivot)
+        reciprocal = 1 / pivot
+        if drop and order[k] in late_rows:
+            # a nan is not dropped, to be seen in the result
+            dropped = abs(pivot) <= drop * magnitude[k]
+            reciprocal = select(dropped, 0, reciprocal)
+            factors.dropped[order[k]] = dropped
+        factors.D.append(pivot)
+        factors.inverse.append(reciprocal)
         below = [i for i in range(k + 1, n) if (i, k) in rest]
-        column = {i: rest[i, k] / pivot for i in below}
+        column = {i: rest[i, k] * reciprocal for i in below}
         for i in below:
             L[i][k] = column[i]
             for j in below:
@@ -86,7 +116,10 @@ def factorise(A: Matrix, late: Sequence[int] = ()) -> Factors:
                     change = column[i] * rest[j, k]
                     old = rest.get((i, j))
                     rest[i, j] = -change if old is None else old - change
-    return Factors(tuple(order), L, D)
+                    if i == j and drop and order[i] in late_rows:
+                        size = abs(change)
+                        magnitude[i] = magnitude[i] + size if i in magnitude else size
+    return factors
 
 
 def _order(A: Matrix, late: set[int]) -> list[int]:
@@ -112,3 +145,20 @@ def constrained_matrix(M: Matrix, Phi_v: Matrix) -> Matrix:
     zero = M[0][0] * 0
     top = [[*M[i], *(Phi_v[k][i] for k in range(m))] for i in range(n)]
     return top + [[*Phi_v[k], *([zero] * m)] for k in range(m)]
+
+
+def stiffened(M: Matrix, Phi_v: Matrix, rows: Sequence[int], weight: Atom | float) -> Matrix:
+    """M + α Σ φ φᵀ over the given rows φ of Φ_v."""
+    result = [list(row) for row in M]
+    n = len(M)
+    for k in rows:
+        row = Phi_v[k]
+        scaled = [e * weight if e.ref else e for e in row]
+        for i in range(n):
+            if not row[i].ref:
+                continue
+            for j in range(i + 1):
+                if row[j].ref:
+                    result[i][j] = result[i][j] + scaled[i] * row[j]
+                    result[j][i] = result[i][j]
+    return result

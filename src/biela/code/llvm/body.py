@@ -321,7 +321,8 @@ class Body(Rows):
                 self.let(f"extractvalue {both} {pair}, 1"),
             )
         self.count += 1
-        prefix = f"s{self.count}"
+        # the separator keeps s7_81 and s78_1 apart
+        prefix = f"s{self.count}_"
         lines, s, c = sincos.guarded_sincos_lines(x, prefix, lanes, self.options.fused, self.block)
         self.lines += lines
         self.block = f"{prefix}_join"

@@ -1,0 +1,199 @@
+"""The formulations by name, and what each of them hands to an integrator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.formulations import multipliers, penalty
+from biela.analysis.formulations.partition import Partition
+from biela.analysis.formulations.projection import projections
+from biela.analysis.formulations.saddle import Stiffening
+from biela.analysis.unrolled import Row, Unrolled
+from biela.code import Function
+from biela.errors import ModelError
+
+Floats = npt.NDArray[np.float64]
+
+#: Explicit formulations: any integrator of x' = f(t, x, p) runs them.
+FORMULATIONS: Final = {
+    "multipliers": "Lagrange multipliers, index 1, with projections (the default)",
+    "baumgarte": "Lagrange multipliers with Baumgarte's stabilisation",
+    "penalty": "penalty: constraints as stiff springs and dampers",
+    "augmented": "augmented Lagrangian, index 1",
+    "index2": "independent accelerations by partition, all velocities integrated",
+    "index3": "independent coordinates by partition, positions solved at every evaluation",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices of a formulation; the defaults suit nearly every run.
+
+    Attributes:
+        metric: Metric of the projections, "M" or "identity".
+        projections: "always", "never", or the violation above which to project; None leaves it
+            to the formulation (always, but for Baumgarte, penalty and index 3).
+        position_iterations: Corrections of the position after a step.
+        baumgarte: α of Baumgarte's method, 1/s.
+        penalty: α of the penalty methods, as a multiple of the mean of the diagonal of M.
+        frequency: Ω of the penalty methods, 1/s.
+        damping: μ of the penalty methods.
+        rounds: Rounds of the augmented Lagrangian.
+        friction_rounds: Rounds for forces that depend on multipliers.
+        independent: Names of coordinates preferred as independent ones.
+    """
+
+    metric: str = "M"
+    projections: str | float | None = None
+    position_iterations: int = 1
+    baumgarte: float = 10.0
+    penalty: float = 1e7
+    frequency: float = 10.0
+    damping: float = 1.0
+    rounds: int = 3
+    friction_rounds: int = 12
+    independent: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.metric not in ("M", "identity"):
+            raise ModelError(f"metric {self.metric!r} is not known; use 'M' or 'identity'")
+        if isinstance(self.projections, str) and self.projections not in ("always", "never"):
+            raise ModelError(
+                f"projections {self.projections!r} is not known; use 'always', 'never' or the "
+                f"violation above which to project"
+            )
+        for name in ("baumgarte", "penalty", "frequency", "damping"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise ModelError(f"option {name} must be a number from 0, not {value!r}")
+        for name in ("position_iterations", "rounds", "friction_rounds"):
+            if getattr(self, name) < 1:
+                raise ModelError(f"option {name} must be 1 or more, not {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A system made ready to move.
+
+    ``f`` is x' of the state x; ``read`` gives q, v, v' and λ in a state; ``project_q`` and
+    ``project_v`` correct a state and append the violation they found.
+    """
+
+    name: str
+    unrolled: Unrolled
+    f: Function
+    read: Function
+    project_q: Function | None
+    project_v: Function | None
+    threshold: float = 0.0
+    independent: tuple[int, ...] | None = None
+    work: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Number of entries of the state."""
+        return self.f.inputs[1].size
+
+    def state(self, q: Floats, v: Floats) -> Floats:
+        """The state x of a position and velocity."""
+        if self.independent is None:
+            return np.concatenate([q, v])
+        return np.concatenate([v[list(self.independent)], q])
+
+
+def formulate(
+    unrolled: Unrolled,
+    name: str,
+    options: Options,
+    stiffening: Stiffening,
+    scale: float = 1.0,
+    independent: Sequence[int] = (),
+) -> Formulation:
+    """Make the kernels of a formulation.
+
+    ``scale`` is the mean of the diagonal of M, for the penalty; ``independent`` are the velocities
+    integrated by the formulations by partition.
+
+    Raises:
+        ModelError: The name is not that of a formulation.
+    """
+    if name not in FORMULATIONS:
+        known = ", ".join(FORMULATIONS)
+        raise ModelError(f"formulation {name!r} is not known; these are: {known}")
+    if name in ("index2", "index3") and unrolled.constrained:
+        return _by_partition(unrolled, name, options, stiffening, independent)
+    a, lam = _accelerations(unrolled, name, options, stiffening, scale)
+    project_q, project_v, threshold = _projections(unrolled, name, options, stiffening)
+    return Formulation(
+        name,
+        unrolled,
+        unrolled.kernel("rates", {"dx": [*unrolled.rates(), *a]}),
+        unrolled.kernel("read", _readings(unrolled.q, unrolled.v, a, lam)),
+        project_q,
+        project_v,
+        threshold,
+    )
+
+
+def _accelerations(
+    unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening, scale: float
+) -> tuple[Row, Row]:
+    if name in ("penalty", "augmented") and unrolled.constrained:
+        return penalty.accelerations(
+            unrolled,
+            options.penalty * scale,
+            options.frequency,
+            options.damping,
+            rounds=1 if name == "penalty" else options.rounds,
+        )
+    pull = options.baumgarte if name == "baumgarte" else 0.0
+    return multipliers.accelerations(unrolled, stiffening, options.friction_rounds, pull)
+
+
+def _by_partition(
+    unrolled: Unrolled,
+    name: str,
+    options: Options,
+    stiffening: Stiffening,
+    independent: Sequence[int],
+) -> Formulation:
+    parts = Partition(
+        unrolled,
+        independent,
+        stiffening,
+        options.friction_rounds,
+        # the guess carried along is already close: two corrections leave rounding only
+        corrections=2 if name == "index3" else 0,
+    )
+    chosen = [parts.a[i] for i in independent]
+    return Formulation(
+        name,
+        unrolled,
+        unrolled.kernel("rates", {"dx": [*chosen, *parts.rates]}, parts.state),
+        unrolled.kernel("read", _readings(parts.q, parts.v, parts.a, parts.lam), parts.state),
+        None,
+        None,
+        independent=tuple(independent),
+    )
+
+
+def _projections(
+    unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening
+) -> tuple[Function | None, Function | None, float]:
+    wanted = options.projections
+    if wanted is None:
+        wanted = "never" if name in ("baumgarte", "penalty") else "always"
+    if wanted == "never":
+        return None, None, 0.0
+    found = projections(unrolled, options.metric, stiffening)
+    return *found, 0.0 if isinstance(wanted, str) else float(wanted)
+
+
+def _readings(q: Row, v: Row, a: Row, lam: Row) -> dict[str, Row]:
+    readings = {"q": list(q), "v": list(v), "a": list(a)}
+    return readings | ({"lam": list(lam)} if lam else {})

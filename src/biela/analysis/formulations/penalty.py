@@ -1,0 +1,39 @@
+"""Penalty and augmented Lagrangian formulations of index 1.
+
+Each constraint becomes an inertia, a damper and a spring that act on its violation,
+
+    (M + Φ_vᵀ α Φ_v) v' = Q + Φ_vᵀ α Γ,     Γ = γ - 2Ωμ Φ' - Ω² Φ,     λ = α (Φ_v v' - Γ)
+
+(Bayo, García de Jalón & Serna 1988), a positive definite matrix without multipliers.  The augmented
+Lagrangian adds multipliers that are improved by rounds with the same factors until the violation
+of the accelerations vanishes, so that α need not be large:
+
+    (M + Φ_vᵀ α Φ_v) v'_i+1 = Q - Φ_vᵀ λ_i + Φ_vᵀ α Γ,     λ_i+1 = λ_i + α (Φ_v v'_i+1 - Γ).
+"""
+
+from __future__ import annotations
+
+from biela.analysis.formulations.multipliers import stabilised
+from biela.analysis.unrolled import Row, Unrolled, product, transposed_product
+from biela.equations.elimination import factorise, stiffened
+
+
+def accelerations(
+    unrolled: Unrolled, alpha: float, frequency: float, damping: float, rounds: int
+) -> tuple[Row, Row]:
+    """v' and λ; one round is the penalty method, more are the augmented Lagrangian."""
+    zero, rows = unrolled.zero, unrolled.Phi_v
+    n = len(unrolled.v)
+    factors = factorise(stiffened(unrolled.M, rows, range(len(rows)), alpha))
+    wanted = stabilised(unrolled, frequency * damping, frequency)
+    pull = transposed_product(rows, [alpha * w for w in wanted], n, zero)
+    loaded = unrolled.constrained and unrolled.needs("Q", "lam")
+    lam: Row = [zero] * len(rows)
+    a: Row = []
+    for _ in range(rounds):
+        force = list(unrolled("Q", lam=lam) if loaded else unrolled("Q"))
+        reaction = transposed_product(rows, lam, n, zero)
+        a = factors.solve([f + p - r for f, p, r in zip(force, pull, reaction, strict=True)])
+        violation = [x - w for x, w in zip(product(rows, a, zero), wanted, strict=True)]
+        lam = [l + alpha * e for l, e in zip(lam, violation, strict=True)]
+    return a, lam

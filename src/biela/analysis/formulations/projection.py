@@ -1,0 +1,69 @@
+"""Projections back onto the constraints, of positions and of velocities.
+
+    [ W    Φ_vᵀ ] [ δ ]   [ 0  ]          [ W    Φ_vᵀ ] [ δv ]   [ 0         ]
+    [ Φ_v  0    ] [ μ ] = [ -Φ ],         [ Φ_v  0    ] [ ν  ] = [ β - Φ_v v ]
+
+the smallest change in the metric W that satisfies the linearised equations (García de Jalón & Bayo
+1994, §5.3; Plaza 2015, eqs 2.44 and 2.45 with the sign of 2.43).  W = M keeps the momentum along
+the motions allowed and never adds kinetic energy; W = 1 is cheaper.  One kernel does one
+correction: the position needs a few, the velocity one.
+"""
+
+from __future__ import annotations
+
+from biela.analysis.formulations.saddle import Saddle, Stiffening, geometric, identity
+from biela.analysis.unrolled import Matrix, Row, Unrolled, largest
+from biela.code import Function
+
+
+def metric(unrolled: Unrolled, name: str) -> Matrix:
+    """M or the identity."""
+    return unrolled.M if name == "M" else identity(unrolled)
+
+
+def position_correction(
+    unrolled: Unrolled, W: Matrix, stiffening: Stiffening, extra: tuple[Row, Matrix] = ([], [])
+) -> tuple[Row, Row]:
+    """The position after one correction, and the residual before it.
+
+    ``extra`` are further equations and their rows, held together with the constraints.
+    """
+    rows = geometric(unrolled.system, unrolled.Phi_v) + extra[1]
+    residual = [*unrolled.Phi, *extra[0]]
+    saddle = Saddle(W, rows, stiffening)
+    zero = [unrolled.zero] * len(unrolled.v)
+    delta, _ = saddle.solve(zero, [-r for r in residual])
+    return unrolled.moved(delta), residual
+
+
+def velocity_correction(
+    unrolled: Unrolled, W: Matrix, stiffening: Stiffening
+) -> tuple[Row, Row]:
+    """The velocity after the correction, and the residual before it."""
+    saddle = Saddle(W, unrolled.Phi_v, stiffening)
+    zero = [unrolled.zero] * len(unrolled.v)
+    delta, _ = saddle.solve(zero, [-r for r in unrolled.dPhi])
+    return [v + d for v, d in zip(unrolled.v, delta, strict=True)], unrolled.dPhi
+
+
+def projections(
+    unrolled: Unrolled, W: str, stiffening: Stiffening
+) -> tuple[Function | None, Function | None]:
+    """The kernels that correct the state (q, v) at position and at velocity level."""
+    if not unrolled.constrained:
+        return None, None
+    chosen = stiffening if W == "M" else Stiffening()
+    matrix = metric(unrolled, W)
+    on_position: Function | None = None
+    if unrolled.system.geometric:
+        # where only velocity constraints make M definite, positions have the unit metric
+        definite = all(k < unrolled.system.geometric for k in chosen.rows)
+        W_q, part = (matrix, chosen) if definite else (identity(unrolled), Stiffening())
+        q, residual = position_correction(unrolled, W_q, part)
+        size = largest(residual, unrolled.zero)
+        on_position = unrolled.kernel("project_q", {"y": [*q, *unrolled.v, size]})
+    v, residual = velocity_correction(unrolled, matrix, chosen)
+    size = largest(residual, unrolled.zero)
+    on_velocity = unrolled.kernel("project_v", {"y": [*unrolled.q, *v, size]})
+    return on_position, on_velocity
+

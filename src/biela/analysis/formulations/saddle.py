@@ -1,0 +1,115 @@
+"""The linear system of constrained motion, eliminated symbolically.
+
+    [ M    Φ_vᵀ ] [ x ]   [ force ]
+    [ Φ_v  0    ] [ λ ] = [ right ]
+
+serves the accelerations (force Q, right-hand side γ) and the projections (force 0, right-hand side
+the residual), in the metric M or the identity.  See `biela.equations.elimination` for the order,
+dependent constraints, and a mass matrix that is only definite on the motions allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.unrolled import Matrix, Row, Unrolled, transposed_product
+from biela.equations import System
+from biela.equations.elimination import (
+    DROP_TOLERANCE,
+    Factors,
+    constrained_matrix,
+    factorise,
+    stiffened,
+)
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Stiffening:
+    """Which constraints have to be added to M to make it definite, and with what weight."""
+
+    rows: tuple[int, ...] = ()
+    weight: float = 1.0
+
+
+class Saddle:
+    """The factored system with some of the constraints, in a metric W."""
+
+    def __init__(
+        self, W: Matrix, rows: Matrix, stiffening: Stiffening, drop: float = DROP_TOLERANCE
+    ) -> None:
+        self._n, self._rows = len(W), rows
+        self._zero = W[0][0] * 0
+        self._stiffening = Stiffening(
+            tuple(k for k in stiffening.rows if k < len(rows)), stiffening.weight
+        )
+        W = stiffened(W, rows, self._stiffening.rows, stiffening.weight)
+        A = constrained_matrix(W, rows) if rows else W
+        self.factors: Factors = factorise(A, late=range(self._n, len(A)), drop=drop)
+
+    def solve(self, force: Row, right: Row) -> tuple[Row, Row]:
+        """x and λ."""
+        rows, weight = self._stiffening.rows, self._stiffening.weight
+        if rows:
+            # α Φ_vᵀ right, for what was added to W
+            pull = transposed_product(
+                [self._rows[k] for k in rows],
+                [right[k] * weight for k in rows],
+                self._n,
+                self._zero,
+            )
+            force = [a + b for a, b in zip(force, pull, strict=True)]
+        found = self.factors.solve([*force, *right])
+        return found[: self._n], found[self._n :]
+
+
+def identity(unrolled: Unrolled) -> Matrix:
+    """The unit matrix of the size of M."""
+    one, zero = unrolled.workspace.atom(1), unrolled.zero
+    n = len(unrolled.v)
+    return [[one if i == j else zero for j in range(n)] for i in range(n)]
+
+
+def stiffening(
+    system: System, t: float, q: Floats, u: Floats, p: Floats, seed: int = 0
+) -> Stiffening:
+    """What M lacks at a position, and nearby: constraints that act on its null directions.
+
+    M may be singular (inertia-less coordinates, Euler parameters) but must be definite on the
+    motions that the constraints allow.
+    """
+    if not system.multipliers:
+        return Stiffening()
+    random = np.random.default_rng(seed)
+    needed: set[int] = set()
+    weight = 1.0
+    for k in range(3):
+        place = q + (0.01 * k) * random.uniform(-1, 1, len(q))
+        M = np.asarray(system.evaluate("M", place, t=t, u=u, p=p))
+        if not np.isfinite(M).all():
+            continue
+        values, vectors = np.linalg.eigh(M)
+        scale = max(abs(values[-1]), 1e-300)
+        null = vectors[:, values < 1e-11 * scale]
+        if not null.shape[1]:
+            continue
+        Phi_v = np.asarray(system.evaluate("Phi_v", place, t=t, u=u, p=p))
+        touched = np.abs(Phi_v @ null).max(axis=1)
+        found = np.nonzero(touched > 1e-9 * max(np.abs(Phi_v).max(), 1e-300))[0]
+        needed.update(int(i) for i in found)
+        if len(found):
+            squares = np.square(Phi_v[found]).sum(axis=1)
+            # a power of ten, so that the code does not change with every start
+            ratio = np.trace(M) / max(len(M) - null.shape[1], 1) / squares.mean()
+            weight = float(10.0 ** np.round(np.log10(ratio))) if ratio > 0 else 1.0
+    return Stiffening(tuple(sorted(needed)), weight)
+
+
+def geometric(system: System, rows: Sequence[Row]) -> Matrix:
+    """The rows of the geometric constraints, which come first."""
+    return [list(row) for row in rows[: system.geometric]]
