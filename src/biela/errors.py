@@ -17,9 +17,12 @@ __all__ = [
     "ExpressionTooLargeError",
     "ModelError",
     "ParseError",
+    "ResultsError",
     "RoutineError",
     "ShapeError",
+    "SimulationError",
     "SingularityError",
+    "UnknownNameError",
     "WorkspaceError",
 ]
 
@@ -173,3 +176,35 @@ class SingularityError(BielaError):
 
     The message names the constraint rows that became dependent and the time.
     """
+
+
+class SimulationError(BielaError):
+    """A simulation cannot go on: the motion diverges, or the accuracy asked for is out of reach.
+
+    The message gives the time, the coordinate and the probable cause.
+
+    Attributes:
+        results: what was computed until then, None if nothing was.
+    """
+
+    def __init__(self, message: str, results: object = None) -> None:
+        super().__init__(message)
+        self.results = results
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+class ResultsError(BielaError, ValueError):
+    """Results cannot be put together, read, written or drawn as asked.
+
+    The message names the channel, shape or file, and what would work instead.
+    """
+
+
+class UnknownNameError(BielaError, KeyError):
+    """A name is not among those that are there; the message offers the nearest ones."""
+
+    def __str__(self) -> str:
+        """Return the message as it is: a `KeyError` would print it in quotes."""
+        return str(self.args[0])

@@ -13,11 +13,10 @@ from sympy.physics import mechanics as me
 import biela as bl
 from biela.atoms import diff, gradient
 from biela.equations import SymbolicSystem
+from biela.equations.energy import gravity_potential, kinetic_energy
 from biela.equations.lagrange import (
     applied_forces,
-    kinetic_energy,
     mass_and_forces_lagrange,
-    potential_energy,
 )
 from biela.equations.newton_euler import virtual_powers, wrench_sums
 from biela.equations.textbook import dynamic_equations, mass_and_forces_textbook, split
@@ -205,7 +204,7 @@ def test_kinetic_energy_is_half_the_mass_matrix_in_the_velocities():
 def test_gravity_is_minus_the_gradient_of_its_potential():
     s = symbolic(replace(random_tree(6, 3), forces=(), springs=()))
     values = tree_values(s, 6)
-    slope = gradient(potential_energy(s), s.q)
+    slope = gradient(gravity_potential(s), s.q)
     np.testing.assert_allclose(
         numbers(applied_forces(s), values), -numbers(slope, values), **ROUNDING
     )
@@ -219,7 +218,7 @@ def test_energy_changes_by_the_power_of_what_is_not_gravity():
     M, Q = (numbers(x, values) for x in s.mass_and_forces(ROUTES[0]))
     for q, a in zip(s.q, np.linalg.lstsq(M, Q, rcond=None)[0], strict=True):
         values[q.acceleration] = a
-    energy = kinetic_energy(s) + potential_energy(s)
+    energy = kinetic_energy(s) + gravity_potential(s)
     power = 0.0
     for wrench in s.wrenches:
         v = velocity_in(s.space.inertial, wrench.point, wrench.solid)

@@ -271,7 +271,7 @@ def solid_masses(name: str) -> bl.Function:
         [
             b.mass,
             *b.first_moment.components(b.base),
-            *(e for row in b.inertia.components for e in row),
+            *(e for row in b.inertia.components(b.base) for e in row),
         ]
         for b in source.solids
     ]

@@ -70,10 +70,22 @@ class Unrolled:
     # ---------------------------------------------------------------- matrices
 
     @cached_property
+    def _mass_and_forces(self) -> tuple[Matrix, Row]:
+        if "M_Q" in self.system:
+            M, Q = self("M_Q")
+            return M, list(Q)
+        return self("M"), list(self("Q"))
+
+    @property
     def M(self) -> Matrix:
         """The mass matrix."""
-        found: Matrix = self("M")
-        return found
+        return self._mass_and_forces[0]
+
+    def Q(self, lam: Row | None = None) -> Row:
+        """The forces; with multipliers, where they depend on them."""
+        if lam is None:
+            return self._mass_and_forces[1]
+        return list(self("M_Q", lam=lam)[1] if "M_Q" in self.system else self("Q", lam=lam))
 
     @property
     def constrained(self) -> bool:
@@ -106,12 +118,12 @@ class Unrolled:
         return list(self("dPhi")) if self.constrained else []
 
     def rates(self, v: Row | None = None, q: Row | None = None) -> Row:
-        """q' = N(q) v."""
+        """Q' = N(q) v."""
         speeds, place = v or self.v, q or self.q
         return list(self("rates", v=speeds, q=place)) if "rates" in self.system else list(speeds)
 
     def moved(self, delta: Row, q: Row | None = None) -> Row:
-        """q ⊕ δ: the position after a displacement along the velocities."""
+        """Q ⊕ δ: the position after a displacement along the velocities."""
         place = q or self.q
         if "retract" in self.system:
             return list(self("retract", q=place, delta=delta))
@@ -143,7 +155,7 @@ def identifier(name: str) -> str:
 
 
 def largest(entries: Row, zero: Atom) -> Atom:
-    """max |e| of the entries; 0 if there are none."""
+    """Max |e| of the entries; 0 if there are none."""
     sizes = [abs(e) for e in entries if e.ref]
     if not sizes:
         return zero

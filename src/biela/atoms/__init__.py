@@ -29,6 +29,7 @@ from biela.atoms.functions import (
 )
 from biela.atoms.jacobians import Jacobian, gradient, jacobian, sparsity
 from biela.atoms.latex import latex
+from biela.atoms.latex_listing import latex_listing
 from biela.atoms.parse import parse
 from biela.atoms.substitute import substitute
 from biela.atoms.symbols import Kind
@@ -63,6 +64,7 @@ __all__ = [
     "gradient",
     "jacobian",
     "latex",
+    "latex_listing",
     "load",
     "log",
     "maximum",

@@ -60,25 +60,25 @@ def latex(atom: Atom, limit: int = 2000) -> str:
     if expanded_size(atom) > limit:
         raise ExpressionTooLargeError(
             f"the expression has more than {limit} leaves and operations, which nobody reads on "
-            f"paper: raise the limit, or print it as a Function, which keeps the shared atoms"
+            f"paper: raise the limit, or use latex_listing, which keeps the shared atoms"
         )
     table = atom.table
     texts: dict[int, Fragment] = {}
     for live in table.live([atom.ref]):
-        texts[live] = _write(table, live, texts)
-    return _signed(texts, atom.ref).text
+        texts[live] = write_fragment(table, live, texts)
+    return signed(texts, atom.ref).text
 
 
-def _write(table: Table, atom: int, texts: dict[int, Fragment]) -> Fragment:
+def write_fragment(table: Table, atom: int, texts: dict[int, Fragment]) -> Fragment:
     """The text of one atom from those of its operands."""
     code = table.ops[atom]
     if code == op.CONSTANT:
         return _number(table.values[atom])
     if code == op.SYMBOL:
-        return Fragment(_symbol(table, atom), LEAF)
+        return Fragment(symbol_text(table, atom), LEAF)
     if code == op.SELECT:
         return _cases(table, atom, texts)
-    parts = [_signed(texts, ref) for ref in table.operands(atom)]
+    parts = [signed(texts, ref) for ref in table.operands(atom)]
     if code == op.ADD:
         return _sum(texts, table.left[atom], table.right[atom])
     if code == op.MUL:
@@ -108,7 +108,8 @@ def _write(table: Table, atom: int, texts: dict[int, Fragment]) -> Fragment:
 # ------------------------------------------------------------------------------ layout
 
 
-def _signed(texts: dict[int, Fragment], ref: int) -> Fragment:
+def signed(texts: dict[int, Fragment], ref: int) -> Fragment:
+    """The text of a reference, with its sign."""
     if ref >= 0:
         return texts[ref]
     return Fragment(f"- {_grouped(texts[-ref], PRODUCT)}", NEGATIVE)
@@ -148,7 +149,7 @@ def _call(name: str, arguments: Sequence[Fragment]) -> Fragment:
 
 
 def _comparison(table: Table, atom: int, texts: dict[int, Fragment]) -> str:
-    a, b = (_signed(texts, ref).text for ref in table.operands(atom))
+    a, b = (signed(texts, ref).text for ref in table.operands(atom))
     return rf"{a} < {b}" if table.ops[atom] == op.LESS else rf"{a} \le {b}"
 
 
@@ -156,16 +157,21 @@ def _cases(table: Table, atom: int, texts: dict[int, Fragment]) -> Fragment:
     """A chain of selections as one block of cases."""
     rows = []
     rest = atom
-    while rest > 0 and table.ops[rest] == op.SELECT:
+    while rest > 0 and table.ops[rest] == op.SELECT and (rest == atom or _is_cases(texts[rest])):
         condition, yes, rest = table.operands(rest)
         if table.ops[condition] in (op.LESS, op.LESS_EQUAL):
             when = _comparison(table, condition, texts)
         else:
             when = rf"{texts[condition].text} \neq 0"
-        rows.append(rf"{_signed(texts, yes).text} & \text{{if }} {when}")
-    rows.append(rf"{_signed(texts, rest).text} & \text{{otherwise}}")
+        rows.append(rf"{signed(texts, yes).text} & \text{{if }} {when}")
+    rows.append(rf"{signed(texts, rest).text} & \text{{otherwise}}")
     block = r" \\ ".join(rows)
     return Fragment(rf"\begin{{cases}} {block} \end{{cases}}", LEAF)
+
+
+def _is_cases(fragment: Fragment) -> bool:
+    """Whether a selection is written out, and not by a name of its own."""
+    return fragment.text.startswith(r"\begin{cases}")
 
 
 # ------------------------------------------------------------------------------ leaves
@@ -203,7 +209,8 @@ def _multiple_of_pi(value: float) -> Fraction | None:
     return None
 
 
-def _symbol(table: Table, atom: int) -> str:
+def symbol_text(table: Table, atom: int) -> str:
+    """The name of a symbol; velocities and accelerations by the dots of their coordinate."""
     symbol = table.symbols[atom]
     for kind, prefix, dots in (
         (Kind.VELOCITY, "d", r"\dot"),

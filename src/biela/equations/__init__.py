@@ -5,6 +5,8 @@
 
 from biela.equations.constraints import Constraint
 from biela.equations.derived import Equations
+from biela.equations.flexible import FlexibleBody
+from biela.equations.regrouping import Regrouping, Through, regrouped
 from biela.equations.symbolic import SymbolicSystem
 from biela.equations.system import CAPABILITIES, Quantity, System
 from biela.equations.virtual_power import Route
@@ -13,8 +15,12 @@ __all__ = [
     "CAPABILITIES",
     "Constraint",
     "Equations",
+    "FlexibleBody",
     "Quantity",
+    "Regrouping",
     "Route",
     "SymbolicSystem",
     "System",
+    "Through",
+    "regrouped",
 ]

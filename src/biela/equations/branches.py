@@ -14,7 +14,7 @@ Newton and Euler (Luh, Walker & Paul 1980) on a pair of trees instead of a chain
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from biela.atoms import Atom
@@ -26,11 +26,16 @@ _Effect = tuple[int, Vector]
 
 
 class Loads:
-    """Forces by the point they go through, and moments by the base of what they act on."""
+    """Forces by the point they go through, and moments by the base of what they act on.
+
+    Generalised forces go by the number of their coordinate: those of modes, which move no point
+    alone.
+    """
 
     def __init__(self) -> None:
         self.forces: dict[Point, Vector] = {}
         self.moments: dict[Base, Vector] = {}
+        self.generalised: dict[int, Atom] = {}
 
     def add_force(self, point: Point, force: Vector) -> None:
         """Add a force through a point."""
@@ -39,6 +44,11 @@ class Loads:
     def add_moment(self, base: Base, moment: Vector) -> None:
         """Add a moment on whatever turns with a base."""
         _add(self.moments, base, moment)
+
+    def add_generalised(self, coordinate: int, force: Atom) -> None:
+        """Add a force that has power with one velocity only."""
+        known = self.generalised.get(coordinate)
+        self.generalised[coordinate] = force if known is None else known + force
 
 
 class Branches:
@@ -58,10 +68,14 @@ class Branches:
                 omega = Vector.of(space, base, base.rotation.angular_velocity)
                 self._turns[base] = _effects(omega, velocities)
 
-    def generalised_forces(self, loads: Loads) -> list[Atom]:
-        """Q_j for every coordinate j."""
+    def generalised_forces(self, loads: Loads, rows: Collection[int] | None = None) -> list[Atom]:
+        """Q_j for every coordinate j, or for those of ``rows`` and zero for the others."""
         space = self._space
+        wanted = range(self._count) if rows is None else rows
         Q = [space.workspace.atom(0)] * self._count
+        for j, force_j in loads.generalised.items():
+            if j in wanted:
+                Q[j] = force_j
         forces, moments = dict(loads.forces), dict(loads.moments)
         # points were made after their parents, so backwards every child comes first
         for point in reversed(space.points.values()):
@@ -69,7 +83,8 @@ class Branches:
             if force is None or force.is_zero or point.parent is None:
                 continue
             for j, direction in self._links[point]:
-                Q[j] = Q[j] + direction.dot(force)
+                if j in wanted:
+                    Q[j] = Q[j] + direction.dot(force)
             for base, part in point.vector.parts.items():
                 _add(moments, base, Vector.of(space, base, part).cross(force))
             _add(forces, point.parent, force)
@@ -78,13 +93,14 @@ class Branches:
             if moment is None or moment.is_zero or base.parent is None:
                 continue
             for j, axis in self._turns[base]:
-                Q[j] = Q[j] + axis.dot(moment)
+                if j in wanted:
+                    Q[j] = Q[j] + axis.dot(moment)
             _add(moments, base.parent, moment)
         return Q
 
 
 def _effects(u: Vector, velocities: Sequence[Atom]) -> list[_Effect]:
-    found = ((j, u.diff(rate)) for j, rate in enumerate(velocities))
+    found = enumerate(u.diff_by_each(velocities))
     return [(j, direction) for j, direction in found if not direction.is_zero]
 
 

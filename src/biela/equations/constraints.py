@@ -11,7 +11,7 @@ stacked below the derivative of the former:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from biela.atoms import Atom, Kind, jacobian, substitute
 from biela.errors import ModelError
@@ -102,17 +102,25 @@ class ConstraintSet:
         initial: Sequence[Atom] = (),
         initial_velocity: Sequence[Atom] = (),
     ) -> Levels:
-        """All levels, with initial conditions as further rows."""
+        """All levels, with initial conditions as further rows.
+
+        A condition on the initial position fixes no velocity: a motion may well start through it
+        (Plaza 2015, eqs 2.46 to 2.49).
+        """
         geometric = [c for c in self.written if c.geometric]
         others = [c for c in self.written if not c.geometric]
-        return levels(
+        found = levels(
             self._space,
-            [*(c.equation for c in geometric), *initial],
-            [*(c.velocity for c in geometric), *(None for _ in initial)],
+            [c.equation for c in geometric],
+            [c.velocity for c in geometric],
             [*(c.equation for c in others), *initial_velocity],
             q,
             v,
         )
+        if not initial:
+            return found
+        slopes = jacobian(list(initial), list(q)).rows
+        return replace(found, Phi=[*found.Phi, *initial], Phi_q=[*found.Phi_q, *slopes])
 
     def check(self, label: str, equation: Atom, geometric: bool) -> None:
         """Refuse what a constraint of that kind cannot depend on."""

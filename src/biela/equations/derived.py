@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biela.atoms import expanded_size, expanded_text, latex
+from biela.atoms import Atom, expanded_size, expanded_text
 from biela.code import Count, Function
-from biela.equations.elimination import constrained_matrix, factorise
+from biela.equations.choice import Pair
 from biela.equations.system import System
-from biela.equations.virtual_power import Route
-from biela.errors import ExpressionTooLargeError
+from biela.equations.typeset import letter, matrix_latex
 
 if TYPE_CHECKING:
     from biela.equations.symbolic import SymbolicSystem
 
-_LETTERS = {
-    "Phi": r"\Phi",
-    "Phi_q": r"\Phi_q",
-    "Phi_v": r"\Phi_v",
-    "dPhi": r"\dot\Phi",
-    "beta": r"\beta",
-    "gamma": r"\gamma",
-}
+#: A matrix of more atoms is not shown in a notebook unless asked for.
+_PAGE = 150
 
 
 @dataclass(frozen=True)
@@ -33,8 +26,12 @@ class Equations:
 
     source: SymbolicSystem
     system: System
-    route: Route
+    #: How M and Q were derived for use together.
+    route: Pair
+    #: The matrices, M and Q as they are smallest together.
     expressions: Mapping[str, Any]
+    #: M and Q as each is smallest without the other.
+    alone: Mapping[str, Any]
 
     def __repr__(self) -> str:
         return f"Equations of {self.source.name}, derived {self.route}: {self.joint().count}"
@@ -49,12 +46,16 @@ class Equations:
 
     def joint(self, *names: str) -> Function:
         """One function of several matrices, which computes what they share once."""
-        outputs = {name: self._expression(name) for name in names or self.expressions}
+        outputs = self._chosen(names or tuple(self.expressions))
         return self.source.function("_".join(outputs), outputs)
 
-    def _expression(self, name: str) -> Any:
-        self.system[name]  # says what is missing
-        return self.expressions[name]
+    def _chosen(self, names: Sequence[str]) -> dict[str, Any]:
+        """The form of each matrix that is smallest in this company."""
+        for name in names:
+            self.system[name]  # says what is missing
+        together = "M" in names and "Q" in names
+        kept = self.expressions if together else {**self.expressions, **self.alone}
+        return {name: kept[name] for name in names}
 
     def accelerations(self) -> Function:
         """Accelerations ``a`` and multipliers ``lam`` solved for, without a numeric solver.
@@ -62,18 +63,11 @@ class Equations:
         The elimination is symbolic, in an order that is safe in every position; see
         `biela.equations.elimination`.
         """
-        M, Q = self.expressions["M"], self.expressions["Q"]
-        n = len(M)
-        if "Phi_v" not in self.expressions:
-            return self.source.function("accelerations", {"a": factorise(M).solve(Q)})
-        A = constrained_matrix(M, self.expressions["Phi_v"])
-        factors = factorise(A, late=range(n, len(A)))
-        x = factors.solve([*Q, *self.expressions["gamma"]])
-        return self.source.function("accelerations", {"a": x[:n], "lam": x[n:]})
+        return self.system["accelerations"]
 
     def count(self) -> dict[str, Count]:
         """Operations and atoms of each matrix alone, and of those used together."""
-        counts = {name: function.count for name, function in self.system.functions.items()}
+        counts = {name: self.system[name].count for name in self.expressions}
         for names in (("M", "Q"), ("Phi_q", "Phi"), ("Phi_v", "gamma")):
             if all(name in self.expressions for name in names):
                 counts[" ".join(names)] = self.joint(*names).count
@@ -90,33 +84,38 @@ class Equations:
         functions = [
             self.source.function(
                 f"{model}_{'_'.join(names) if len(names) < 3 else 'all'}",
-                {name: self.expressions[name] for name in names},
+                self._chosen(names),
             )
             for names in dict.fromkeys(groups)
         ]
         return export(functions, language, folder, name=model, **options)
 
-    def latex(self, name: str, limit: int = 2000) -> str:
-        """A matrix as LaTeX, written out."""
-        rows = self._expression(name)
-        matrix = rows if isinstance(rows[0], list) else [[e] for e in rows]
-        body = " \\\\ ".join(" & ".join(latex(e, limit) for e in row) for row in matrix)
-        return f"{_LETTERS.get(name, name)} = \\begin{{bmatrix}} {body} \\end{{bmatrix}}"
+    def latex(self, name: str, limit: int = 500) -> str:
+        """A matrix as LaTeX with the equation it stands in; a large one by its shared atoms.
+
+        ``limit`` is the number of leaves and operations up to which it is written out.
+        """
+        return matrix_latex(name, self._matrix(name), self.expressions, limit)
 
     def _repr_latex_(self) -> str:
         lines = []
         for name in ("M", "Q", "Phi"):
             if name in self.expressions:
-                try:
+                count = self.system[name].count
+                if count.atoms <= _PAGE:
                     lines.append(f"$\\displaystyle {self.latex(name)}$")
-                except ExpressionTooLargeError:
-                    lines.append(f"${_LETTERS[name]}$: {self.system[name].count}")
+                else:
+                    lines.append(f"${letter(name)}$: {count}")
         return "<br>".join(lines)
+
+    def _matrix(self, name: str) -> list[list[Atom]]:
+        """A matrix by rows; a vector is a column."""
+        rows = self._chosen((name,))[name]
+        return [row if isinstance(row, list) else [row] for row in rows]
 
     def text(self, name: str, limit: int = 2000) -> str:
         """A matrix written out, entry by entry; a large one as a listing of its atoms."""
-        rows = self._expression(name)
-        matrix = rows if isinstance(rows[0], list) else [[e] for e in rows]
+        matrix = self._matrix(name)
         if sum(expanded_size(entry) for row in matrix for entry in row) > limit:
             return self.system[name].python()
         lines = []

@@ -25,10 +25,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from biela.atoms import Atom, select
 from biela.errors import SingularityError
 
 Matrix = list[list[Atom]]
+Floats = npt.NDArray[np.float64]
 
 #: A multiplier's pivot below this part of what was summed up in it is rounding only.
 DROP_TOLERANCE = 1e-12
@@ -145,6 +149,38 @@ def constrained_matrix(M: Matrix, Phi_v: Matrix) -> Matrix:
     zero = M[0][0] * 0
     top = [[*M[i], *(Phi_v[k][i] for k in range(m))] for i in range(n)]
     return top + [[*Phi_v[k], *([zero] * m)] for k in range(m)]
+
+
+@dataclass(frozen=True)
+class Stiffening:
+    """Which constraints have to be added to M to make it definite, and with what weight."""
+
+    rows: tuple[int, ...] = ()
+    weight: float = 1.0
+
+
+def lacking(masses: Sequence[Floats], jacobians: Sequence[Floats]) -> Stiffening:
+    """The constraints that act on null directions of M, seen at some positions.
+
+    The weight is a power of ten that brings them to the size of M.
+    """
+    needed: set[int] = set()
+    weight = 1.0
+    for M, Phi_v in zip(masses, jacobians, strict=True):
+        if not (np.isfinite(M).all() and np.isfinite(Phi_v).all()) or not Phi_v.size:
+            continue
+        values, vectors = np.linalg.eigh(M)
+        null = vectors[:, values < 1e-11 * max(abs(values[-1]), 1e-300)]
+        if not null.shape[1]:
+            continue
+        touched = np.abs(Phi_v @ null).max(axis=1)
+        found = np.nonzero(touched > 1e-9 * max(np.abs(Phi_v).max(), 1e-300))[0]
+        needed.update(int(i) for i in found)
+        if len(found):
+            squares = np.square(Phi_v[found]).sum(axis=1)
+            ratio = np.trace(M) / max(len(M) - null.shape[1], 1) / squares.mean()
+            weight = float(10.0 ** np.round(np.log10(ratio))) if ratio > 0 else 1.0
+    return Stiffening(tuple(sorted(needed)), weight)
 
 
 def stiffened(M: Matrix, Phi_v: Matrix, rows: Sequence[int], weight: Atom | float) -> Matrix:

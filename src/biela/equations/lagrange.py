@@ -8,40 +8,17 @@ the equations of Lagrange d/dt(∂T/∂q') - ∂T/∂q = F are M q'' = Q with
 
     M = ∂²T/∂q'∂q',     Q = F + ∂T/∂q - d/dt(∂T/∂q') with q'' = 0,
 
-where F are the generalised forces of gravity and wrenches (Goldstein, Poole & Safko, *Classical
-Mechanics*, 2002, §1.4–1.6).  T is a scalar, so no derivative of a vector in a turning base occurs:
-the acceleration bias that the direct route must take care of comes out by itself.
+where F are the generalised forces of gravity, wrenches and elasticity (Goldstein, Poole & Safko,
+*Classical Mechanics*, 2002, §1.4–1.6).  T is a scalar, so no derivative of a vector in a turning
+base occurs: the acceleration bias that the direct route must take care of comes out by itself.
 """
 
 from __future__ import annotations
 
 from biela.atoms import Atom, gradient, jacobian
+from biela.equations.energy import kinetic_energy
 from biela.equations.symbolic import SymbolicSystem
-from biela.space import angular_velocity, position, velocity, velocity_in
-
-
-def kinetic_energy(system: SymbolicSystem) -> Atom:
-    """T."""
-    space = system.space
-    total = system.workspace.atom(0)
-    for solid in system.solids:
-        v = velocity(space.inertial, solid.point)
-        omega = angular_velocity(space.root, solid.base)
-        total = total + (
-            v.norm2() * solid.mass / 2
-            + v.dot(omega.cross(solid.first_moment))
-            + omega.dot(solid.inertia @ omega) / 2
-        )
-    return total
-
-
-def potential_energy(system: SymbolicSystem) -> Atom:
-    """The potential of uniform gravity, V = -Σ g · (m r + mr), zero at the origin."""
-    total = system.workspace.atom(0)
-    for solid in system.solids:
-        r = position(system.origin, solid.point)
-        total = total - system.gravity.dot(r * solid.mass + solid.first_moment)
-    return total
+from biela.space import angular_velocity, velocity, velocity_in
 
 
 def applied_forces(system: SymbolicSystem) -> list[Atom]:
@@ -54,6 +31,16 @@ def applied_forces(system: SymbolicSystem) -> list[Atom]:
         momentum = v * solid.mass + omega.cross(solid.first_moment)
         for j, rate in enumerate(system.v):
             forces[j] = forces[j] + system.gravity.dot(momentum.diff(rate))
+    numbers = {q: j for j, q in enumerate(system.q)}
+    for body in system.flexible_bodies:
+        v = velocity(space.inertial, body.at)
+        omega = angular_velocity(space.root, body.base)
+        solid = body.deformed
+        momentum = v * solid.mass + omega.cross(solid.first_moment) + body.relative_momenta()[0]
+        for j, rate in enumerate(system.v):
+            forces[j] = forces[j] + system.gravity.dot(momentum.diff(rate))
+        for mode, force in zip(body.modes, body.elastic_forces(), strict=True):
+            forces[numbers[mode]] = forces[numbers[mode]] + force
     for wrench in system.wrenches:
         v = velocity_in(space.inertial, wrench.point, wrench.solid)
         omega = angular_velocity(space.root, wrench.solid.base)

@@ -30,6 +30,7 @@ def wrench_sums(system: SymbolicSystem) -> list[WrenchSum]:
     Reactions are not among them, so each vanishes only for a solid without constraints; the
     virtual power of all together always does (`virtual_powers`).
     """
+    system.check_rigid("the sum of Newton and Euler")
     return [(solid, *_wrench_sum(system, solid)) for solid in system.solids]
 
 

@@ -14,11 +14,7 @@ have to bring.  Plaza 2015, §8.2; Khalil & Dombre, *Modeling, Identification an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 
 from biela.atoms import Atom
 from biela.code import Function
@@ -28,9 +24,8 @@ from biela.equations.symbolic import SymbolicSystem
 from biela.equations.virtual_power import Motion, bodies
 from biela.space import Algebra, Solid, Vector, angular_acceleration, derivative
 
-Floats = npt.NDArray[np.float64]
-
-_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+#: The ten parameters of a solid, in the order of `Solid.inertial_parameters`.
+PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 _INERTIAS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
@@ -56,12 +51,13 @@ class Regressor:
 
 def regressor(system: SymbolicSystem, algebra: Algebra | None = None) -> Regressor:
     """K of all solids, by the same operators and sums as the mass matrix."""
+    system.check_rigid("the regressor")
     space = system.space
     with space.using(algebra or space.algebra):
         branches = Branches(space, system.v)
         columns, names = [], []
         for motion in bodies(space, system.solids, system.v).motions:
-            for name, loads in zip(_PARAMETERS, _unit_loads(system, motion), strict=True):
+            for name, loads in zip(PARAMETERS, _unit_loads(system, motion), strict=True):
                 columns.append(branches.generalised_forces(loads))
                 names.append(f"{motion.solid.name}.{name}")
     K = [[column[j] for column in columns] for j in range(len(system.v))]
@@ -91,66 +87,3 @@ def _loads(solid: Solid, force: Vector, moment: Vector) -> Loads:
     loads.add_force(solid.point, force)
     loads.add_moment(solid.base, moment)
     return loads
-
-
-@dataclass(frozen=True)
-class BaseParameters:
-    """The combinations of inertial parameters that the motion can tell apart.
-
-    τ = K[:, independent] φ_base with φ_base = φ[independent] + regrouping φ[dependent];
-    parameters that are in neither list have no effect.
-    """
-
-    names: tuple[str, ...]
-    independent: tuple[int, ...]
-    dependent: tuple[int, ...]
-    regrouping: Floats
-
-    def text(self) -> str:
-        """Each base parameter as a sum of inertial parameters."""
-        lines = []
-        for row, i in enumerate(self.independent):
-            terms = [
-                f"{factor:+.6g} {self.names[j]}"
-                for factor, j in zip(self.regrouping[row], self.dependent, strict=True)
-                if abs(factor) > 1e-9
-            ]
-            lines.append(" ".join([self.names[i], *terms]))
-        return "\n".join(lines)
-
-
-def base_parameters(
-    found: Regressor, parameters: Sequence[float], states: int = 0, seed: int = 0
-) -> BaseParameters:
-    """Base parameters by numeric rank: columns of K at many random states.
-
-    Gautier, *Numerical calculation of the base inertial parameters of robots* (1991): a column is
-    dependent if the columns kept so far span it.
-    """
-    K = found.function()
-    n, columns = len(found.source.v), len(found.names)
-    count = states or max(4, 3 * columns // n + 4)
-    random = np.random.default_rng(seed)
-    q, v, a = (random.uniform(-1.5, 1.5, (count, n)) for _ in range(3))
-    stacked = K.map(np.zeros(count), q, v, a, np.asarray(parameters, float))
-    W = stacked.reshape(count * n, columns)
-    scale = float(np.abs(W).max()) * max(W.shape) * np.finfo(float).eps * 100
-    independent: list[int] = []
-    dependent: list[int] = []
-    basis = np.zeros((W.shape[0], 0))
-    for j in range(columns):
-        column = W[:, j]
-        rest = column - basis @ (basis.T @ column)
-        rest -= basis @ (basis.T @ rest)  # twice is enough
-        size = float(np.linalg.norm(rest))
-        if size > scale:
-            independent.append(j)
-            basis = np.column_stack([basis, rest / size])
-        elif np.abs(column).max() > scale:
-            dependent.append(j)
-    regrouping = (
-        np.linalg.lstsq(W[:, independent], W[:, dependent], rcond=None)[0]
-        if dependent
-        else np.zeros((len(independent), 0))
-    )
-    return BaseParameters(found.names, tuple(independent), tuple(dependent), regrouping)

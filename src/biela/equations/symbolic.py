@@ -7,18 +7,25 @@ biela derives the matrices of the motion from them and turns them into a `System
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from biela.atoms import Atom, Workspace, jacobian, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
-from biela.equations import virtual_power
+from biela.equations import forces, virtual_power
+from biela.equations.beams import beam, vibrations
+from biela.equations.capabilities import coordinate_units, drawing, makers
+from biela.equations.choice import derive
 from biela.equations.constraints import Constraint, ConstraintSet, Levels
 from biela.equations.derived import Equations
-from biela.equations.system import Quantity, System
-from biela.equations.virtual_power import CANDIDATES, Route
+from biela.equations.flexible import FlexibleBody, particles
+from biela.equations.system import LazyFunctions, Quantity, System
+from biela.equations.virtual_power import FOR_FORCES, FOR_MASS, Dynamics, Route
 from biela.errors import DomainError, ModelError
 from biela.space import (
+    Algebra,
     Base,
     Frame,
     Point,
@@ -35,6 +42,7 @@ from biela.space import (
     velocity,
     velocity_in,
 )
+from biela.space.rotations import triple
 from biela.space.solids import point_inertia
 
 
@@ -60,6 +68,7 @@ class SymbolicSystem:
         self.space = Space(self.workspace)
         self._gravity = Vector(self.space, {})
         self.solids: list[Solid] = []
+        self.flexible_bodies: list[FlexibleBody] = []
         self.wrenches: list[Wrench] = []
         self._constraints = ConstraintSet(name, self.space)
         self._coordinates: list[Atom] = []
@@ -69,6 +78,11 @@ class SymbolicSystem:
         self._initial: list[Atom] = []
         self._initial_velocity: list[Atom] = []
         self._outputs: dict[str, Atom] = {}
+        self._events: dict[str, Atom] = {}
+        self._explicit: dict[Atom, Atom] = {}
+        self._start: dict[Atom, float] = {}
+        #: Potential energies of springs and the like, gravity not included.
+        self.potentials: list[Atom] = []
         self._unknowns: list[Atom] = []
 
     def __repr__(self) -> str:
@@ -117,6 +131,11 @@ class SymbolicSystem:
     def parameter_symbols(self) -> list[Atom]:
         """The parameters in the order of their declaration."""
         return list(self._parameters)
+
+    @property
+    def parameter_values(self) -> dict[Atom, float]:
+        """The value of each parameter."""
+        return dict(self._parameters)
 
     def coordinates(self, names: str | Sequence[str], inertia: bool = True) -> tuple[Atom, ...]:
         """Declare coordinates; ``inertia=False`` for those that move no mass.
@@ -169,6 +188,37 @@ class SymbolicSystem:
         """Add an entry to the outputs y."""
         self._outputs[name] = expression
 
+    def event(self, name: str, expression: Atom) -> None:
+        """Watch an expression: a change of its sign is an event of a simulation."""
+        if name in self._events:
+            raise ModelError(f"{self.name}: two events are called {name}")
+        self._events[name] = self.workspace.atom(expression)
+
+    def explicit(self, coordinate: Atom, expression: Atom) -> None:
+        """Give a dependent coordinate in closed form, as a function of the others."""
+        if coordinate not in self._coordinates:
+            raise ModelError(f"{self.name}: {coordinate!r} is not one of its coordinates")
+        self._explicit[coordinate] = self.workspace.atom(expression)
+
+    def start(self, values: Mapping[Atom | str, float] | None = None, /, **named: float) -> None:
+        """Set where a motion starts: values of coordinates and velocities, by symbol or name.
+
+        They are a first guess where constraints leave no choice; what is not given is 0.
+        """
+        symbols = {symbol.name: symbol for symbol in (*self.q, *self.v)}
+        given: dict[Atom | str, float] = {**(values or {}), **named}
+        for key, value in given.items():
+            name = key if isinstance(key, str) else key.name
+            if name not in symbols:
+                known = ", ".join(symbols)
+                raise ModelError(f"{self.name}: {name} is no coordinate or velocity of {known}")
+            self._start[symbols[name]] = float(value)
+
+    @property
+    def multipliers(self) -> list[Atom]:
+        """The symbols of the multipliers, in the order of the rows of the constraints."""
+        return [c.multiplier for c in self._constraints.ordered]
+
     # --------------------------------------------------------------- what moves
 
     def solid(
@@ -180,15 +230,19 @@ class SymbolicSystem:
         com: Sequence[Atom | float] | Vector = (0, 0, 0),
         inertia: Tensor | None = None,
         first_moment: Sequence[Atom | float] | Vector | None = None,
+        central_inertia: Tensor | None = None,
     ) -> Solid:
         """Add a rigid body with a frame at a point and along a base.
 
         ``com`` goes from the point to the centre of mass, in the base of the body; or
-        ``first_moment`` gives mass times that vector. ``inertia`` is about the point (default: a
-        mass without extension, as seen from there).
+        ``first_moment`` gives mass times that vector. ``inertia`` is about the point; or
+        ``central_inertia`` is about the centre of mass, along the base of the body (default: none,
+        a mass without extension).
+
+        Raises:
+            ModelError: If the name is taken, the mass negative, or both inertias are given.
         """
-        if any(solid.name == name for solid in self.solids):
-            raise ModelError(f"{self.name}: two solids are called {name}")
+        self._check_new(name)
         m = self.workspace.atom(mass)
         if m.value is not None and m.value < 0:
             raise ModelError(f"{self.name}: solid {name} has a negative mass, {m.value}")
@@ -196,10 +250,124 @@ class SymbolicSystem:
         given = self._vector(base, com if first_moment is None else first_moment).gathered(base)
         moment = given if first_moment is not None else given.map(lambda x: m * x, settle=False)
         if inertia is None:
-            inertia = point_inertia(base, m, moment)
-        solid = Solid(name, at, base, m, moment, inertia)
+            centre = given if first_moment is None else given.map(lambda x: x / m, settle=False)
+            inertia = point_inertia(base, centre, moment)
+            if central_inertia is not None:
+                inertia = inertia + central_inertia
+        elif central_inertia is not None:
+            raise ModelError(
+                f"{self.name}: solid {name} has an inertia about its point and one about its "
+                f"centre of mass; give one of them"
+            )
+        solid = Solid(name, at, base, m, moment, inertia.gathered(base))
         self.solids.append(solid)
         return solid
+
+    def flexible(
+        self,
+        name: str,
+        at: Point,
+        base: Base,
+        modes: Sequence[Atom],
+        masses: Any,
+        places: Any,
+        shapes: Any,
+        stiffness: Sequence[Sequence[Atom | float]],
+        damping: Sequence[Sequence[Atom | float]] | None = None,
+        turns: Any = None,
+        unit_mass: Atom | float = 1,
+        unit_length: Atom | float = 1,
+    ) -> FlexibleBody:
+        """Add a body that deflects in assumed shapes, given at particles.
+
+        Particle n of ``masses`` (N) rests at ``places`` (N, 3), from ``at`` in ``base``, and a unit
+        of mode a moves it by ``shapes[a][n]`` (modes, N, 3) and turns it by ``turns[a][n]`` (only
+        markers need this).  ``modes`` are coordinates of the system, ``stiffness`` and ``damping``
+        their matrices.  Masses and places may be numbers of units that are parameters.
+        """
+        self._check_new(name)
+        body = particles(
+            self,
+            (name, at, base, tuple(modes)),
+            (masses, places, shapes, turns),
+            (stiffness, damping),
+            (self.workspace.atom(unit_mass), self.workspace.atom(unit_length)),
+        )
+        self.flexible_bodies.append(body)
+        return body
+
+    def beam(
+        self,
+        name: str,
+        at: Point,
+        base: Base,
+        length: Atom | float,
+        mass_per_length: Atom | float,
+        bending: Mapping[str, Atom | float],
+        modes: int = 1,
+        along: str = "x",
+        ends: str = "clamped-free",
+        damping: Atom | float = 0,
+        polynomials: int | None = None,
+    ) -> FlexibleBody:
+        """Add a slender beam from a point along an axis of a base, which bends in its vibrations.
+
+        ``bending`` gives the stiffness E I for deflections along one or two other axes.  For each,
+        ``modes`` coordinates are declared, named ``{name}_y1`` …: the largest deflection that the
+        vibration makes.  The frame is held in the beam as ``ends`` say.  ``damping`` (s) is that of
+        the material, D = damping K; ``polynomials`` is how many the shapes are sought among.
+        """
+        self._check_new(name)
+        atom = self.workspace.atom
+        body = beam(
+            self,
+            (name, at, base),
+            (atom(length), atom(mass_per_length), atom(damping)),
+            {axis: atom(EI) for axis, EI in bending.items()},
+            along,
+            vibrations(modes, ends, polynomials),
+        )
+        self.flexible_bodies.append(body)
+        return body
+
+    def _check_new(self, name: str) -> None:
+        taken = {body.name for body in self.solids} | {body.name for body in self.flexible_bodies}
+        if name in taken:
+            raise ModelError(f"{self.name}: two solids are called {name}")
+
+    def check_rigid(self, who: str) -> None:
+        """Refuse flexible bodies where only solids are treated.
+
+        Raises:
+            ModelError: If there is a flexible body.
+        """
+        if self.flexible_bodies:
+            raise ModelError(
+                f"{self.name}: {who} knows rigid bodies only, and "
+                f"{self.flexible_bodies[0].name} is flexible"
+            )
+
+    def with_solids(
+        self, solids: Sequence[Solid], parameters: Mapping[Atom, float]
+    ) -> SymbolicSystem:
+        """A copy with other solids in place of its own, one for one, and with other parameters.
+
+        The trees of bases and points are shared.
+        """
+        twin = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list | dict | set):
+                setattr(twin, name, value.copy())
+        twin._constraints = copy(self._constraints)
+        twin._constraints.written = list(self._constraints.written)
+        replaced = dict(zip(self.solids, solids, strict=True))
+        twin.solids = list(solids)
+        twin.wrenches = [
+            replace(wrench, solid=replaced.get(wrench.solid, wrench.solid))
+            for wrench in self.wrenches
+        ]
+        twin._parameters = dict(parameters)
+        return twin
 
     def _vector(self, base: Base, components: Sequence[Atom | float] | Vector) -> Vector:
         if isinstance(components, Vector):
@@ -228,6 +396,7 @@ class SymbolicSystem:
         ``reaction_on`` the opposite acts on another solid.  ``toward`` sets the direction of the
         operations with it (a force of the inertial base is often cheapest towards the root).
         """
+        self._check_solid(solid)
         nothing = Vector(self.space, {})
         force = nothing if force is None else self._vector(self.base, force)
         moment = nothing if moment is None else self._vector(self.base, moment)
@@ -235,8 +404,17 @@ class SymbolicSystem:
         name = name or f"wrench{len(self.wrenches) + 1}"
         self.wrenches.append(Wrench(name, solid, point, force, moment, toward))
         if reaction_on is not None:
+            self._check_solid(reaction_on)
             self.wrenches.append(
                 Wrench(f"{name}_reaction", reaction_on, point, -force, -moment, toward)
+            )
+
+    def _check_solid(self, solid: object) -> None:
+        if not isinstance(solid, Solid):
+            what = getattr(solid, "name", repr(solid))
+            raise ModelError(
+                f"{self.name}: {what} is not a solid; on a flexible body forces act at a marker, "
+                f"made by marker(name, where)"
             )
 
     def spring(
@@ -254,17 +432,41 @@ class SymbolicSystem:
         The pull is k (l - l0) + c l' - f: an actuator force f pushes the points apart.  None in
         place of a solid is the ground.
         """
-        gap = position(first[1], second[1])
-        distance2 = gap.norm2()
-        distance = distance2 ** self.workspace.atom(0.5)
-        pull = self.workspace.atom(stiffness) * (distance - length) - force
-        pull = pull + self.workspace.atom(damping) * self.space.time_rate(distance)
-        along = gap * (pull / distance)
-        for (solid, point), sign in ((first, 1), (second, -1)):
-            if solid is not None:
-                self.wrenches.append(
-                    Wrench(name, solid, point, along * sign, Vector(self.space, {}))
-                )
+        k, l, c, f = (self.workspace.atom(x) for x in (stiffness, length, damping, force))
+        ends = self._checked(first), self._checked(second)
+        self._add(forces.spring(self.space, name, ends, k, l, c, f))
+
+    def bushing(
+        self,
+        name: str,
+        first: tuple[Solid | None, Point],
+        second: tuple[Solid | None, Point],
+        stiffness: Sequence[Atom | float],
+        damping: Sequence[Atom | float] = (0, 0, 0),
+        rest: Sequence[Atom | float] = (0, 0, 0),
+        base: Base | None = None,
+    ) -> None:
+        """Three springs and dampers between two points, along the axes of a base.
+
+        The base, that of the first solid unless given, must be fixed in one of the two solids (the
+        inertial base, if one of them is None, the ground).  ``stiffness`` (N/m) and ``damping``
+        (N s/m) are along its axes; ``rest`` is the gap without force.
+
+        Raises:
+            ModelError: If the base turns against both solids.
+        """
+        k, c, x0 = (triple(self.workspace, values) for values in (stiffness, damping, rest))
+        ends = self._checked(first), self._checked(second)
+        self._add(forces.bushing(self.space, name, ends, k, c, x0, base))
+
+    def _checked(self, end: tuple[Solid | None, Point]) -> tuple[Solid | None, Point]:
+        if end[0] is not None:
+            self._check_solid(end[0])
+        return end
+
+    def _add(self, element: forces.Element) -> None:
+        self.wrenches += element.wrenches
+        self.potentials.append(element.potential)
 
     # -------------------------------------------------------------- constraints
 
@@ -340,14 +542,20 @@ class SymbolicSystem:
 
     def mass_and_forces(self, route: Route) -> tuple[list[list[Atom]], list[Atom]]:
         """M and Q by virtual power, on a given route."""
-        return virtual_power.mass_and_forces(
+        dynamics = self._dynamics(route.solids)
+        return dynamics.mass(route.carry), dynamics.forces(route.carry)
+
+    def _dynamics(self, algebra: Algebra) -> Dynamics:
+        """What the bodies need by one algebra."""
+        return virtual_power.dynamics(
             self.space,
             self.solids,
             self.wrenches,
             self.gravity,
             self.v,
             [i for i, q in enumerate(self._coordinates) if q not in self._inertialess],
-            route,
+            algebra,
+            self.flexible_bodies,
         )
 
     def constraints(self) -> Levels:
@@ -355,23 +563,20 @@ class SymbolicSystem:
         return self._constraints.levels(self.q, self.v)
 
     def equations(self, route: Route | None = None) -> Equations:
-        """Derive everything; without a route, by the one that gives fewest operations."""
-        if not self.solids:
+        """Derive everything; without a route, by those that give fewest operations."""
+        if not (self.solids or self.flexible_bodies):
             raise ModelError(f"{self.name} has no solids: add one with solid(…)")
         if not self._coordinates:
             raise ModelError(f"{self.name} has no coordinates: declare them first")
         self._check_inertialess()
-        chosen, (M, Q) = min(
-            (
-                (candidate, self.mass_and_forces(candidate))
-                for candidate in ((route,) if route else self._candidates())
-            ),
-            key=lambda found: self._size(found[1]),
-        )
-        entries: dict[str, Any] = {"M": M, "Q": Q}
+        for_M, for_Q = ([route], [route]) if route else self._candidates()
+        choice = derive(self._dynamics, for_M, for_Q)
+        together = choice.together
+        held: dict[Atom, Atom | float] = {symbol: 0 for symbol in self._unknowns}
+        entries: dict[str, Any] = {"M": together.M, "Q": substitute(together.Q, held)}
+        alone: dict[str, Any] = {"M": choice.apart.M, "Q": substitute(choice.apart.Q, held)}
         if self._unknowns:
-            by_unknown = jacobian(Q, self._unknowns).rows
-            entries["Q"] = substitute(Q, {symbol: 0 for symbol in self._unknowns})
+            by_unknown = jacobian(together.Q, self._unknowns).rows
             entries["V"] = [[-row[k] for row in by_unknown] for k in range(len(self._unknowns))]
         ordered = self._constraints.ordered
         if ordered:
@@ -394,23 +599,42 @@ class SymbolicSystem:
             }
         if self._outputs:
             entries["outputs"] = list(self._outputs.values())
+        if self._events:
+            entries["events"] = list(self._events.values())
+        if self._explicit:
+            entries["positions"] = [self._explicit.get(q, q) for q in self.q]
         entries = {name: entry for name, entry in entries.items() if entry}
+        units = coordinate_units(self)
         system = System(
             name=self.name,
-            q=tuple(Quantity(q.name) for q in self.q),
-            v=tuple(Quantity(v.name) for v in self.v),
+            q=tuple(self._quantity(q, units[q]) for q in self.q),
+            v=tuple(self._quantity(q.velocity, units[q] and f"{units[q]}/s") for q in self.q),
             u=tuple(Quantity(u.name, "", value) for u, value in self._inputs.items()),
             p=tuple(Quantity(p.name, "", value) for p, value in self._parameters.items()),
             y=tuple(Quantity(name) for name in self._outputs),
             multipliers=tuple(c.name for c in ordered),
             geometric=sum(c.geometric for c in ordered),
-            functions={name: self.function(name, {name: e}) for name, e in entries.items()},
+            events=tuple(self._events),
+            drawing=drawing(self),
+            functions=LazyFunctions(
+                {n: self.function(n, {n: alone.get(n, e)}) for n, e in entries.items()},
+                makers(self, entries),
+            ),
         )
-        return Equations(self, system, chosen, entries)
+        return Equations(self, system, together, entries, alone)
+
+    def _quantity(self, symbol: Atom, unit: str) -> Quantity:
+        return Quantity(symbol.name, unit, self._start.get(symbol, 0.0), symbol in self._start)
 
     def _check_inertialess(self) -> None:
         """A coordinate declared to move no mass must not."""
-        for solid in self.solids:
+        for body in self.flexible_bodies:
+            for q in self._inertialess.intersection(body.modes):
+                raise ModelError(
+                    f"{self.name}: coordinate {q.name} is declared without inertia, but it "
+                    f"is a mode of {body.name}"
+                )
+        for solid in [*self.solids, *(body.deformed for body in self.flexible_bodies)]:
             if not any(x.ref for x in solid.inertial_parameters):
                 continue
             moving = [velocity(self.space.inertial, solid.point)]
@@ -422,24 +646,22 @@ class SymbolicSystem:
                         f"moves solid {solid.name}"
                     )
 
-    def _candidates(self) -> list[Route]:
-        """The routes worth trying: merging turns needs turns that can be merged."""
-        merging = any(base.follows_axis for base in self.space.bases.values())
-        return [route for route in CANDIDATES if merging or not route.carry.merge]
+    def _candidates(self) -> tuple[list[Route], list[Route]]:
+        """The routes worth trying for M and for Q: merging turns needs turns that can be merged."""
+        if any(base.follows_axis for base in self.space.bases.values()):
+            return list(FOR_MASS), list(FOR_FORCES)
+        unmerged = ([route.unmerged for route in routes] for routes in (FOR_MASS, FOR_FORCES))
+        for_M, for_Q = (list(dict.fromkeys(routes)) for routes in unmerged)
+        return for_M, for_Q
 
-    def _size(self, matrices: tuple[list[list[Atom]], list[Atom]]) -> int:
-        M, Q = matrices
-        table = self.workspace.table
-        return len(table.live(e.ref for row in [*M, Q] for e in row))
-
-    def function(self, name: str, outputs: Mapping[str, Entries]) -> Function:
+    def function(self, name: str, outputs: Mapping[str, Entries], **more: list[Atom]) -> Function:
         """A function of t, q, v, u and p, and of the multipliers if the outputs need them."""
         inputs: dict[str, Any] = {"t": self.time, "q": self.q, "v": self.v}
         inputs |= {"u": list(self._inputs), "p": list(self._parameters)}
-        multipliers = [c.multiplier for c in self._constraints.ordered]
+        multipliers = self.multipliers
         if multipliers and self._needs(outputs).intersection(m.ref for m in multipliers):
             inputs["lam"] = multipliers
-        return Function(name, inputs, outputs)
+        return Function(name, inputs | more, outputs)
 
     def _needs(self, outputs: Mapping[str, Entries]) -> set[int]:
         """All atoms that the outputs depend on."""

@@ -13,7 +13,7 @@ is missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -27,10 +27,12 @@ Floats = npt.NDArray[np.float64]
 
 #: The capabilities a system may have, and what each of them is.
 CAPABILITIES: Final[Mapping[str, str]] = {
-    "rates": "q' = N(q) v",
+    "rates": "q' = N(q) v; identity where it is not given",
+    "retract": "q ⊕ δ, the position after a displacement; q + δ where it is not given",
     "accelerations": "v' solved for",
     "M": "mass matrix",
     "Q": "generalised forces",
+    "M_Q": "both together, in the form that is cheapest for both",
     "V": "matrix of the joint unknowns ε, M v' + Vᵀ ε = Q",
     "Phi": "geometric constraints",
     "Phi_q": "their Jacobian by the coordinates",
@@ -42,20 +44,67 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "Init_q": "their Jacobian by the coordinates",
     "Init_v": "Jacobian of the velocity equations and initial velocities",
     "Init_beta": "their right-hand side",
-    "tangents": "derivatives of the residual of the equations of motion",
+    "tangents": "K and C, derivatives by q and v of M a + Φ_vᵀ λ - Q",
+    "energy": "kinetic and potential energy",
+    "power": "power of the forces that have no potential",
     "outputs": "y",
     "events": "functions whose sign changes are events",
     "positions": "dependent coordinates solved for",
+    "points": "places of the points of the model, to be drawn",
 }
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A named entry of a vector, with its unit and a default value."""
+    """A named entry of a vector, with its unit and a default value.
+
+    ``given`` says that somebody chose the value of a coordinate or velocity: an assembly keeps it
+    if it can.
+    """
 
     name: str
     unit: str = ""
     value: float = 0.0
+    given: bool = False
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a model is drawn as lines between its points.
+
+    ``points`` are the rows of the capability "points"; ``links`` pairs the name of a body with the
+    two points that a line of it joins.
+    """
+
+    points: tuple[str, ...]
+    links: tuple[tuple[str, int, int], ...]
+
+
+class LazyFunctions(Mapping[str, Function]):
+    """Functions by capability, some of which are only made when they are asked for."""
+
+    def __init__(
+        self, made: Mapping[str, Function], makers: Mapping[str, Callable[[], Function]]
+    ) -> None:
+        self._made, self._makers = dict(made), dict(makers)
+
+    def __getitem__(self, name: str) -> Function:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._made, *self._makers]))
+
+    def __len__(self) -> int:
+        return len({*self._made, *self._makers})
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made or name in self._makers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stored with all functions made: what makes them may not be storable."""
+        return LazyFunctions, ({name: self[name] for name in self}, {})
 
 
 @dataclass(frozen=True)
@@ -72,6 +121,9 @@ class System:
     multipliers: tuple[str, ...] = ()
     #: How many of the constraints are geometric; the others hold for velocities only.
     geometric: int = 0
+    #: One name for each event function.
+    events: tuple[str, ...] = ()
+    drawing: Drawing | None = None
     functions: Mapping[str, Function] = field(default_factory=dict)
 
     def __contains__(self, capability: object) -> bool:
@@ -113,6 +165,7 @@ class System:
         u: Sequence[float] | Floats | None = None,
         p: Mapping[str, float] | Sequence[float] | Floats | None = None,
         lam: Sequence[float] | Floats | None = None,
+        a: Sequence[float] | Floats | None = None,
     ) -> Any:
         """The value of a capability; what is not given is zero, or the default of the model."""
         function = self[capability]
@@ -123,6 +176,7 @@ class System:
             "u": self.inputs if u is None else u,
             "p": self._parameter_values(p),
             "lam": np.zeros(len(self.multipliers)) if lam is None else lam,
+            "a": np.zeros(len(self.v)) if a is None else a,
         }
         return function(*[arguments[a.name] for a in function.inputs])
 

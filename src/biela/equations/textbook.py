@@ -43,6 +43,7 @@ def mass_and_forces_textbook(system: SymbolicSystem) -> tuple[list[list[Atom]], 
 
 def dynamic_equations(system: SymbolicSystem) -> list[Atom]:
     """e, an equation for each coordinate; with reactions, if any, it is zero along the motion."""
+    system.check_rigid("the textbook's way")
     e = [system.workspace.atom(0) for _ in system.v]
     for solid in system.solids:
         e = _sum(e, _inertia_powers(system, solid))

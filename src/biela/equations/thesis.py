@@ -23,6 +23,7 @@ PLAIN_DOWN = Algebra(Toward.ROOT, extended=False)
 
 def mass_and_forces_thesis(system: SymbolicSystem) -> tuple[list[list[Atom]], list[Atom]]:
     """M and Q, solid after solid and term after term."""
+    system.check_rigid("the way of the thesis")
     n = len(system.v)
     zero = system.workspace.atom(0)
     M = [[zero] * n for _ in range(n)]

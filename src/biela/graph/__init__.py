@@ -1,8 +1,32 @@
 """Trees, loops and orderings: everything that is about integers.
 
-Spanning trees and fundamental loops of a mechanism, maximum matchings, strong components,
-fill-reducing orderings and elimination trees. Nothing here knows what a body or an equation is: a
-graph is arrays of integers in, arrays of integers out.
+Fill-reducing orderings, elimination trees and the patterns of sparse factors. Nothing here knows
+what a body or an equation is: a graph is arrays of integers in, arrays of integers out.
 
-May import numpy and numba, and no other package of biela. Empty as yet.
+May import numpy and numba, and no other package of biela. numba is loaded when something is first
+computed, not on import.
 """
+
+from __future__ import annotations
+
+from biela.graph.adjacency import Adjacency, adjacency, renumbered
+from biela.graph.elimination import (
+    FactorPattern,
+    elimination_tree,
+    factor_pattern,
+    postorder,
+    update_targets,
+)
+from biela.graph.ordering import minimum_degree
+
+__all__ = [
+    "Adjacency",
+    "FactorPattern",
+    "adjacency",
+    "elimination_tree",
+    "factor_pattern",
+    "minimum_degree",
+    "postorder",
+    "renumbered",
+    "update_targets",
+]

@@ -17,7 +17,8 @@ from biela.space.kinematics import (
 from biela.space.points import Frame, Point
 from biela.space.solids import Solid, Wrench
 from biela.space.space import Space
-from biela.space.vectors import Tensor, Vector
+from biela.space.tensors import Tensor, skew
+from biela.space.vectors import Vector, triple_cross
 
 __all__ = [
     "Algebra",
@@ -39,6 +40,8 @@ __all__ = [
     "point_tree",
     "position",
     "rotation_matrix",
+    "skew",
+    "triple_cross",
     "velocity",
     "velocity_in",
 ]

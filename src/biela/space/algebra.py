@@ -13,12 +13,14 @@ choice of three things:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 
 from biela.atoms import Atom
 from biela.space.bases import Base, keeps_along, project
-from biela.space.rotations import Matrix3, Triple, two_products
+from biela.space.rotations import Triple, two_products
 from biela.space.tree import common_ancestor
 
 #: The parts of a vector by base, in the order in which the bases were made.
@@ -63,21 +65,35 @@ class Algebra:
             {base: plus(project(x, a, base, self.merge), project(y, b, base, self.merge))}
         )
 
+    def sum(self, vectors: Sequence[Parts]) -> Parts:
+        """The sum of several vectors, in their order."""
+        terms = [parts for parts in vectors if parts]
+        if len(terms) < 2:
+            return terms[0] if terms else {}
+        if not self.extended:
+            return reduce(self.add, terms)
+        total = dict(terms[0])
+        for parts in terms[1:]:
+            for base, part in parts.items():
+                total[base] = plus(total[base], part) if base in total else part
+        return self.settled(total)
+
     def scaled(self, factor: Atom, u: Parts) -> Parts:
         """The vector times a factor."""
         return self.settled({b: (factor * x, factor * y, factor * z) for b, (x, y, z) in u.items()})
 
     def dot(self, zero: Atom, u: Parts, v: Parts) -> Atom:
         """The scalar product u · v."""
-        total = zero
+        table = zero.table
+        total = 0
         for a, x in u.items():
             for b, y in v.items():
                 _, p, q = self._together(a, x, b, y)
                 # zeros are frequent, and skipping them here is several times cheaper
                 for s, t in zip(p, q, strict=True):
                     if s.ref and t.ref:
-                        total = total + s * t
-        return total
+                        total = table.add(total, table.mul(s.ref, t.ref))
+        return Atom(table, total)
 
     def cross(self, u: Parts, v: Parts) -> Parts:
         """The vector product u x v; that of two parts belongs to the base where it was formed."""
@@ -92,23 +108,6 @@ class Algebra:
                 )
                 total[base] = plus(total[base], product) if base in total else product
         return self.settled(total)
-
-    def apply(self, lowest: Base, highest: Base, T: Matrix3, u: Parts) -> Parts:
-        """T u, for a tensor with the same components from ``lowest`` up to ``highest``."""
-        total: Parts = {}
-        for start, part in u.items():
-            base = self._tensor_base(lowest, highest, start, part)
-            v = part if base is start else project(part, start, base, self.merge)
-            a, b, c = (row[0] * v[0] + row[1] * v[1] + row[2] * v[2] for row in T)
-            total[base] = plus(total[base], (a, b, c)) if base in total else (a, b, c)
-        return self.settled(total)
-
-    def _tensor_base(self, lowest: Base, highest: Base, start: Base, part: Triple) -> Base:
-        """Where a part meets a tensor: the nearest base in which the tensor is natural."""
-        if keeps_along(part, start, highest):
-            return highest
-        shared = common_ancestor(start, highest)
-        return shared if shared.depth >= lowest.depth else lowest
 
     def single(self, parts: Parts) -> tuple[Base, Triple]:
         """A vector in one base; several parts are added in the order of this algebra."""
@@ -126,23 +125,31 @@ class Algebra:
 
     def settled(self, parts: Parts) -> Parts:
         """Parts without zeros, each lowered while its components stay the same, in order."""
+        if self._is_settled(parts):
+            return parts
         total: Parts = {}
-        ordered = parts if len(parts) < 2 else sorted(parts, key=lambda b: -b.depth)
-        for base in ordered:
+        for base in sorted(parts, key=lambda b: -b.depth):
             part = parts[base]
-            if not (part[0].ref or part[1].ref or part[2].ref):
+            if is_zero(part):
                 continue
             if self.extended:
-                while base.parent is not None and base.rotation.keeps(part):
+                while base.parent is not None and base.keeps(part):
                     base = base.parent
             total[base] = plus(total[base], part) if base in total else part
-        if len(total) < 2:
-            return total if any(x.ref for part in total.values() for x in part) else {}
         return {
             base: total[base]
             for base in sorted(total, key=lambda b: b.index)
-            if any(x.ref for x in total[base])
+            if not is_zero(total[base])
         }
+
+    def _is_settled(self, parts: Parts) -> bool:
+        """Whether nothing is to be done, which is the rule."""
+        last = -1
+        for base, part in parts.items():
+            if base.index < last or is_zero(part) or (self.extended and base.keeps(part)):
+                return False
+            last = base.index
+        return True
 
     def _together(self, a: Base, x: Triple, b: Base, y: Triple) -> tuple[Base, Triple, Triple]:
         """Two parts in one base; what keeps its components goes to the other for nothing."""
@@ -159,5 +166,14 @@ class Algebra:
 
 def plus(a: Triple, b: Triple) -> Triple:
     """The sum of components in one base."""
-    x, y, z = (u + v if u.ref and v.ref else (u if u.ref else v) for u, v in zip(a, b, strict=True))
-    return x, y, z
+    (x, y, z), (u, v, w) = a, b
+    return (
+        (x + u if u.ref else x) if x.ref else u,
+        (y + v if v.ref else y) if y.ref else v,
+        (z + w if w.ref else z) if z.ref else w,
+    )
+
+
+def is_zero(part: Triple) -> bool:
+    """Whether all components are zero."""
+    return not (part[0].ref or part[1].ref or part[2].ref)

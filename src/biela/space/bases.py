@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,8 @@ from biela.space.tree import branch, common_ancestor
 
 if TYPE_CHECKING:
     from biela.space.space import Space
-    from biela.space.vectors import Tensor, Vector
+    from biela.space.tensors import Tensor
+    from biela.space.vectors import Vector
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -37,6 +39,8 @@ class Base:
         self.space, self.name, self.parent = space, name, parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self._rotation = rotation
+        #: Whether components stay the same in the base before; never for the root.
+        self.keeps: Callable[[Triple], bool] = _never if rotation is None else rotation.keeps
         self.index = space.register_base(self)
 
     @property
@@ -109,9 +113,9 @@ class Base:
 
     def tensor(self, rows: Sequence[Sequence[Atom | float]]) -> Tensor:
         """The tensor with these components in this base."""
-        from biela.space.vectors import Tensor
+        from biela.space.tensors import Tensor
 
-        return Tensor(self.space, self, matrix3(self.space.workspace, rows))
+        return Tensor.of(self.space, self, matrix3(self.space.workspace, rows))
 
     def inertia(
         self,
@@ -129,8 +133,14 @@ class Base:
         return f"Base {self.name}"
 
 
+def _never(_: Triple) -> bool:
+    return False
+
+
 #: An edge of a path: the upper base of the edge, and whether it is walked upwards.
 Edge = tuple[Base, bool]
+#: A turn on a path: one edge, or several about one axis made as one.
+Turn = tuple[Rotation, bool]
 
 
 def path(start: Base, end: Base) -> list[Edge]:
@@ -149,21 +159,48 @@ def project(v: Triple, start: Base, end: Base, merge: bool = False) -> Triple:
 
     With ``merge``, consecutive turns about one axis are made as one, by the sum of their angles.
     """
-    for rotation, up in _turns(path(start, end), merge):
-        if not rotation.keeps(v):
-            v = rotation.to_new(v) if up else rotation.to_old(v)
-    return v
+    if start is end:
+        return v
+    way = turns(start, end, merge)
+    refs = v[0].ref, v[1].ref, v[2].ref
+    known = way.projected.get(refs)
+    if known is None:
+        known = v
+        for rotation, up in way.turns:
+            if not rotation.keeps(known):
+                known = rotation.to_new(known) if up else rotation.to_old(known)
+        way.projected[refs] = known
+    return known
 
 
 def keeps_along(v: Triple, start: Base, end: Base) -> bool:
     """Whether the components of a vector are the same all the way."""
-    return all(base.rotation.keeps(v) for base, _ in path(start, end))
+    for base, _ in path(start, end):  # noqa: SIM110 - a generator costs more than the question
+        if not base.keeps(v):
+            return False
+    return True
 
 
-def _turns(edges: Sequence[Edge], merge: bool) -> Iterator[tuple[Rotation, bool]]:
-    if not merge:
-        yield from ((base.rotation, up) for base, up in edges)
-        return
+@dataclass(frozen=True)
+class Way:
+    """The rotations from one base to another, and what has been projected along them."""
+
+    turns: list[Turn]
+    #: Components in the end base by the references of those in the start base.
+    projected: dict[tuple[int, int, int], Triple] = field(default_factory=dict)
+
+
+def turns(start: Base, end: Base, merge: bool = False) -> Way:
+    """The way from one base to another."""
+    known = start.space.turns.get((start, end, merge))
+    if known is None:
+        edges = path(start, end)
+        known = Way(list(_merged(edges)) if merge else [(b.rotation, up) for b, up in edges])
+        start.space.turns[start, end, merge] = known
+    return known
+
+
+def _merged(edges: Sequence[Edge]) -> Iterator[Turn]:
     run: list[Edge] = []  # consecutive turns about one axis
     for edge in edges:
         if run and _axis(run[-1][0]) != _axis(edge[0]):
@@ -184,7 +221,7 @@ def _axis(base: Base) -> int | None:
     return rotation.axis if isinstance(rotation, AxisRotation) else None
 
 
-def _joined(run: Sequence[Edge]) -> tuple[Rotation, bool]:
+def _joined(run: Sequence[Edge]) -> Turn:
     """One turn for several about one axis; angles are added from the root upwards."""
     first = run[0][0].rotation
     if len(run) == 1 or not isinstance(first, AxisRotation):

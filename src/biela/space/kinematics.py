@@ -18,7 +18,7 @@ from biela.space.points import Frame, Point
 from biela.space.rotations import Matrix3, Triple, matrix3
 from biela.space.space import Space
 from biela.space.tree import branch, common_ancestor
-from biela.space.vectors import Vector
+from biela.space.vectors import Vector, total
 
 if TYPE_CHECKING:
     from biela.space.solids import Solid
@@ -45,9 +45,14 @@ def position(start: Point, end: Point) -> Vector:
 
 def angular_velocity(observer: Base, base: Base) -> Vector:
     """The angular velocity of a base seen from another."""
-    meeting = common_ancestor(observer, base)
-    there = _chained(base.space, [_turning(b) for b in branch(meeting, base)])
-    return there - _chained(base.space, [_turning(b) for b in branch(meeting, observer)])
+    memory = base.space.memory
+    known = memory.get((observer, base))
+    if known is None:
+        meeting = common_ancestor(observer, base)
+        known = _chained(base.space, [_turning(b) for b in branch(meeting, base)])
+        known = known - _chained(base.space, [_turning(b) for b in branch(meeting, observer)])
+        memory[observer, base] = known
+    return known
 
 
 def derivative(u: Vector, observer: Base, rate: Rate) -> Vector:
@@ -56,11 +61,11 @@ def derivative(u: Vector, observer: Base, rate: Rate) -> Vector:
     Part by part: the derivative of the components in their base, and ω x u for the turning of that
     base (Plaza 2015, eq. 5.15).
     """
-    total = u.map(rate)
+    terms = [u.map(rate)]
     for base, part in u.parts.items():
         omega = angular_velocity(observer, base)
-        total = total + omega.cross(Vector.of(u.space, base, part))
-    return total
+        terms.append(omega.cross(Vector.of(u.space, base, part)))
+    return total(u.space, terms)
 
 
 def velocity(frame: Frame, point: Point) -> Vector:
@@ -72,7 +77,7 @@ def velocity(frame: Frame, point: Point) -> Vector:
     meeting = common_ancestor(frame.point, point)
 
     def links(end: Point) -> list[Vector]:
-        return [derivative(p.vector, frame.base, space.time_rate) for p in branch(meeting, end)]
+        return [_link_rate(frame.base, p) for p in branch(meeting, end)]
 
     return _chained(space, links(point)) - _chained(space, links(frame.point))
 
@@ -106,11 +111,17 @@ def acceleration_in(frame: Frame, point: Point, solid: Solid) -> Vector:
 
 def _chained(space: Space, vectors: Sequence[Vector]) -> Vector:
     """The sum of vectors along a branch, from the root outwards or from the leaf inwards."""
-    ordered = vectors if space.algebra.toward is Toward.LEAF else vectors[::-1]
-    total = Vector(space, {})
-    for vector in ordered:
-        total = total + vector
-    return total
+    return total(space, vectors if space.algebra.toward is Toward.LEAF else vectors[::-1])
+
+
+def _link_rate(observer: Base, point: Point) -> Vector:
+    """The derivative of the vector from the point before."""
+    memory = point.space.memory
+    known = memory.get((observer, point))
+    if known is None:
+        known = derivative(point.vector, observer, point.space.time_rate)
+        memory[observer, point] = known
+    return known
 
 
 def _turning(base: Base) -> Vector:

@@ -9,7 +9,8 @@ from biela.errors import DomainError
 from biela.space.algebra import Toward
 from biela.space.bases import Base
 from biela.space.points import Frame, Point
-from biela.space.vectors import Tensor, Vector
+from biela.space.tensors import Tensor
+from biela.space.vectors import Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Solid:
         if self.point.space is not self.base.space:
             raise DomainError(f"solid {self.name}: its point and its base belong to two systems")
         for what, base in [
-            ("inertia", self.inertia.base),
+            *(("inertia", base) for base in self.inertia.parts),
             *(("centre of mass", base) for base in self.first_moment.parts),
         ]:
             if base is not self.base:
@@ -51,7 +52,7 @@ class Solid:
     @property
     def inertial_parameters(self) -> list[Atom]:
         """Mass, first moment (3) and inertia (xx, yy, zz, xy, xz, yz) in the base of the solid."""
-        I = self.inertia.components
+        I = self.inertia.components(self.base)
         pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
         moment = self.first_moment.components(self.base)
         return [self.mass, *moment, *(I[a][b] for a, b in pairs)]
@@ -65,18 +66,18 @@ class Solid:
         return f"Solid {self.name}"
 
 
-def point_inertia(base: Base, mass: Atom, first_moment: Vector) -> Tensor:
-    """The inertia of a mass in its centre about the point of the frame: m (r² 1 - r rᵀ)."""
+def point_inertia(base: Base, centre: Vector, first_moment: Vector) -> Tensor:
+    """The inertia of a mass in its centre about the point of the frame: (r · mr) 1 - r mrᵀ."""
     if first_moment.is_zero:
         return base.inertia()
-    x, y, z = first_moment.components(base)
+    (x, y, z), (mx, my, mz) = centre.components(base), first_moment.components(base)
     return base.inertia(
-        xx=(y**2 + z**2) / mass,
-        yy=(x**2 + z**2) / mass,
-        zz=(x**2 + y**2) / mass,
-        xy=-x * y / mass,
-        xz=-x * z / mass,
-        yz=-y * z / mass,
+        xx=y * my + z * mz,
+        yy=x * mx + z * mz,
+        zz=x * mx + y * my,
+        xy=-x * my,
+        xz=-x * mz,
+        yz=-y * mz,
     )
 
 

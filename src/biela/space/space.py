@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from biela.atoms import Atom, Direction, Kind, Workspace
 from biela.errors import DomainError
 from biela.space.algebra import Algebra
-from biela.space.bases import Base
+from biela.space.bases import Base, Edge, Way
 from biela.space.points import Frame, Point
+
+if TYPE_CHECKING:
+    from biela.space.vectors import Vector
 
 
 class Space:
@@ -17,11 +21,13 @@ class Space:
 
     def __init__(self, workspace: Workspace, algebra: Algebra | None = None) -> None:
         self.workspace = workspace
+        self._memories: dict[Algebra, dict[tuple[object, ...], Vector]] = {}
         self.algebra = algebra or Algebra()
         self.bases: dict[str, Base] = {}
         self.points: dict[str, Point] = {}
         #: Paths between bases that were asked for; bases never move in their tree.
-        self.paths: dict[tuple[Base, Base], list[tuple[Base, bool]]] = {}
+        self.paths: dict[tuple[Base, Base], list[Edge]] = {}
+        self.turns: dict[tuple[Base, Base, bool], Way] = {}
         self._directions: dict[bool, tuple[int, Direction]] = {}
         self._rated: set[int] = set()  # atoms looked at and found to have a time derivative
         #: The inertial base.
@@ -38,6 +44,17 @@ class Space:
     def inertial(self) -> Frame:
         """The inertial frame."""
         return Frame(self.origin, self.root)
+
+    @property
+    def algebra(self) -> Algebra:
+        """The algebra in force."""
+        return self._algebra
+
+    @algebra.setter
+    def algebra(self, algebra: Algebra) -> None:
+        self._algebra = algebra
+        #: Velocities already found by this algebra; bases and points never move in their trees.
+        self.memory = self._memories.setdefault(algebra, {})
 
     @contextmanager
     def using(self, algebra: Algebra) -> Iterator[Algebra]:

@@ -1,17 +1,16 @@
-"""Vectors and tensors that know their base."""
+"""Vectors that know their bases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from biela.atoms import Atom, diff, substitute
+from biela.atoms import Atom, diff, sparsity, substitute
 from biela.atoms import opcodes as op
 from biela.errors import DomainError
 from biela.space.algebra import Parts, plus
 from biela.space.bases import Base, keeps_along, path, project
-from biela.space.rotations import Matrix3, Triple, triple
+from biela.space.rotations import Triple, triple
 
 if TYPE_CHECKING:
     from biela.space.space import Space
@@ -143,6 +142,23 @@ class Vector:
         """
         return self.map(lambda x: diff(x, symbol))
 
+    def diff_by_each(self, symbols: Sequence[Atom]) -> list[Vector]:
+        """The derivatives by several symbols, the columns of a Jacobian; most are often zero."""
+        places = [(b, i) for b, part in self.parts.items() for i in range(3) if part[i].ref]
+        atoms = [self.parts[b][i] for b, i in places]
+        zero = self.space.workspace.atom(0)
+        columns: dict[int, dict[Base, list[Atom]]] = {}
+        for n, k in sparsity(atoms, symbols):
+            base, i = places[n]
+            column = columns.setdefault(k, {})
+            column.setdefault(base, [zero] * 3)[i] = diff(atoms[n], symbols[k])
+        settled = self.space.algebra.settled
+        nothing = self._new({})
+        found = [nothing] * len(symbols)
+        for k, column in columns.items():
+            found[k] = self._new(settled({b: (x, y, z) for b, (x, y, z) in column.items()}))
+        return found
+
     def substitute(self, values: Mapping[Atom, Atom | float]) -> Vector:
         """The vector with symbols replaced in its components."""
         return self.map(lambda x: substitute(x, values))
@@ -174,47 +190,18 @@ class Vector:
         return other
 
 
-class Tensor:
-    """A tensor with constant or variable components in one base, e.g. an inertia."""
+def triple_cross(u: Vector, v: Vector, w: Vector) -> Vector:
+    """The product u x (v x w) by Lagrange's formula, v (u · w) - w (u · v).
 
-    def __init__(self, space: Space, base: Base, components: Matrix3) -> None:
-        self.space, self.base, self.components = space, base, components
+    Vectors in parts stay in the bases of v and w, where two cross products would turn them twice
+    (Plaza 2015, eq. 5.14).
+    """
+    return v * u.dot(w) - w * u.dot(v)
 
-    @cached_property
-    def lowest(self) -> Base:
-        """The base nearest to the root in which the components are still the same."""
-        base = self.base
-        while base.parent is not None and base.rotation.keeps_tensor(self.components):
-            base = base.parent
-        return base
 
-    def __add__(self, other: Tensor) -> Tensor:
-        """The sum of two tensors of one base."""
-        if other.base is not self.base:
-            raise DomainError(
-                f"tensors are added in one base, not in {self.base.name} and {other.base.name}"
-            )
-        rows = [
-            [a + b for a, b in zip(mine, theirs, strict=True)]
-            for mine, theirs in zip(self.components, other.components, strict=True)
-        ]
-        return self.base.tensor(rows)
-
-    def __matmul__(self, v: Vector) -> Vector:
-        """The tensor times a vector."""
-        algebra = self.space.algebra
-        if algebra.extended:
-            parts = algebra.apply(self.lowest, self.base, self.components, v.parts)
-            return Vector(self.space, parts)
-        if v.is_zero:
-            return v
-        base, part = algebra.single(v.parts)
-        parts = algebra.apply(self.base, self.base, self.components, {base: part})
-        return Vector(self.space, parts)
-
-    def __repr__(self) -> str:
-        rows = "; ".join(", ".join(map(repr, row)) for row in self.components)
-        return f"Tensor [{rows}]_{self.base.name}"
+def total(space: Space, vectors: Sequence[Vector]) -> Vector:
+    """The sum of vectors, in their order."""
+    return Vector(space, space.algebra.sum([vector.parts for vector in vectors]))
 
 
 def _operations(components: Triple) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,9 +12,9 @@ import numpy.typing as npt
 from biela.analysis.formulations import multipliers, penalty
 from biela.analysis.formulations.partition import Partition
 from biela.analysis.formulations.projection import projections
-from biela.analysis.formulations.saddle import Stiffening
 from biela.analysis.unrolled import Row, Unrolled
 from biela.code import Function
+from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
 
 Floats = npt.NDArray[np.float64]
@@ -81,7 +81,8 @@ class Formulation:
     """A system made ready to move.
 
     ``f`` is x' of the state x; ``read`` gives q, v, v' and λ in a state; ``project_q`` and
-    ``project_v`` correct a state and append the violation they found.
+    ``project_v`` correct a state and append the violation they found.  ``symbols`` are the entries
+    of the state, ``place`` is q and v written with them.
     """
 
     name: str
@@ -90,9 +91,10 @@ class Formulation:
     read: Function
     project_q: Function | None
     project_v: Function | None
+    symbols: Row
+    place: tuple[Row, Row]
     threshold: float = 0.0
     independent: tuple[int, ...] | None = None
-    work: dict[str, float] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -136,6 +138,8 @@ def formulate(
         unrolled.kernel("read", _readings(unrolled.q, unrolled.v, a, lam)),
         project_q,
         project_v,
+        [*unrolled.q, *unrolled.v],
+        (unrolled.q, unrolled.v),
         threshold,
     )
 
@@ -178,6 +182,8 @@ def _by_partition(
         unrolled.kernel("read", _readings(parts.q, parts.v, parts.a, parts.lam), parts.state),
         None,
         None,
+        parts.state,
+        (parts.q, parts.v),
         independent=tuple(independent),
     )
 

@@ -14,8 +14,9 @@ all with the same factors.
 
 from __future__ import annotations
 
-from biela.analysis.formulations.saddle import Saddle, Stiffening
+from biela.analysis.formulations.saddle import Saddle
 from biela.analysis.unrolled import Row, Unrolled
+from biela.equations.elimination import Stiffening
 
 
 def accelerations(
@@ -24,7 +25,7 @@ def accelerations(
     rounds: int,
     stabilisation: float = 0.0,
 ) -> tuple[Row, Row]:
-    """v' and λ of the state."""
+    """V' and λ of the state."""
     saddle = Saddle(unrolled.M, unrolled.Phi_v, stiffening)
     right = unrolled.gamma
     if stabilisation:
@@ -35,13 +36,13 @@ def accelerations(
 def solved_with_loads(
     unrolled: Unrolled, saddle: Saddle, right: Row, rounds: int
 ) -> tuple[Row, Row]:
-    """v' and λ, with forces that may depend on λ: ``rounds`` fixed-point iterations from λ = 0."""
+    """V' and λ, with forces that may depend on λ: ``rounds`` fixed-point iterations from λ = 0."""
     if not (unrolled.constrained and unrolled.needs("Q", "lam")):
-        return saddle.solve(list(unrolled("Q")), right)
+        return saddle.solve(unrolled.Q(), right)
     lam = [unrolled.zero] * len(unrolled.lam)
     a: Row = []
     for _ in range(max(rounds, 1)):
-        a, lam = saddle.solve(list(unrolled("Q", lam=lam)), right)
+        a, lam = saddle.solve(unrolled.Q(lam), right)
     return a, lam
 
 

@@ -22,9 +22,10 @@ from collections.abc import Sequence
 
 from biela.analysis.formulations.multipliers import solved_with_loads
 from biela.analysis.formulations.projection import position_correction
-from biela.analysis.formulations.saddle import Saddle, Stiffening, identity
+from biela.analysis.formulations.saddle import Saddle, identity
 from biela.analysis.unrolled import Matrix, Row, Unrolled
 from biela.atoms import Kind, substitute
+from biela.equations.elimination import Stiffening
 
 
 class Partition:

@@ -21,7 +21,7 @@ from biela.equations.elimination import factorise, stiffened
 def accelerations(
     unrolled: Unrolled, alpha: float, frequency: float, damping: float, rounds: int
 ) -> tuple[Row, Row]:
-    """v' and λ; one round is the penalty method, more are the augmented Lagrangian."""
+    """V' and λ; one round is the penalty method, more are the augmented Lagrangian."""
     zero, rows = unrolled.zero, unrolled.Phi_v
     n = len(unrolled.v)
     factors = factorise(stiffened(unrolled.M, rows, range(len(rows)), alpha))
@@ -31,7 +31,7 @@ def accelerations(
     lam: Row = [zero] * len(rows)
     a: Row = []
     for _ in range(rounds):
-        force = list(unrolled("Q", lam=lam) if loaded else unrolled("Q"))
+        force = unrolled.Q(lam if loaded else None)
         reaction = transposed_product(rows, lam, n, zero)
         a = factors.solve([f + p - r for f, p, r in zip(force, pull, reaction, strict=True)])
         violation = [x - w for x, w in zip(product(rows, a, zero), wanted, strict=True)]

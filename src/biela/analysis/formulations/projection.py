@@ -11,9 +11,10 @@ correction: the position needs a few, the velocity one.
 
 from __future__ import annotations
 
-from biela.analysis.formulations.saddle import Saddle, Stiffening, geometric, identity
+from biela.analysis.formulations.saddle import Saddle, geometric, identity
 from biela.analysis.unrolled import Matrix, Row, Unrolled, largest
 from biela.code import Function
+from biela.equations.elimination import Stiffening
 
 
 def metric(unrolled: Unrolled, name: str) -> Matrix:
@@ -36,9 +37,7 @@ def position_correction(
     return unrolled.moved(delta), residual
 
 
-def velocity_correction(
-    unrolled: Unrolled, W: Matrix, stiffening: Stiffening
-) -> tuple[Row, Row]:
+def velocity_correction(unrolled: Unrolled, W: Matrix, stiffening: Stiffening) -> tuple[Row, Row]:
     """The velocity after the correction, and the residual before it."""
     saddle = Saddle(W, unrolled.Phi_v, stiffening)
     zero = [unrolled.zero] * len(unrolled.v)
@@ -66,4 +65,3 @@ def projections(
     size = largest(residual, unrolled.zero)
     on_velocity = unrolled.kernel("project_v", {"y": [*unrolled.q, *v, size]})
     return on_position, on_velocity
-

@@ -11,7 +11,6 @@ dependent constraints, and a mass matrix that is only definite on the motions al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,20 +20,14 @@ from biela.equations import System
 from biela.equations.elimination import (
     DROP_TOLERANCE,
     Factors,
+    Stiffening,
     constrained_matrix,
     factorise,
+    lacking,
     stiffened,
 )
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Stiffening:
-    """Which constraints have to be added to M to make it definite, and with what weight."""
-
-    rows: tuple[int, ...] = ()
-    weight: float = 1.0
 
 
 class Saddle:
@@ -53,7 +46,7 @@ class Saddle:
         self.factors: Factors = factorise(A, late=range(self._n, len(A)), drop=drop)
 
     def solve(self, force: Row, right: Row) -> tuple[Row, Row]:
-        """x and λ."""
+        """X and λ."""
         rows, weight = self._stiffening.rows, self._stiffening.weight
         if rows:
             # α Φ_vᵀ right, for what was added to W
@@ -86,28 +79,12 @@ def stiffening(
     if not system.multipliers:
         return Stiffening()
     random = np.random.default_rng(seed)
-    needed: set[int] = set()
-    weight = 1.0
+    masses, jacobians = [], []
     for k in range(3):
         place = q + (0.01 * k) * random.uniform(-1, 1, len(q))
-        M = np.asarray(system.evaluate("M", place, t=t, u=u, p=p))
-        if not np.isfinite(M).all():
-            continue
-        values, vectors = np.linalg.eigh(M)
-        scale = max(abs(values[-1]), 1e-300)
-        null = vectors[:, values < 1e-11 * scale]
-        if not null.shape[1]:
-            continue
-        Phi_v = np.asarray(system.evaluate("Phi_v", place, t=t, u=u, p=p))
-        touched = np.abs(Phi_v @ null).max(axis=1)
-        found = np.nonzero(touched > 1e-9 * max(np.abs(Phi_v).max(), 1e-300))[0]
-        needed.update(int(i) for i in found)
-        if len(found):
-            squares = np.square(Phi_v[found]).sum(axis=1)
-            # a power of ten, so that the code does not change with every start
-            ratio = np.trace(M) / max(len(M) - null.shape[1], 1) / squares.mean()
-            weight = float(10.0 ** np.round(np.log10(ratio))) if ratio > 0 else 1.0
-    return Stiffening(tuple(sorted(needed)), weight)
+        masses.append(np.asarray(system.evaluate("M", place, t=t, u=u, p=p)))
+        jacobians.append(np.asarray(system.evaluate("Phi_v", place, t=t, u=u, p=p)))
+    return lacking(masses, jacobians)
 
 
 def geometric(system: System, rows: Sequence[Row]) -> Matrix:

@@ -1,0 +1,139 @@
+"""From the states of a run to results: channels, monitors and the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.code import Function
+from biela.equations import System
+from biela.results import Channels, Event, Link, Results, RunStatistics, Scene
+
+Floats = npt.NDArray[np.float64]
+
+
+class Recording:
+    """The states of a run and what can be computed from them, each thing when it is asked for."""
+
+    def __init__(
+        self, system: System, read: Function, t: Floats, states: Floats, p: Floats, u: Floats
+    ) -> None:
+        self.system, self.t = system, t
+        self._p, self._u = p, u
+        self._read = read
+        self._states = states
+        self.readings = cache(self._readings)
+
+    def _readings(self) -> dict[str, Floats]:
+        """q, v, a and λ at every instant, by one batch evaluation."""
+        if not len(self.t):
+            return {a.name: np.zeros((0, a.size)) for a in self._read.outputs}
+        inputs = np.concatenate([np.repeat(self._p[None], len(self.t), 0), self._u], axis=1)
+        found = self._read.map(self.t[:, None], self._states, inputs)
+        return {a.name: x for a, x in zip(self._read.outputs, found, strict=True)}
+
+    def evaluate(self, capability: str) -> Any:
+        """A capability of the system at every instant."""
+        found = self.readings()
+        k = len(self.t)
+        given = {
+            "t": self.t,
+            "q": found["q"],
+            "v": found["v"],
+            "u": self._u,
+            "p": np.repeat(self._p[None], k, 0),
+            "lam": found.get("lam", np.zeros((k, 0))),
+            "a": found["a"],
+        }
+        function = self.system[capability]
+        return function.map(*(given[a.name] for a in function.inputs))
+
+    def results(
+        self, statistics: RunStatistics, events: Sequence[Event], interrupted: bool
+    ) -> Results:
+        """Results with all channels of the system."""
+        system = self.system
+        read = self.readings
+        units_v = [e.unit for e in system.v]
+        groups = {
+            "q": Channels([e.name for e in system.q], lambda: read()["q"], _units(system.q)),
+            "v": Channels([e.name for e in system.v], lambda: read()["v"], units_v),
+            "a": Channels(
+                [f"d{e.name}" for e in system.v],
+                lambda: read()["a"],
+                [f"{u}²" if u.endswith("/s") else u for u in units_v],
+            ),
+        }
+        if system.multipliers:
+            groups["lam"] = Channels(
+                [f"λ({name})" for name in system.multipliers], lambda: read()["lam"]
+            )
+        if system.u:
+            groups["u"] = Channels([e.name for e in system.u], self._u, _units(system.u))
+        if "outputs" in system:
+            groups["y"] = Channels(
+                [e.name for e in system.y],
+                lambda: np.asarray(self.evaluate("outputs")).reshape(len(self.t), -1),
+                _units(system.y),
+            )
+        monitors, units = self._monitors()
+        return Results(
+            system.name,
+            self.t,
+            groups,
+            monitors,
+            units,
+            statistics,
+            self.scene if system.drawing is not None and system.drawing.links else None,
+            events,
+            interrupted,
+        )
+
+    def _monitors(self) -> tuple[dict[str, Callable[[], Floats]], dict[str, str]]:
+        monitors: dict[str, Callable[[], Floats]] = {}
+        units: dict[str, str] = {}
+        if "energy" in self.system:
+            energy = cache(lambda: self.evaluate("energy"))
+            monitors["kinetic energy"] = lambda: energy()[0]
+            monitors["potential energy"] = lambda: energy()[1]
+            monitors["energy"] = lambda: energy()[0] + energy()[1]
+            units = {name: "J" for name in monitors}
+        if self.system.geometric:
+            monitors["constraint error"] = lambda: _largest(self.evaluate("Phi"))
+        if self.system.multipliers:
+            monitors["velocity error"] = lambda: _largest(self.evaluate("dPhi"))
+        return monitors, units
+
+    def constraint_error(self) -> float | None:
+        """The largest violation of a geometric constraint at the stored instants."""
+        if not (self.system.geometric and len(self.t)):
+            return None
+        return float(_largest(self.evaluate("Phi")).max())
+
+    def scene(self) -> Scene:
+        """The lines of the drawing at every instant."""
+        drawing = self.system.drawing
+        assert drawing is not None, "only asked for with a drawing"
+        places = self.evaluate("points")
+        shapes = []
+        for name, first, second in drawing.links:
+            ends = places[:, [first, second]]
+            if name == "ground":
+                shapes.append(Link(name, ends[:1], color="0.6", width=2.0))
+            else:
+                shapes.append(Link(name, ends))
+        return Scene(shapes)
+
+
+def _largest(values: Any) -> Floats:
+    flat: Floats = np.asarray(values, dtype=float)
+    sizes: Floats = np.abs(flat.reshape(len(flat), -1)).max(axis=1)
+    return sizes
+
+
+def _units(entries: Any) -> list[str]:
+    return [entry.unit for entry in entries]

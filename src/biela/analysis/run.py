@@ -1,0 +1,164 @@
+"""One run: its loop, what it stores, and how it answers events and interrupts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.control import Controller
+from biela.analysis.divergence import explanation
+from biela.analysis.formulations import Formulation
+from biela.analysis.hoisting import Hoisted
+from biela.analysis.plan import Plan
+from biela.analysis.progress import Progress
+from biela.analysis.recording import Recording
+from biela.analysis.stepping import Stepper, statistics
+from biela.equations import System
+from biela.errors import ModelError, SimulationError
+from biela.results import Event, Results
+from biela.solvers.integrators import EVENT, FINISHED
+
+Floats = npt.NDArray[np.float64]
+
+#: What a reaction to an event may return: nothing, "stop", or the (q, v) to go on with.
+Reaction: TypeAlias = Callable[[float, Floats, Floats], Any]
+
+#: Native calls are about this long, so that an interrupt is answered soon.
+_CHUNK_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """A formulation, and its kernels with the constants of a run taken out."""
+
+    formulation: Formulation
+    hoisted: Hoisted
+
+
+class Run:
+    """One run: what it has stored so far, and its loop."""
+
+    def __init__(
+        self,
+        system: System,
+        kernels: Kernels,
+        stepper: Stepper,
+        law: Controller | None,
+        reactions: Mapping[str, Reaction | str],
+        plan: Plan,
+        p: Floats,
+        u: Floats,
+    ) -> None:
+        unknown = [name for name in reactions if name not in system.events]
+        if unknown:
+            known = ", ".join(system.events) or "none"
+            raise ModelError(f"{system.name} has no event {unknown[0]}; it has {known}")
+        self.system, self.kernels, self.stepper = system, kernels, stepper
+        self.law, self.reactions, self.plan = law, reactions, plan
+        self.p, self.u = p, u
+        self.times: list[Floats] = []
+        self.states: list[Floats] = []
+        self.events: list[Event] = []
+
+    def go(
+        self, q: Floats, v: Floats, progress: bool | None, began: float, prepared: float
+    ) -> Results:
+        """Run from a consistent start to the end, to an event that stops it, or an interrupt.
+
+        Raises:
+            SimulationError: The integrator cannot go on.
+        """
+        made, plan = self.kernels.formulation, self.plan
+        x = made.state(q, v)
+        inputs = self.kernels.hoisted.complete(np.concatenate([self.p, self.u]))
+        self.stepper.start(plan.start, x, inputs)
+        self._store(np.array([plan.start]), x[None])
+        interrupted, status, stopped = False, FINISHED, False
+        done, chunk = 0, min(8, len(plan.times))
+        native = 0.0
+        with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
+            try:
+                while done < len(plan.times) and not stopped:
+                    tick = time.perf_counter()
+                    found = self.stepper.advance(plan.times[done : done + chunk])
+                    spent = time.perf_counter() - tick
+                    native += spent
+                    self._store(found.times, found.states)
+                    done += len(found.times)
+                    if self.law is not None:
+                        self.law.raise_failure()
+                    status = found.status
+                    if status == EVENT:
+                        stopped = self._react(found.t, found.x, found.fired)
+                        status = FINISHED
+                    elif status != FINISHED:
+                        break
+                    elif spent < _CHUNK_SECONDS:
+                        chunk = min(2 * chunk, 100_000)
+                    elif spent > 2 * _CHUNK_SECONDS:
+                        chunk = max(1, chunk // 2)
+                    bar.update(float(found.t) - plan.start)
+            except KeyboardInterrupt:
+                interrupted = True
+        results = self._results(began, prepared, native, interrupted)
+        if status != FINISHED:
+            raise SimulationError(explanation(self.system, status, results), results)
+        return results
+
+    def _store(self, times: Floats, states: Floats) -> None:
+        if len(times):
+            self.times.append(times)
+            self.states.append(states)
+
+    def _react(self, t: float, x: Floats, fired: npt.NDArray[np.int64]) -> bool:
+        """Do what was asked for at an event; whether to stop."""
+        stop = False
+        system, made = self.system, self.kernels.formulation
+        self._store(np.array([t]), x[None].copy())
+        for name, direction in zip(system.events, fired, strict=True):
+            if not direction:
+                continue
+            self.events.append(Event(t, name, int(direction)))
+            reaction = self.reactions.get(name)
+            answer: Any = reaction
+            if callable(reaction):
+                found = made.read([t], x, np.concatenate([self.p, self.u]))
+                answer = reaction(t, found[0], found[1])
+            if answer is None:
+                continue
+            if isinstance(answer, str):
+                if answer != "stop":
+                    raise ModelError(f"event {name}: {answer!r} is not a reaction; use 'stop'")
+                stop = True
+                continue
+            q, v = (np.asarray(part, dtype=float) for part in answer)
+            x = made.state(q, v)
+            self.stepper.restart(x)
+            self._store(np.array([t]), x[None])
+        if not stop:
+            self.stepper.restart(x)
+        return stop
+
+    def _results(self, began: float, prepared: float, native: float, interrupted: bool) -> Results:
+        t = np.concatenate(self.times)
+        states = np.concatenate(self.states)
+        held = np.repeat(self.u[None], len(t), 0)
+        made = self.kernels.formulation
+        recording = Recording(self.system, made.read, t, states, self.p, held)
+        counted = statistics(
+            self.stepper,
+            method=made.name,
+            integrator=self.plan.name,
+            events=len(self.events),
+            time_simulated=float(t[-1] - t[0]),
+            time_integration=native,
+            time_total=time.perf_counter() - began,
+            max_constraint_error=recording.constraint_error(),
+            more={"time to prepare, s": prepared - began},
+        )
+        return recording.results(counted, self.events, interrupted)

@@ -1,0 +1,200 @@
+"""Forward dynamics: the motion of a system from its forces.
+
+The equations are turned into kernels once (`formulations`), then a native loop runs them from one
+output time to the next; Python only looks in between, for the progress bar, an interrupt or an
+event.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.assembly import initial_state
+from biela.analysis.control import Controller, controller
+from biela.analysis.formulations import FORMULATIONS, Options, formulate
+from biela.analysis.formulations.saddle import stiffening
+from biela.analysis.hoisting import hoisted
+from biela.analysis.partitioning import independent_velocities
+from biela.analysis.plan import Plan
+from biela.analysis.preparation import Model, Values, as_system, check_masses, values
+from biela.analysis.run import Kernels, Reaction, Run
+from biela.analysis.unrolled import Unrolled
+from biela.code.routines import Routine
+from biela.equations import System
+from biela.equations.elimination import Stiffening
+from biela.errors import ModelError
+from biela.results import Results
+from biela.solvers.integrators import BOTH, METHODS, Problem
+from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
+
+Floats = npt.NDArray[np.float64]
+
+
+class Simulator:
+    """A system prepared for simulations; what is compiled for one run serves the next.
+
+    Args:
+        model: What moves.
+        formulation: One of `FORMULATIONS`; the default suits nearly every mechanism.
+        integrator: A fixed-step method ("rk4", "explicit_euler", …), an adaptive one
+            ("dormand_prince", "adams", "radau" for stiff systems), or a routine of your own with
+            the signature ``step(n, m, h, t, x, p, f, work)``.  Without it, "rk4" if a step is
+            given, else "dormand_prince".
+        options: Choices of the formulation.
+
+    Raises:
+        ModelError: A name is unknown, or the model cannot be simulated.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        formulation: str = "multipliers",
+        integrator: str | Routine[..., Any] | None = None,
+        options: Options | None = None,
+    ) -> None:
+        self.system: System = as_system(model)
+        if formulation not in FORMULATIONS:
+            known = ", ".join(FORMULATIONS)
+            raise ModelError(f"formulation {formulation!r} is not known; these are: {known}")
+        if isinstance(integrator, str) and integrator not in (*METHODS, *ADAPTIVE_METHODS):
+            known = ", ".join((*METHODS, *ADAPTIVE_METHODS))
+            raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
+        self.formulation, self.integrator = formulation, integrator
+        self.options = options or Options()
+        self._kernels: dict[tuple[Any, ...], Kernels] = {}
+
+    def run(
+        self,
+        duration: float,
+        *,
+        q: Values = None,
+        v: Values = None,
+        t: float = 0.0,
+        step: float | None = None,
+        output: float | None = None,
+        tolerance: float = 1e-8,
+        parameters: Values = None,
+        inputs: Values = None,
+        control: Any = None,
+        sample_time: float | None = None,
+        on_event: Mapping[str, Reaction | str] | None = None,
+        progress: bool | None = None,
+        assemble: bool = True,
+    ) -> Results:
+        """Simulate for a duration, from a start that is assembled first.
+
+        Args:
+            duration: Time to simulate, s.
+            q: Start positions, by name or in order: a guess where constraints leave no choice.
+                What is not given is taken from the model.
+            v: Start velocities, likewise.
+            t: Start time, s.
+            step: Step of a fixed-step method, s.
+            output: Time between stored instants, s (default: every step up to 2000 of them, or
+                500 instants of an adaptive run).
+            tolerance: Relative tolerance of adaptive methods; the absolute one is a hundredth.
+            parameters: Values other than those of the model, by name or in order.
+            inputs: Constant values of the inputs, likewise.
+            control: Sampled controller ``u = law(t, q, v)``, or a compiled one (see `control`).
+            sample_time: Time between its samples, s (default: the step).
+            on_event: What to do at an event, by its name: "stop", or a function of t, q and v that
+                returns None, "stop", or the (q, v) to go on with.
+            progress: Whether to show a progress bar (default: on a terminal, for long runs).
+            assemble: Whether to make the start consistent; False takes it as it is.
+
+        Raises:
+            AssemblyError: The start cannot be made consistent.
+            SimulationError: The run diverges; it holds the results until then.
+        """
+        began = time.perf_counter()
+        system = self.system
+        if not (np.isfinite(duration) and duration > 0):
+            raise ModelError(f"the duration must be a positive time, not {duration!r}")
+        p = values(system, "parameter", system.p, parameters)
+        u = values(system, "input", system.u, inputs)
+        q0 = values(system, "coordinate", system.q, q)
+        v0 = values(system, "velocity", system.v, v)
+        if assemble:
+            q0, v0 = initial_state(system, q0, v0, t=t, u=u, p=p, given=(q, v))
+        check_masses(system, t, q0, u, p)
+        kernels = self._compiled(t, q0, u, p)
+        law = controller(system, control, kernels.formulation.size) if control else None
+        problem = self._problem(kernels, law)
+        plan = Plan.make(self.integrator, duration, t, step, output, sample_time, law is not None)
+        stepper = plan.stepper(problem, tolerance)
+        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u)
+        prepared = time.perf_counter()
+        try:
+            return run.go(q0, v0, progress, began, prepared)
+        finally:
+            if law is not None and not isinstance(law.kernel, int):
+                law.failures.clear()
+
+    # ----------------------------------------------------------------- kernels
+
+    def _compiled(self, t: float, q: Floats, u: Floats, p: Floats) -> Kernels:
+        system = self.system
+        lacking = stiffening(system, t, q, u, p)
+        independent: tuple[int, ...] = ()
+        if self.formulation in ("index2", "index3") and system.multipliers:
+            independent = independent_velocities(system, t, q, u, p, self.options.independent)
+        M = np.asarray(system.evaluate("M", q, t=t, u=u, p=p))
+        scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
+        key = (lacking, independent, scale)
+        if key not in self._kernels:
+            self._kernels[key] = self._make(lacking, independent, scale)
+        return self._kernels[key]
+
+    def _make(self, lacking: Stiffening, independent: tuple[int, ...], scale: float) -> Kernels:
+        unrolled = Unrolled(self.system)
+        made = formulate(unrolled, self.formulation, self.options, lacking, scale, independent)
+        functions = {"f": made.f}
+        if made.project_q is not None:
+            functions["project_q"] = made.project_q
+        if made.project_v is not None:
+            functions["project_v"] = made.project_v
+        if self.system.events:
+            q, v = made.place
+            functions["events"] = unrolled.kernel(
+                "events", {"g": list(unrolled("events", q=q, v=v))}, made.symbols
+            )
+        return Kernels(made, hoisted(functions))
+
+    def _problem(self, kernels: Kernels, law: Controller | None) -> Problem:
+        native = {name: f.native for name, f in kernels.hoisted.kernels.items()}
+        system = self.system
+        return Problem(
+            native["f"],
+            kernels.formulation.size,
+            kernels.hoisted.size,
+            nq=len(system.q),
+            project_q=native.get("project_q"),
+            project_v=native.get("project_v"),
+            q_iterations=self.options.position_iterations if "project_q" in native else 0,
+            v_iterations=1 if "project_v" in native else 0,
+            threshold=kernels.formulation.threshold,
+            control=law.kernel if law is not None else None,
+            nu=len(system.u) if law is not None else 0,
+            u_first=len(system.p),
+            events=native.get("events"),
+            directions=[BOTH] * len(system.events),
+        )
+
+
+def simulate(
+    model: Model,
+    duration: float,
+    *,
+    formulation: str = "multipliers",
+    integrator: str | Routine[..., Any] | None = None,
+    options: Options | None = None,
+    **run: Any,
+) -> Results:
+    """Simulate a model; see `Simulator` and `Simulator.run` for the arguments."""
+    return Simulator(model, formulation, integrator, options).run(duration, **run)

@@ -1,0 +1,157 @@
+"""One way to drive fixed and adaptive integrators: from output time to output time.
+
+Both stop at events and go on from there; a fixed step finds back to its grid by one shorter step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.errors import ShapeError
+from biela.results import RunStatistics
+from biela.solvers.integrators import EVENT, FINISHED, FixedStep, Problem, VariableStep
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """How far an integrator came: the output times it passed, and where it stands."""
+
+    status: int
+    times: Floats
+    states: Floats
+    t: float
+    x: Floats
+    fired: npt.NDArray[np.int64]
+
+
+class Stepper(Protocol):
+    """What drives a run."""
+
+    def start(self, t: float, x: Floats, p: Floats) -> None:
+        """Begin somewhere."""
+
+    def restart(self, x: Floats) -> None:
+        """Go on from the time reached with another state."""
+
+    def advance(self, times: Floats) -> Progressed:
+        """Go on to the last of the output times, or to an event before it."""
+
+    def counts(self) -> dict[str, Any]:
+        """What it cost so far, as fields of `RunStatistics`."""
+
+
+class AdaptiveStepper:
+    """Drives an adaptive method."""
+
+    def __init__(self, problem: Problem, method: str, end: float, **options: Any) -> None:
+        self._integrator = VariableStep(problem, method, end=end, **options)
+
+    def start(self, t: float, x: Floats, p: Floats) -> None:
+        """Begin somewhere."""
+        self._integrator.start(t, x, p)
+
+    def restart(self, x: Floats) -> None:
+        """Go on from the time reached with another state."""
+        self._integrator.restart(x)
+
+    def advance(self, times: Floats) -> Progressed:
+        """Go on to the last of the output times, or to an event before it."""
+        run = self._integrator.advance(times)
+        return Progressed(run.status, run.times, run.states, run.t, run.x, run.fired)
+
+    def counts(self) -> dict[str, Any]:
+        """What it cost so far."""
+        s = self._integrator.statistics
+        found = {"steps": s.steps, "failed_steps": s.failed, "evaluations": s.evaluations}
+        if s.jacobians:
+            found |= {"iterations": s.iterations, "jacobians": s.jacobians}
+            found |= {"factorisations": s.factorisations}
+        return found
+
+
+class FixedStepper:
+    """Drives a method of fixed step h; output times are every ``stride`` steps."""
+
+    def __init__(
+        self, problem: Problem, method: Any, h: float, stride: int, control_every: int
+    ) -> None:
+        self._integrator = FixedStep(problem, method, control_every=control_every)
+        self._h, self._stride = h, stride
+        self._steps = self._evaluations = 0
+
+    def start(self, t: float, x: Floats, p: Floats) -> None:
+        """Begin somewhere."""
+        self._origin, self._k = t, 0
+        self._t, self._x, self._p = t, x.copy(), p.copy()
+        self._off_grid = False
+
+    def restart(self, x: Floats) -> None:
+        """Go on from the time reached with another state."""
+        self._x = x.copy()
+
+    def advance(self, times: Floats) -> Progressed:
+        """Go on to the last of the output times, or to an event before it."""
+        last = round((float(times[-1]) - self._origin) / self._h)
+        indices: list[int] = []
+        states: list[Floats] = []
+        status, fired = FINISHED, np.zeros(0, np.int64)
+        while self._k < last and status == FINISHED:
+            on_outputs = not self._off_grid and self._k % self._stride == 0
+            samples = (last - self._k) // self._stride if on_outputs else 1
+            stride = self._stride if on_outputs else 1
+            # after an event, a shorter step leads back to the grid
+            h = self._time(self._k + 1) - self._t if self._off_grid else self._h
+            run = self._integrator.run(
+                self._t, self._x, self._p, h, samples, stride, control=not self._off_grid
+            )
+            k = self._k + run.steps - self._steps
+            self._steps, self._evaluations = run.steps, run.evaluations
+            status, fired = run.status, run.fired
+            rows = run.states[1:] if on_outputs else run.states[1:][: int(k % self._stride == 0)]
+            if len(rows):
+                states.append(rows)
+                end = k // self._stride
+                indices += range(end - len(rows) + 1, end + 1)
+            self._k, self._x = k, run.x
+            self._off_grid = status == EVENT
+            self._t = run.t if status == EVENT else self._time(k)
+        return Progressed(
+            status,
+            np.array([self._time(i * self._stride) for i in indices]),
+            np.concatenate([np.zeros((0, len(self._x))), *states]),
+            self._t,
+            self._x,
+            fired,
+        )
+
+    def _time(self, k: int) -> float:
+        return self._origin + k * self._h
+
+    def counts(self) -> dict[str, Any]:
+        """What it cost so far."""
+        return {"steps": self._steps, "failed_steps": 0, "evaluations": self._evaluations}
+
+
+def statistics(stepper: Stepper, **more: Any) -> RunStatistics:
+    """The statistics of a run."""
+    return RunStatistics(**{**stepper.counts(), **more})
+
+
+def whole_steps(duration: float, step: float, what: str) -> int:
+    """How many steps make the duration.
+
+    Raises:
+        ShapeError: They do not fit into it.
+    """
+    count = round(duration / step)
+    if count < 1 or abs(count * step - duration) > 1e-9 * max(duration, step):
+        raise ShapeError(
+            f"{what} {step} s does not divide {duration} s; {duration / max(count, 1)} s would"
+        )
+    return count

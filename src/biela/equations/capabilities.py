@@ -1,0 +1,153 @@
+"""Capabilities of a symbolic system that are derived only when an analysis asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biela.atoms import Atom, jacobian
+from biela.atoms import opcodes as op
+from biela.code import Function
+from biela.equations.elimination import (
+    DROP_TOLERANCE,
+    Stiffening,
+    constrained_matrix,
+    factorise,
+    lacking,
+    stiffened,
+)
+from biela.equations.energy import applied_power, kinetic_energy, potential_energy
+from biela.equations.system import Drawing
+from biela.space.rotations import AxisRotation, MatrixRotation
+
+if TYPE_CHECKING:
+    from biela.equations.symbolic import SymbolicSystem
+
+Expressions = Mapping[str, Any]
+
+
+def makers(source: SymbolicSystem, entries: Expressions) -> dict[str, Callable[[], Function]]:
+    """What makes each of them, by name."""
+    return {
+        "M_Q": lambda: source.function("M_Q", {"M": entries["M"], "Q": entries["Q"]}),
+        "accelerations": partial(accelerations, source, entries),
+        "tangents": partial(tangents, source, entries),
+        "energy": partial(energy, source),
+        "power": lambda: source.function("power", {"power": applied_power(source)}),
+        "points": partial(points, source),
+    }
+
+
+def accelerations(source: SymbolicSystem, entries: Expressions) -> Function:
+    """Accelerations ``a`` and multipliers ``lam`` solved for, without a numeric solver.
+
+    The elimination is symbolic, in an order that is safe in every position, and drops dependent
+    constraints; see `biela.equations.elimination`.
+    """
+    M, Q = entries["M"], entries["Q"]
+    n = len(M)
+    if "Phi_v" not in entries:
+        return source.function("accelerations", {"a": factorise(M).solve(Q)})
+    rows, right = entries["Phi_v"], entries["gamma"]
+    missing = _lacking(source, entries)
+    A = constrained_matrix(stiffened(M, rows, missing.rows, missing.weight), rows)
+    for k in missing.rows:
+        pull = [e * right[k] * missing.weight for e in rows[k]]
+        Q = [a + b for a, b in zip(Q, pull, strict=True)]
+    x = factorise(A, late=range(n, len(A)), drop=DROP_TOLERANCE).solve([*Q, *right])
+    return source.function("accelerations", {"a": x[:n], "lam": x[n:]})
+
+
+def _lacking(source: SymbolicSystem, entries: Expressions) -> Stiffening:
+    """What M lacks to be definite, seen at random positions."""
+    both = source.function("both", {"M": entries["M"], "Phi_v": entries["Phi_v"]})
+    random = np.random.default_rng(0)
+    masses, jacobians = [], []
+    for _ in range(3):
+        values = [random.uniform(-1, 1, a.shape) for a in both.inputs[:-1]]
+        M, Phi_v = both.interpret(*values, list(source.parameter_values.values()))
+        masses.append(M)
+        jacobians.append(Phi_v)
+    return lacking(masses, jacobians)
+
+
+def tangents(source: SymbolicSystem, entries: Expressions) -> Function:
+    """K = ∂r/∂q and C = ∂r/∂v of the residual r = M a + Φ_vᵀ λ - Q, with a and λ held."""
+    a = [v.acceleration for v in source.v]
+    lam = source.multipliers
+    residual: list[Atom] = []
+    for i, row in enumerate(entries["M"]):
+        total = -entries["Q"][i]
+        for entry, rate in zip(row, a, strict=True):
+            total = total + entry * rate
+        for constraint, multiplier in zip(entries.get("Phi_v", []), lam, strict=True):
+            total = total + constraint[i] * multiplier
+        residual.append(total)
+    K = jacobian(residual, source.q).rows
+    C = jacobian(residual, source.v).rows
+    return source.function("tangents", {"K": K, "C": C}, a=a, lam=lam)
+
+
+def energy(source: SymbolicSystem) -> Function:
+    """Kinetic and potential energy."""
+    return source.function(
+        "energy", {"kinetic": kinetic_energy(source), "potential": potential_energy(source)}
+    )
+
+
+def points(source: SymbolicSystem) -> Function:
+    """The places of all points of the tree, in the inertial base, one row each."""
+    rows = [
+        source.position(source.origin, point).components(source.base)
+        for point in source.space.points.values()
+    ]
+    return source.function("points", {"points": rows})
+
+
+def drawing(source: SymbolicSystem) -> Drawing:
+    """Lines from each point to the points placed from it, named after the body they belong to."""
+    space = source.space
+    bodies = {solid.base: solid.name for solid in reversed(source.solids)}
+    order = {point: k for k, point in enumerate(space.points.values())}
+    links = []
+    for point in space.points.values():
+        if point.parent is None or point.vector.is_zero:
+            continue
+        base = next(iter(point.vector.parts))
+        name = "ground" if base is source.base else bodies.get(base, base.name)
+        links.append((name, order[point.parent], order[point]))
+    return Drawing(tuple(point.name for point in order), tuple(links))
+
+
+def coordinate_units(source: SymbolicSystem) -> dict[Atom, str]:
+    """The unit of each coordinate: rad for one that turns a base, m for one that moves a point."""
+    table = source.workspace.table
+
+    def among(atoms: Iterable[Atom]) -> set[int]:
+        return set(table.live(atom.ref for atom in atoms))
+
+    angles: set[int] = set()
+    for base in source.space.bases.values():
+        if base.parent is None:
+            continue
+        if isinstance(base.rotation, AxisRotation):
+            angles |= among([base.rotation.angle])
+        elif isinstance(base.rotation, MatrixRotation):
+            entries = among(e for row in base.rotation.matrix for e in row)
+            # a matrix of sines was made from an angle; Euler parameters have no unit
+            if any(table.ops[atom] in (op.SIN, op.COS) for atom in entries):
+                angles |= entries
+    lengths = among(
+        component
+        for point in source.space.points.values()
+        if point.parent is not None
+        for part in point.vector.parts.values()
+        for component in part
+    )
+    # a mode is a displacement, whatever turns with it
+    angles -= {mode.ref for body in source.flexible_bodies for mode in body.modes}
+    lengths |= {mode.ref for body in source.flexible_bodies for mode in body.modes}
+    return {q: "rad" if q.ref in angles else "m" if q.ref in lengths else "" for q in source.q}

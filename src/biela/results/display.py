@@ -1,0 +1,165 @@
+"""A scene as a list of four primitive things, which every renderer draws alike.
+
+Lines, discs, paths and meshes keep their arrays in time; `view_matrix` turns their coordinates into
+those of the picture: across, up, and toward the eye. The projection is orthographic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from biela.results.channels import Array
+from biela.results.scene import PLANES, Scene
+from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Sphere, Trace
+from biela.results.style import COLORS
+
+__all__ = ["AZIMUTH", "ELEVATION", "Disc", "Item", "Line", "Mesh", "Path", "items", "view_matrix"]
+
+#: Where the eye is for a scene in space: angles of the direction toward it, in radians.
+AZIMUTH = np.radians(-60.0)
+ELEVATION = np.radians(22.0)
+
+_GROUND = "#7A7A7A"
+#: Size of the mark of a fixed point, as a part of the scene's extent.
+_GROUND_SIZE = 0.045
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A polyline (k, n, 3), `width` in points; pins are marked on it."""
+
+    points: Array
+    color: str
+    width: float
+    pins: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Disc:
+    """A point (k, 3) drawn as a disc: of `size` points across, or of `radius` metres."""
+
+    points: Array
+    color: str
+    size: float = 0.0
+    radius: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Where a point (k, 3) has been in the last `tail` seconds, None for all the time."""
+
+    points: Array
+    color: str
+    width: float
+    tail: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A convex body: vertices (m, 3) in its own axes, faces, and its pose (k, 3), (k, 3, 3).
+
+    The edges of a smooth one are not drawn: it stands for a round body.
+    """
+
+    position: Array
+    rotation: Array
+    vertices: Array
+    faces: list[list[int]]
+    color: str
+    smooth: bool = False
+
+
+Item: TypeAlias = Line | Disc | Path | Mesh
+
+
+def view_matrix(view: str) -> Array:
+    """Rows across, up and toward the eye, for a plane or for the usual look into space."""
+    if view in PLANES:
+        axes = np.eye(3)
+        across, up = axes[PLANES[view][0]], axes[PLANES[view][1]]
+        return np.array([across, up, np.cross(across, up)])
+    ca, sa, ce, se = np.cos(AZIMUTH), np.sin(AZIMUTH), np.cos(ELEVATION), np.sin(ELEVATION)
+    toward = np.array([ce * ca, ce * sa, se])
+    across = np.array([-sa, ca, 0.0])
+    return np.array([across, np.cross(toward, across), toward])
+
+
+def items(scene: Scene) -> list[Item]:
+    """What to draw, in the order in which a flat picture draws it: later ones cover earlier."""
+    colors = _colors(scene)
+    V = view_matrix(scene.view)
+    listed: list[tuple[int, Item]] = []
+    for shape in scene.shapes:
+        color = colors[shape.name]
+        match shape:
+            case Link():
+                own = _hex(shape.color, color)
+                listed.append((4, Line(shape.points, own, shape.width, shape.pins)))
+            case Dot():
+                listed.append((5, Disc(shape.points, _hex(shape.color, color), size=shape.size)))
+            case Trace():
+                own = _hex(shape.color, color)
+                listed.append((1, Path(shape.points, own, shape.width, shape.tail)))
+            case Sphere():
+                own = _hex(shape.color, color)
+                listed.append((3, Disc(shape.center, own, radius=shape.radius)))
+            case Box() | Cylinder():
+                own = _hex(shape.color, color)
+                smooth = isinstance(shape, Cylinder)
+                mesh = Mesh(shape.position, shape.rotation, *shape.mesh(), own, smooth)
+                listed.append((2, mesh))
+            case Ground():
+                size = shape.size or _GROUND_SIZE * scene.extent
+                listed += [(0, item) for item in _ground(shape.point, size, V, scene.view)]
+    return [item for _, item in sorted(listed, key=lambda entry: entry[0])]
+
+
+def _ground(point: Array, size: float, V: Array, view: str) -> list[Item]:
+    """A pyramid that stands below the point, and in a plane the hatching under it."""
+    if view in PLANES:
+        across, up, depth = V
+    else:
+        across, depth, up = np.eye(3)
+    half, base = 0.6 * size, point - size * up
+    corners = [
+        base + half * (a * across + d * depth) for a, d in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    ]
+    vertices = np.array([point, *corners]) - point
+    faces = [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [4, 3, 2, 1]]
+    if np.linalg.det(np.array([across, depth, up])) < 0:
+        faces = [face[::-1] for face in faces]
+    marks: list[Item] = [Mesh(point[None], np.eye(3)[None], vertices, faces, _GROUND)]
+    if view in PLANES:
+        ends = np.array([base - 1.7 * half * across, base + 1.7 * half * across])
+        marks.append(Line(ends[None], _GROUND, 1.2, pins=False))
+        for place in np.linspace(-1.2, 1.7, 6):
+            top = base + place * half * across
+            stroke = np.array([top, top - 0.5 * half * (across + up)])
+            marks.append(Line(stroke[None], _GROUND, 0.8, pins=False))
+    return marks
+
+
+def _colors(scene: Scene) -> dict[str, str]:
+    """A colour for each name, in the order of their first appearance."""
+    names = dict.fromkeys(shape.name for shape in scene.shapes if not isinstance(shape, Ground))
+    chosen = {name: COLORS[number % len(COLORS)] for number, name in enumerate(names)}
+    return {shape.name: chosen.get(shape.name, _GROUND) for shape in scene.shapes}
+
+
+def _hex(given: str, otherwise: str) -> str:
+    """A colour as "#rrggbb".
+
+    Raises:
+        ResultsError: matplotlib does not know the colour.
+    """
+    from matplotlib.colors import to_hex
+
+    from biela.errors import ResultsError
+
+    try:
+        return to_hex(given or otherwise)
+    except ValueError as error:
+        raise ResultsError(f"{given!r} is not a colour: give a name or #rrggbb") from error

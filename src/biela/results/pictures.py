@@ -1,0 +1,126 @@
+"""The methods of results that draw; matplotlib is loaded when the first is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from biela.errors import ResultsError
+from biela.results.animation import Animation, Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from biela.results.results import Results
+
+__all__ = ["Pictures"]
+
+
+class Pictures:
+    """What results can draw of themselves. Every method returns what it made."""
+
+    def plot(self, *names: str, save: str | Path | None = None) -> Figure:
+        """Draw channels over time, one axes a unit, with thin lines at the events.
+
+        Args:
+            names: names, groups ("q", "v") or patterns ("theta*"); by default the coordinates.
+            save: file to write the figure to; its suffix says the format.
+
+        Raises:
+            UnknownNameError: nothing is called so, or nothing matches.
+            ResultsError: there is nothing to draw, or the file cannot be written.
+        """
+        from biela.results.plots import over_time
+
+        results = cast("Results", self)
+        default = ("q",) if "q" in results.groups else results.names
+        chosen = results.select(*(names or default))
+        if not chosen:
+            raise ResultsError(f"{results.name!r} has no such channels to draw")
+        return over_time(results, chosen, save)
+
+    def plot_phase(self, x: str, y: str | None = None, *, save: str | Path | None = None) -> Figure:
+        """Draw one channel over another: a coordinate and its rate, or any two.
+
+        Args:
+            x: the channel across.
+            y: the channel up; by default the rate of x.
+            save: file to write the figure to; its suffix says the format.
+
+        Raises:
+            UnknownNameError: a channel is not there.
+            ResultsError: the rate of x is not known, or the file cannot be written.
+        """
+        from biela.results.plots import phase
+
+        return phase(cast("Results", self), x, y, save)
+
+    def plot_monitors(self, *, save: str | Path | None = None) -> Figure:
+        """Draw the energy, the constraint error and whatever else was watched.
+
+        Args:
+            save: file to write the figure to; its suffix says the format.
+
+        Raises:
+            ResultsError: nothing was watched, or the file cannot be written.
+        """
+        from biela.results.plots import monitors
+
+        return monitors(cast("Results", self), save)
+
+    def draw(
+        self,
+        time: float | None = None,
+        *,
+        size: tuple[int, int] = (800, 600),
+        save: str | Path | None = None,
+    ) -> Figure:
+        """Draw the scene at a time, by default the first.
+
+        Args:
+            time: in seconds.
+            size: width and height in pixels.
+            save: file to write the figure to; its suffix says the format.
+
+        Raises:
+            ResultsError: there is no scene, the time lies outside the stored interval, or the file
+                cannot be written.
+        """
+        from biela.results.drawing import still
+
+        results = cast("Results", self)
+        return still(self.animate(size=size), results.t[0] if time is None else time, save)
+
+    def animate(
+        self,
+        path: str | Path | None = None,
+        *,
+        fps: float = 25.0,
+        speed: float = 1.0,
+        size: tuple[int, int] = (800, 600),
+        progress: Progress | None = None,
+    ) -> Animation:
+        """Animate the scene; the animation shows itself in a notebook.
+
+        The frames are equally far apart in time and the film runs at `speed` times real time.
+
+        Args:
+            path: file to write; .gif and .mp4 are films, .html a page to play with.
+            fps: frames a second of the film.
+            speed: simulated seconds a second of the film; 0.1 is slow motion.
+            size: width and height in pixels.
+            progress: called with the number of frames written and the number of all.
+
+        Raises:
+            ResultsError: there is no scene, an argument makes no sense, the file cannot be written,
+                or an .mp4 is asked for where ffmpeg is not installed.
+        """
+        results = cast("Results", self)
+        if results.scene is None:
+            raise ResultsError(
+                f"{results.name!r} has no scene to draw: give Results(…, scene=Scene([…]))"
+            )
+        animation = Animation(results.name, results.t, results.scene, fps, speed, size)
+        if path is not None:
+            animation.save(path, progress)
+        return animation

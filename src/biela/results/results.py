@@ -1,0 +1,367 @@
+"""The results of an analysis: named channels over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from biela.errors import BielaError, ResultsError, ShapeError
+from biela.results.channels import Array, Channels, Event, as_column, instants
+from biela.results.interpolation import rounding
+from biela.results.naming import alias, keys, selected, unknown
+from biela.results.pictures import Pictures
+from biela.results.sample import Sample
+from biela.results.scene import Scene
+from biela.results.statistics import RunStatistics
+from biela.results.units import is_rate
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Results"]
+
+#: The group whose columns are the time derivatives of another's, where their units agree.
+_RATES = {"q": "v", "v": "a"}
+
+
+class _MissingGroupError(BielaError, AttributeError):
+    """A group these results do not have; an AttributeError, so that `hasattr` works."""
+
+
+class Results(Pictures):
+    """Channels over time, in groups, with what else is known of the run.
+
+    A group is an attribute that holds a (k, n) array, a channel is found by its name:
+
+    >>> t = np.linspace(0, 1, 5)
+    >>> angle = Channels(["theta"], t[:, None] ** 2, ["rad"])
+    >>> rate = Channels(["theta'"], 2 * t[:, None], ["rad/s"])
+    >>> r = Results("pendulum", t, {"q": angle, "v": rate})
+    >>> r.q.shape, r["theta"][-1], r.unit("theta'")
+    ((5, 1), np.float64(1.0), 'rad/s')
+
+    The usual groups are q (coordinates), v (velocities), a (accelerations), lam (multipliers),
+    u (inputs) and y (outputs); monitors are single channels that judge the run, such as the energy.
+    A name that occurs in two groups belongs to the first; `group.name` finds any.
+
+    Attributes:
+        name: of the run or the model.
+        t: the k stored instants, in seconds, ascending; twice the same one where something jumps.
+        groups: the channels by group.
+        events: what happened, by time.
+        statistics: what the run cost, if that is known.
+        interrupted: whether the run ended before its time; what it had reached is here.
+    """
+
+    # groups, by __getattr__; those that these results have
+    q: Array
+    v: Array
+    a: Array
+    lam: Array
+    u: Array
+    y: Array
+
+    def __init__(
+        self,
+        name: str,
+        t: ArrayLike,
+        groups: Mapping[str, Channels],
+        monitors: Mapping[str, ArrayLike | Callable[[], ArrayLike]] | None = None,
+        units: Mapping[str, str] | None = None,
+        statistics: RunStatistics | None = None,
+        scene: Scene | Callable[[], Scene] | None = None,
+        events: Sequence[Event] = (),
+        interrupted: bool = False,
+    ) -> None:
+        """Put results together.
+
+        Args:
+            name: of the run or the model; the title of figures.
+            t: the instants, (k,).
+            groups: the channels, each group with values (k, n) or a function that computes them.
+            monitors: further channels (k,) by name, or functions that compute them.
+            units: units of monitors by name.
+            statistics: what the run cost.
+            scene: the shapes to draw, at the same instants; or a function that makes it.
+            events: what happened, and when.
+            interrupted: whether the run ended before its time.
+
+        Raises:
+            ShapeError: the times or values do not have the shapes above.
+            ResultsError: times are not ascending, names clash, or a group cannot be called so.
+            UnknownNameError: a unit or a rate names a channel that does not exist.
+        """
+        self.name = name
+        self.t = instants(t)
+        for group in groups:
+            if not group.isidentifier() or hasattr(type(self), group) or group in _TAKEN:
+                raise ResultsError(
+                    f"a group cannot be called {group!r}: it must be an identifier and none of the "
+                    f"attributes of Results"
+                )
+        self.groups: Mapping[str, Channels] = MappingProxyType(dict(groups))
+        units = dict(units or {})
+        self._monitors = {
+            key: Channels([key], as_column(key, values), [units.pop(key, "")], [""])
+            for key, values in (monitors or {}).items()
+        }
+        if units:
+            raise unknown(next(iter(units)), "monitor", self._monitors)
+        self._places = keys({g: c.names for g, c in self.groups.items()}, self._monitors)
+        for channels in [*self.groups.values(), *self._monitors.values()]:
+            if channels.evaluated:
+                self._values(channels)
+            for rate in filter(None, channels.rates or ()):
+                self._key(rate)  # must be there
+        self.statistics = statistics
+        self.events = tuple(sorted(events, key=lambda event: event.time))
+        self.interrupted = interrupted
+        self._scene = scene
+        if isinstance(scene, Scene):
+            self._scene = _fitting(scene, len(self.t))
+
+    # --- access -----------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of every channel: by group, then the monitors."""
+        return tuple(self._places)
+
+    @property
+    def monitors(self) -> tuple[str, ...]:
+        """The names of the monitors."""
+        return tuple(self._monitors)
+
+    @property
+    def scene(self) -> Scene | None:
+        """The shapes to draw; made on first use if a function was given."""
+        if self._scene is not None and not isinstance(self._scene, Scene):
+            self._scene = _fitting(self._scene(), len(self.t))
+        return self._scene
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __getitem__(self, name: str) -> Array:
+        """The channel of that name, (k,); "t" is the time unless a channel is called so.
+
+        Raises:
+            UnknownNameError: no channel is called so.
+        """
+        if name == "t" and name not in self._places:
+            return self.t
+        channels, column = self._channel(name)
+        return self._values(channels)[:, column]
+
+    def __getattr__(self, name: str) -> Array:
+        groups = self.__dict__.get("groups", {})
+        if name not in groups:
+            raise _MissingGroupError(
+                f"these results have no attribute and no group {name!r}; the groups are "
+                f"{', '.join(groups) or 'none'}, and single channels are found as r['name']"
+            )
+        return self._values(groups[name])
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.groups})
+
+    def unit(self, name: str) -> str:
+        """The unit of a channel, "" for a pure number.
+
+        Raises:
+            UnknownNameError: no channel is called so.
+        """
+        if name == "t" and name not in self._places:
+            return "s"
+        channels, column = self._channel(name)
+        return channels.units[column]
+
+    def rate(self, name: str) -> str | None:
+        """The name of the channel that is the time derivative of this one, if there is one.
+
+        Raises:
+            UnknownNameError: no channel is called so.
+        """
+        channels, column = self._channel(name)
+        if channels.rates is not None:
+            return channels.rates[column] or None
+        group = self._places[self._key(name)][0]
+        rates = self.groups.get(_RATES.get(group, ""))
+        if rates is None or len(rates) != len(channels):
+            return None
+        if not is_rate(rates.units[column], channels.units[column]):
+            return None
+        place = (_RATES[group], column)
+        return next(key for key, other in self._places.items() if other == place)
+
+    def select(self, *patterns: str) -> list[str]:
+        """Names of the channels meant by names, groups ("q") or patterns ("theta*").
+
+        Raises:
+            UnknownNameError: nothing is called so, or nothing matches.
+        """
+        groups = {group: channels.names for group, channels in self.groups.items()}
+        return selected(patterns, self._places, groups)
+
+    # --- times ------------------------------------------------------------------------------------
+
+    def at(self, time: ArrayLike) -> Sample:
+        """Values at a time, or at each of several, between the stored ones where need be.
+
+        Cubic where the rate of a channel is known (see `rate`), straight lines elsewhere.
+
+        Raises:
+            ResultsError: a time lies outside the stored interval.
+        """
+        return Sample(self, np.asarray(time, dtype=np.float64))
+
+    def between(self, start: float, end: float) -> Results:
+        """The part with start <= t <= end, at the stored instants; statistics stay the run's.
+
+        Raises:
+            ResultsError: no stored instant lies there.
+        """
+        slack = rounding(self.t)
+        rows = np.flatnonzero((self.t >= start - slack) & (self.t <= end + slack))
+        if not len(rows):
+            raise ResultsError(
+                f"no stored instant lies between {start:g} s and {end:g} s; "
+                f"there are {len(self)} from {self.t[0]:g} s to {self.t[-1]:g} s"
+            )
+        part = slice(int(rows[0]), int(rows[-1]) + 1)
+        scene = self._scene
+
+        def cut(channels: Channels) -> Channels:
+            def values() -> Array:
+                return self._values(channels)[part]
+
+            given = values() if channels.evaluated else values
+            return Channels(channels.names, given, channels.units, channels.rates)
+
+        def cut_column(channels: Channels) -> Array | Callable[[], Array]:
+            if channels.evaluated:
+                return self._values(channels)[part, 0]
+            return lambda: self._values(channels)[part, 0]
+
+        def cut_scene() -> Scene:
+            whole = self.scene
+            assert whole is not None
+            return whole.part(part)
+
+        return Results(
+            self.name,
+            self.t[part],
+            {group: cut(channels) for group, channels in self.groups.items()},
+            {key: cut_column(channels) for key, channels in self._monitors.items()},
+            {key: channels.units[0] for key, channels in self._monitors.items()},
+            self.statistics,
+            None if scene is None else cut_scene,
+            [event for event in self.events if start <= event.time <= end],
+            self.interrupted,
+        )
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything to an .npz file, which `Results.load` reads; returns its path.
+
+        Channels and scenes not computed yet are computed.
+
+        Raises:
+            ResultsError: the file cannot be written, or its name ends in something else.
+        """
+        from biela.results.files import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Results:
+        """Read what `save` wrote.
+
+        Raises:
+            ResultsError: the file cannot be read, or holds no results.
+        """
+        from biela.results.files import load
+
+        return load(path)
+
+    def to_csv(self, path: str | Path, *names: str) -> Path:
+        """Write channels as comma separated values with a heading of names and units.
+
+        Args:
+            path: of the file.
+            names: names, groups or patterns; all channels if none is given.
+
+        Raises:
+            ResultsError: the file cannot be written.
+            UnknownNameError: nothing is called so.
+        """
+        from biela.results.files import to_csv
+
+        return to_csv(self, path, self.select(*names) if names else list(self.names))
+
+    def to_pandas(self, *names: str) -> pandas.DataFrame:
+        """Return a data frame with the time as index; the units are in its `attrs["units"]`.
+
+        Args:
+            names: names, groups or patterns; all channels if none is given.
+
+        Raises:
+            ResultsError: pandas is not installed.
+            UnknownNameError: nothing is called so.
+        """
+        from biela.results.files import to_pandas
+
+        return to_pandas(self, self.select(*names) if names else list(self.names))
+
+    # --- text -------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        from biela.results.summary import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from biela.results.summary import html
+
+        return html(self)
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _key(self, name: str) -> str:
+        return alias(name, self._places, {g: c.names for g, c in self.groups.items()})
+
+    def _channel(self, name: str) -> tuple[Channels, int]:
+        key = self._key(name)
+        group, column = self._places[key]
+        return (self.groups[group] if group else self._monitors[key]), column
+
+    def _values(self, channels: Channels) -> Array:
+        values = channels.values
+        if len(values) != len(self.t):
+            raise ShapeError(
+                f"channels {', '.join(channels.names[:4])}{', …' if len(channels) > 4 else ''} of "
+                f"{self.name!r} have {len(values)} rows for {len(self.t)} instants"
+            )
+        return values
+
+
+#: Attributes of an instance, which a group may not hide.
+_TAKEN = {"name", "t", "groups", "events", "statistics", "interrupted"}
+
+
+def _fitting(scene: Scene, count: int) -> Scene:
+    if scene.count not in (1, count):
+        raise ShapeError(f"the scene has {scene.count} instants where the results have {count}")
+    return scene

@@ -1,0 +1,61 @@
+"""Integrators of x' = f(t, x, p), one file a method.
+
+Fixed steps are routines: they run in process and print as C99. `FixedStep` runs them on a
+`Problem`, `march` is the routine behind it. `VariableStep` runs the adaptive methods.
+"""
+
+from __future__ import annotations
+
+from biela.solvers.integrators.adaptive import AdaptiveMethod
+from biela.solvers.integrators.embedded import Tableau, embedded_pair
+from biela.solvers.integrators.explicit_euler import explicit_euler_step
+from biela.solvers.integrators.fixed_step import METHODS, FixedStep, FixedStepRun
+from biela.solvers.integrators.heun import heun_step
+from biela.solvers.integrators.march import march, marching
+from biela.solvers.integrators.problem import Problem
+from biela.solvers.integrators.second_order_euler import second_order_euler_step
+from biela.solvers.integrators.semi_implicit_euler import semi_implicit_euler_step
+from biela.solvers.integrators.status import (
+    BOTH,
+    EVENT,
+    FALLING,
+    FINISHED,
+    NOT_FINITE,
+    RISING,
+    STEP_TOO_SMALL,
+    TOO_MANY_STEPS,
+)
+from biela.solvers.integrators.variable_step import (
+    ADAPTIVE_METHODS,
+    Statistics,
+    VariableStep,
+    VariableStepRun,
+)
+
+__all__ = [
+    "ADAPTIVE_METHODS",
+    "BOTH",
+    "EVENT",
+    "FALLING",
+    "FINISHED",
+    "METHODS",
+    "NOT_FINITE",
+    "RISING",
+    "STEP_TOO_SMALL",
+    "TOO_MANY_STEPS",
+    "AdaptiveMethod",
+    "FixedStep",
+    "FixedStepRun",
+    "Problem",
+    "Statistics",
+    "Tableau",
+    "VariableStep",
+    "VariableStepRun",
+    "embedded_pair",
+    "explicit_euler_step",
+    "heun_step",
+    "march",
+    "marching",
+    "second_order_euler_step",
+    "semi_implicit_euler_step",
+]

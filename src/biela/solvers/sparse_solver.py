@@ -1,0 +1,260 @@
+"""Repeated solutions of sparse symmetric systems whose pattern never changes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biela.errors import BielaError, ShapeError
+from biela.graph import (
+    adjacency,
+    elimination_tree,
+    factor_pattern,
+    minimum_degree,
+    postorder,
+    renumbered,
+    update_targets,
+)
+from biela.solvers.ldlt import DROP_TOLERANCE
+from biela.solvers.sparse_ldlt import (
+    sparse_equilibrate,
+    sparse_ldlt_factor,
+    sparse_ldlt_refine,
+    sparse_ldlt_residual,
+    sparse_ldlt_solve,
+)
+from biela.solvers.sparse_pattern import SymmetricPattern, drop_threshold
+
+__all__ = ["NEARLY_DROPPED", "SparseLDLT"]
+
+#: A kept pivot below this part of what was accumulated in it has lost digits worth refining.
+NEARLY_DROPPED = 1e-4
+#: Backward errors up to here are rounding, and not refined.
+ROUNDING = 8 * float(np.finfo(float).eps)
+_SCALING_SWEEPS = 4
+_PASSES = 3
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class SparseLDLT:
+    """LDLᵀ of symmetric matrices with one pattern, with multipliers and redundant rows.
+
+    Order, pattern of L and schedule are prepared once. `late` names the rows that must wait for
+    their unknowns: the multipliers of a saddle-point matrix. Rows whose pivot is rounding only are
+    dropped, see [`sparse_ldlt_factor`][biela.solvers.sparse_ldlt_factor].
+
+    >>> pattern = SymmetricPattern(3, [0, 1, 2, 2], [0, 1, 0, 1])  # two masses and a rod
+    >>> solver = SparseLDLT(pattern, late=[2])
+    >>> solver.factor([1.0, 3.0, 1.0, -1.0])
+    3
+    >>> solver.solve([4.0, 0.0, 0.0])
+    array([1., 1., 3.])
+
+    Args:
+        pattern: the entries, in the order in which `factor` gets their values.
+        late: rows to eliminate after all their neighbours that are not late.
+        tolerance: part of its accumulated magnitude below which a pivot is dropped; in doubt the
+            limit moves into the nearest wide gap, see `drop_threshold`.
+        sweeps: refinement sweeps where something was dropped or nearly was.
+        scaled: equilibrate first. It changes no digit of the result; it avoids overflow where
+            units are extreme.
+
+    Attributes:
+        order: row `order[k]` is the k-th to be eliminated.
+        rank: number of pivots kept.
+        dropped: rows dropped. A late one is redundant. One that is not late had nothing on its
+            diagonal: an unknown without inertia.
+        threshold: the limit that was used for dropping.
+        backward_error: that of the last solution, or None where it was not looked at.
+    """
+
+    def __init__(
+        self,
+        pattern: SymmetricPattern,
+        late: ArrayLike = (),
+        *,
+        tolerance: float = DROP_TOLERANCE,
+        sweeps: int = 1,
+        scaled: bool = False,
+    ) -> None:
+        self.pattern = pattern
+        self.tolerance = tolerance
+        self.sweeps = sweeps
+        self.scaled = scaled
+        n = pattern.size
+        graph = adjacency(n, pattern.rows, pattern.columns)
+        order = minimum_degree(graph, late)
+        order = order[postorder(elimination_tree(renumbered(graph, order)))]
+        new = renumbered(graph, order)
+        L = factor_pattern(new, elimination_tree(new))
+        self.order: Integers = order
+        self.start, self.rows = L.start, L.rows
+        self.targets: Integers = update_targets(L) + n
+        self.scatter: Integers = self._places()
+        self._A = np.zeros(len(pattern.rows))
+        self._LD = np.zeros(n + L.fill)
+        self._ratios = np.zeros(n)
+        self._flags = np.zeros(n, dtype=np.int64)
+        self._scale = np.ones(n)
+        self._r, self._y = np.zeros(n), np.zeros(n)
+        self.rank: int | None = None
+        self.threshold = tolerance
+        self.dropped: Integers = np.zeros(0, dtype=np.int64)
+        self.backward_error: float | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return self.pattern.size
+
+    @property
+    def fill(self) -> int:
+        """Number of places below the diagonal of L."""
+        return len(self.rows)
+
+    @property
+    def ratios(self) -> Reals:
+        """Magnitude of each pivot as a part of what was accumulated in it, by row of the matrix."""
+        ratios = np.empty(self.size)
+        ratios[self.order] = self._ratios
+        return ratios
+
+    def factor(self, values: ArrayLike) -> int:
+        """Factor the matrix with these values of its entries; return its rank.
+
+        Raises:
+            ShapeError: not one value an entry of the pattern.
+        """
+        A = self._checked("values", values, len(self._A))
+        np.copyto(self._A, A)
+        first, second = self.pattern.rows, self.pattern.columns
+        n, entries = self.size, len(self._A)
+        self.threshold = self.tolerance
+        if self.scaled:
+            sparse_equilibrate.compiled(
+                n, entries, _SCALING_SWEEPS, first, second, self._A, self._scale, self._y
+            )
+            self._A *= self._scale[first]
+            self._A *= self._scale[second]
+        rank = self._eliminate(self.tolerance)
+        small = self._ratios[self._ratios < NEARLY_DROPPED]
+        for _ in range(_PASSES):
+            # what is dropped leaves its rounding to the rows that follow: look again
+            limit = drop_threshold(small, self.threshold)
+            if np.count_nonzero(small <= limit) == n - rank:
+                break
+            self.threshold = limit
+            rank = self._eliminate(limit)
+            small = self._ratios[self._ratios < NEARLY_DROPPED]
+        self.dropped = np.flatnonzero(self._flags)
+        self._refines = self.sweeps > 0 and len(small) > 0
+        self.rank = rank
+        return rank
+
+    def solve(self, b: ArrayLike) -> Reals:
+        """Solve for one right-hand side, or for each column of a matrix of them.
+
+        The unknowns of dropped rows are 0. The solution is refined where something was dropped or
+        nearly was, if its backward error is more than rounding and only as long as it falls.
+
+        Raises:
+            BielaError: nothing was factored yet.
+            ShapeError: a right-hand side of another size.
+        """
+        if self.rank is None:
+            raise BielaError("SparseLDLT.solve: no matrix was factored yet; call factor first")
+        b = np.asarray(b, dtype=np.float64)
+        if b.ndim == 2:
+            columns = [self.solve(column) for column in b.T]
+            return np.stack(columns, axis=1) if columns else np.zeros((self.size, 0))
+        b = self._checked("b", b, self.size)
+        if self.scaled:
+            b = b * self._scale
+        x = b.copy()
+        L = self.start, self.rows, self.order
+        sparse_ldlt_solve.compiled(self.size, self.fill, *L, self._LD, x, self._y)
+        self.backward_error = None
+        if self._refines:
+            self._refine(b, x)
+        return x * self._scale if self.scaled else x
+
+    def residual(self, b: ArrayLike, x: ArrayLike) -> Reals:
+        """B - A x. In the dropped rows it tells by how much they contradict the others."""
+        b, x = self._checked("b", b, self.size), self._checked("x", x, self.size)
+        if self.scaled:
+            b, x = b * self._scale, x / self._scale
+        self._residual(b, x)
+        return self._r / self._scale if self.scaled else self._r.copy()
+
+    def c(
+        self,
+        name: str = "ldlt",
+        real: Literal["double", "float"] = "double",
+        integer: str = "int32_t",
+    ) -> str:
+        """Return factorisation and solution as C99 for this pattern, with its schedule as tables.
+
+        `int name_factor(name_state *s, const double *A)` returns the rank, and
+        `double name_solve(name_state *s, const double *b, double *x)` the backward error after
+        exactly `sweeps` sweeps. There is no scaling: it would not change the digits.
+        """
+        from biela.solvers.sparse_c import sparse_ldlt_c
+
+        return sparse_ldlt_c(self, name, real, integer)
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _eliminate(self, tolerance: float) -> int:
+        schedule = self.start, self.rows, self.order, self.targets, self.scatter
+        sizes = self.size, self.fill, len(self._A), len(self.targets)
+        out = self._LD, self._ratios, self._flags
+        return int(sparse_ldlt_factor.compiled(*sizes, *schedule, self._A, tolerance, *out))
+
+    def _refine(self, b: Reals, x: Reals) -> None:
+        error = self._residual(b, x)
+        for _ in range(self.sweeps):
+            if error <= ROUNDING:
+                break
+            better = x.copy()
+            new = sparse_ldlt_refine.compiled(
+                self.size,
+                self.fill,
+                len(self._A),
+                1,
+                *(self.start, self.rows, self.order, self.pattern.rows, self.pattern.columns),
+                *(self._A, self._flags, self._LD, b, better, self._r, self._y),
+            )
+            if not new < error:
+                break
+            error = new
+            x[:] = better
+        self.backward_error = error
+
+    def _residual(self, b: Reals, x: Reals) -> float:
+        entries = len(self._A), self.pattern.rows, self.pattern.columns, self._A
+        error: float = sparse_ldlt_residual.compiled(
+            self.size, *entries, self._flags, b, x, self._r, self._y
+        )
+        return error
+
+    def _places(self) -> Integers:
+        """Place in `LD` of each entry: the pivots come first, then L by columns."""
+        n = self.size
+        place = np.empty(n, dtype=np.int64)
+        place[self.order] = np.arange(n)
+        i, j = place[self.pattern.rows], place[self.pattern.columns]
+        row, column = np.maximum(i, j), np.minimum(i, j)
+        keys = np.repeat(np.arange(n), np.diff(self.start)) * n + self.rows
+        return np.where(row == column, row, n + np.searchsorted(keys, column * n + row))
+
+    def _checked(self, name: str, values: ArrayLike, size: int) -> Reals:
+        array: Any = np.ascontiguousarray(values, dtype=np.float64)
+        if array.shape != (size,):
+            raise ShapeError(
+                f"SparseLDLT: '{name}' has shape {array.shape} where ({size},) is needed"
+            )
+        return np.array(array) if not array.flags.writeable else array
