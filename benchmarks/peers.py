@@ -29,6 +29,14 @@ def sympy() -> Any:
     return sympy
 
 
+def scipy_sparse() -> Any:
+    try:
+        import scipy.sparse.linalg
+    except ImportError:
+        raise PeerMissingError("SciPy is not installed (pip install biela[bench])") from None
+    return scipy.sparse
+
+
 def compiler() -> str:
     path = shutil.which("gcc")
     if path is None:

@@ -36,6 +36,7 @@ BENCHMARKS = {
         "large_function",
         "python_call",
         "sine_cosine",
+        "sparse_solve",
         "thesis_examples",
         "symbolic",
     )

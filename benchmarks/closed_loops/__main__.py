@@ -39,17 +39,17 @@ def peer_runs(
 ) -> Iterator[PeerRun]:
     """The runs of the peers that are installed."""
     softness = [mujoco_peer.HARD] + [mujoco_peer.DEFAULT] * more
-    settings = [pinocchio_peer.PLAIN]
+    settings = [pinocchio_peer.FASTEST, pinocchio_peer.PROXIMAL]
     if more:
-        settings += [Settings(baumgarte=50.0), Settings(Way.LCABA), Settings(Way.FORWARD_DYNAMICS)]
+        settings += [Settings(way, baumgarte=0.0) for way in Way]
     try:
         for choice in softness:
             yield run_mujoco(mechanism, seconds, STEP, choice, repeats)
     except PeerMissingError as error:
         missing.add(str(error))
     try:
-        for way in settings:
-            yield run_pinocchio(mechanism, seconds, STEP, way, repeats)
+        for chosen in settings:
+            yield run_pinocchio(mechanism, seconds, STEP, chosen, repeats)
     except PeerMissingError as error:
         missing.add(str(error))
 

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.peers import PeerMissingError, casadi
 
 SOURCE = Path(__file__).with_name("pinocchio_rk4.cpp")
-#: OPTIONS_COMMENT
+#: Without -mno-avx512f, which made the four-bar a third slower where it was tried.
 OPTIONS = (
     *("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-w", "-shared", "-fPIC"),
     # as Pinocchio's own build has them

@@ -1,11 +1,13 @@
 // Runge-Kutta of order four with Pinocchio's constrained dynamics, all steps in native code.
 //
 // A model is built from flat arrays (see pinocchio_peer.py), and simulated in joint coordinates with
-// q' = v, which all joints used here have. Three ways to the accelerations of a closed mechanism:
+// q' = v, which all joints used here have. Two ways to the accelerations of a closed mechanism:
 //
 //   constraintDynamics   sparse Cholesky of the bordered matrix, proximal iterations
-//   lcaba                loop-constrained articulated bodies
 //   forwardDynamics      crba, nonLinearEffects, and the rows of the closures that are independent
+
+// Pinocchio asks variants for kinds of joints that are left out below
+#define BOOST_VARIANT_USE_RELAXED_GET_BY_DEFAULT
 
 #include <cstring>
 #include <memory>
@@ -18,7 +20,6 @@
 #include <pinocchio/algorithm/contact-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/energy.hpp>
-#include <pinocchio/algorithm/loop-constrained-aba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 namespace pin = pinocchio;
@@ -26,7 +27,24 @@ using Eigen::VectorXd;
 using Vector3 = Eigen::Vector3d;
 using ConstVector3 = Eigen::Map<const Vector3>;
 
-enum Way { CONSTRAINT_DYNAMICS, LCABA, FORWARD_DYNAMICS };
+// the joints that are used and no others, which compiles in half the time
+template <typename Scalar, int Options>
+struct FewJoints {
+  typedef boost::variant<pin::JointModelPX, pin::JointModelPY, pin::JointModelPZ,
+                         pin::JointModelRX, pin::JointModelRY, pin::JointModelRZ,
+                         pin::JointModelTranslation, pin::JointModelSphericalZYX,
+                         pin::JointModelUniversal>
+      JointModelVariant;
+  typedef boost::variant<pin::JointDataPX, pin::JointDataPY, pin::JointDataPZ,
+                         pin::JointDataRX, pin::JointDataRY, pin::JointDataRZ,
+                         pin::JointDataTranslation, pin::JointDataSphericalZYX,
+                         pin::JointDataUniversal>
+      JointDataVariant;
+};
+typedef pin::ModelTpl<double, 0, FewJoints> Model;
+typedef pin::DataTpl<double, 0, FewJoints> Data;
+
+enum Way { CONSTRAINT_DYNAMICS, FORWARD_DYNAMICS };
 
 // a closure as rows along ground axes: second point minus first
 struct Rows {
@@ -36,30 +54,26 @@ struct Rows {
 };
 
 struct Simulation {
-  pin::Model model;
-  std::unique_ptr<pin::Data> data;
+  Model model;
+  std::unique_ptr<Data> data;
   std::vector<pin::RigidConstraintModel> closures;
   std::vector<pin::RigidConstraintData> closure_data;
   pin::ProximalSettings proximal;
   std::vector<Rows> rows;
   Eigen::MatrixXd J;
-  VectorXd gamma, stiffness, rest, tau;
+  VectorXd gamma, gap, stiffness, rest, tau;
+  double Kp, Kd;
   Way way;
 
   // accelerations by the way chosen; springs act on the joints
   const VectorXd& accelerations(const VectorXd& q, const VectorXd& v) {
     tau.noalias() = stiffness.cwiseProduct(rest - q);
-    switch (way) {
-      case CONSTRAINT_DYNAMICS:
-        return pin::constraintDynamics(model, *data, q, v, tau, closures, closure_data, proximal);
-      case LCABA:
-        return pin::lcaba(model, *data, q, v, tau, closures, closure_data, proximal);
-      default:
-        return by_rows(q, v);
-    }
+    if (way == FORWARD_DYNAMICS) return by_rows(q, v);
+    return pin::constraintDynamics(model, *data, q, v, tau, closures, closure_data, proximal);
   }
 
-  // M a + J' f = tau - nle with J a = -gamma, gamma being the accelerations of the gaps for a = 0
+  // M a + J' f = tau - nle with J a = -gamma, gamma being the accelerations of the gaps for a = 0,
+  // plus what Baumgarte adds to hold them
   const VectorXd& by_rows(const VectorXd& q, const VectorXd& v) {
     pin::crba(model, *data, q, pin::Convention::WORLD);
     data->M.triangularView<Eigen::StrictlyLower>() =
@@ -68,13 +82,14 @@ struct Simulation {
     J.setZero();
     Eigen::Index row = 0;
     for (const Rows& closure : rows) {
-      Vector3 bias = Vector3::Zero();
+      Vector3 bias = Vector3::Zero(), between = Vector3::Zero();
       for (int side = 0; side < 2; ++side) {
         const pin::JointIndex joint = closure.joint[side];
-        if (joint == 0) continue;
         const double sign = side ? 1 : -1;
         const pin::SE3& frame = data->oMi[joint];
-        const Vector3 point = frame.act(closure.place[side]);
+        const Vector3 point = joint == 0 ? closure.place[side] : frame.act(closure.place[side]);
+        between += sign * point;
+        if (joint == 0) continue;
         for (int column = model.idx_vs[joint] + model.nvs[joint] - 1; column >= 0;
              column = data->parents_fromRow[size_t(column)]) {
           const auto motion = data->J.col(column);
@@ -89,13 +104,17 @@ struct Simulation {
             + data->a_gf[joint].angular().cross(arm) + w.cross(w.cross(arm));
         bias += sign * (frame.rotation() * linear + model.gravity.linear());
       }
-      for (int axis : closure.axes) gamma[row++] = bias[axis];
+      for (int axis : closure.axes) {
+        gap[row] = between[axis];
+        gamma[row++] = bias[axis];
+      }
     }
+    if (Kd > 0) gamma.noalias() += Kd * (J * v) + Kp * gap;
     return pin::forwardDynamics(model, *data, tau, J, gamma, 0.);
   }
 };
 
-static pin::JointIndex add_joint(pin::Model& model, pin::JointIndex parent, int kind,
+static pin::JointIndex add_joint(Model& model, pin::JointIndex parent, int kind,
                                  const pin::SE3& placement, const std::string& name) {
   switch (kind) {
     case 0: return model.addJoint(parent, pin::JointModelPX(), placement, name);
@@ -122,6 +141,8 @@ Simulation* create(int n_joints, const int* joints, const double* numbers, int n
                    const double* settings, int way) {
   auto* s = new Simulation;
   s->way = Way(way);
+  s->Kp = settings[3];
+  s->Kd = settings[4];
   for (int i = 0; i < n_joints; ++i) {
     const double* x = numbers + 13 * i;
     const pin::SE3 placement(Eigen::Matrix3d::Identity(), ConstVector3(x));
@@ -132,7 +153,7 @@ Simulation* create(int n_joints, const int* joints, const double* numbers, int n
     s->model.appendBodyToJoint(joint, pin::Inertia(x[3], ConstVector3(x + 4), inertia));
   }
   s->model.gravity.linear() = ConstVector3(settings);
-  s->data = std::make_unique<pin::Data>(s->model);
+  s->data = std::make_unique<Data>(s->model);
   s->proximal = pin::ProximalSettings(settings[5], settings[6], int(settings[7]));
   for (int i = 0; i < n_closures; ++i) {
     const ConstVector3 first(places + 6 * i), second(places + 6 * i + 3);
@@ -142,8 +163,8 @@ Simulation* create(int n_joints, const int* joints, const double* numbers, int n
     s->closures.emplace_back(pin::CONTACT_3D, s->model, pin::JointIndex(c[0]), one,
                              pin::JointIndex(c[1]), two, pin::LOCAL);
     auto& corrector = s->closures.back().baumgarte_corrector_parameters();
-    corrector.Kp = settings[3];
-    corrector.Kd = settings[4];
+    corrector.Kp = s->Kp;
+    corrector.Kd = s->Kd;
     s->closure_data.emplace_back(s->closures.back());
     Rows rows{{pin::JointIndex(c[0]), pin::JointIndex(c[1])}, {first, second}, {}};
     for (int axis = 0; axis < 3; ++axis)
@@ -154,7 +175,7 @@ Simulation* create(int n_joints, const int* joints, const double* numbers, int n
   Eigen::Index count = 0;
   for (const Rows& rows : s->rows) count += Eigen::Index(rows.axes.size());
   s->J = Eigen::MatrixXd::Zero(count, s->model.nv);
-  s->gamma = VectorXd::Zero(count);
+  s->gamma = s->gap = VectorXd::Zero(count);
   s->tau = VectorXd::Zero(s->model.nv);
   s->stiffness = Eigen::Map<const VectorXd>(springs, s->model.nv);
   s->rest = Eigen::Map<const VectorXd>(springs + s->model.nv, s->model.nv);

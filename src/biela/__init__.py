@@ -19,9 +19,18 @@ from biela.atoms import __all__ as _atoms
 from biela.errors import BielaError
 
 if TYPE_CHECKING:
+    from biela.analysis import (
+        Options,
+        Simulator,
+        assemble,
+        assemble_velocity,
+        branches,
+        simulate,
+    )
     from biela.code import Changes, Function
     from biela.code import cache as code_cache
     from biela.equations import SymbolicSystem, System
+    from biela.results import Results, compare
     from biela.space import Algebra, Toward
 
 __version__ = "0.1.0"
@@ -29,6 +38,14 @@ __version__ = "0.1.0"
 #: Names that need LLVM or more, and where they live: imported when first asked for.
 _LAZY = {
     "Algebra": "biela.space",
+    "Options": "biela.analysis",
+    "Results": "biela.results",
+    "Simulator": "biela.analysis",
+    "assemble": "biela.analysis",
+    "assemble_velocity": "biela.analysis",
+    "branches": "biela.analysis",
+    "compare": "biela.results",
+    "simulate": "biela.analysis",
     "Changes": "biela.code",
     "Function": "biela.code",
     "SymbolicSystem": "biela.equations",
@@ -41,10 +58,18 @@ __all__ = [
     "BielaError",
     "Changes",
     "Function",
+    "Options",
+    "Results",
+    "Simulator",
     "SymbolicSystem",
     "System",
     "Toward",
+    "assemble",
+    "assemble_velocity",
+    "branches",
     "code_cache",
+    "compare",
+    "simulate",
     *_atoms,
 ]
 

@@ -59,7 +59,7 @@ def test_the_plain_numbers_have_the_energies_of_biela(name: str) -> None:
 def test_mujoco_has_the_same_mechanism(name: str) -> None:
     """Its closures are soft: an impedance of 0.9999 leaves a ten-thousandth to them.
 
-    With the closures of a model that moves freely, accelerations agree to rounding.
+    Without closures, accelerations agree to rounding.
     """
     pytest.importorskip("mujoco")
     mechanism = entry(name).mechanism

@@ -538,3 +538,22 @@ def test_code_lives_as_long_as_its_owner():
     native: NativeFunction = chain(4).native
     gc.collect()
     assert native(np.ones(4))[0].shape == (4,)
+
+
+def test_the_zeros_of_a_large_sparse_output_are_written_too():
+    ws = bl.Workspace()
+    x = ws.symbols("x:3")
+    n = 12
+    rows = [[ws.atom(0)] * n for _ in range(n)]
+    for k in range(n):
+        rows[k][(5 * k) % n] = x[k % 3] * (k + 1)
+    f = bl.Function("sparse", {"x": list(x)}, {"A": rows, "b": [ws.atom(0), x[0]]})
+    expected = f.interpret([1.0, 2.0, 3.0])
+    A, b = np.full((n, n), np.nan), np.full(2, np.nan)
+    f(np.array([1.0, 2.0, 3.0]), A, b)
+    np.testing.assert_array_equal(A, expected[0])
+    np.testing.assert_array_equal(b, expected[1])
+    many = np.random.default_rng(4).uniform(-1, 1, (13, 3))
+    found, _ = f.map(many)
+    for k in range(len(many)):
+        np.testing.assert_allclose(found[k], f.interpret(many[k])[0], rtol=1e-15)

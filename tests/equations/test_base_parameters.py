@@ -201,6 +201,32 @@ def test_a_revolute_joint_regroups_as_in_the_book():
     assert new == pytest.approx(link | {"m": 0, "mz": 0, "Iyy": 0, "Ixx": link["Ixx"] - yy})
 
 
+def test_an_axis_without_a_point_and_tilted_by_parameters_in_both_bodies_is_found():
+    s = bl.SymbolicSystem("tilted")
+    q1, q2 = s.coordinates("q1 q2")
+    alpha, beta, a, c, g = s.parameters(alpha=0.4, beta=-0.7, a=0.5, c=0.2, g=9.81)
+    first = s.base.rotated("first", "z", q1)
+    turned = first.rotated("seat", "x", alpha).rotated("turned", "z", q2)
+    second = turned.rotated("second", "y", beta)
+    # one vector over the joint, in parts of both bodies
+    end = s.origin.offset("end", first.vector(a, 0, 0.1) + second.vector(c, 0.3, 0))
+    general_solid(s, "one", s.origin, first, 1)
+    general_solid(s, "two", end, second, 2)
+    s.gravity = (g, 0, 0)
+    found = regrouped(s)
+    assert found.count == found.visible == 3 + 7
+    old, new = s.equations(), found.system.equations()
+    for q, v in np.random.default_rng(5).normal(size=(3, 2, 2)):
+        np.testing.assert_allclose(new.mass(q), old.mass(q), rtol=1e-12)
+        np.testing.assert_allclose(new.forces(q, v), old.forces(q, v), rtol=1e-10, atol=1e-12)
+    # what was found holds for other angles too, and divides by nothing that vanishes without tilt
+    straight = {**s.parameter_values, alpha: 0.0, beta: 0.0}
+    p = list(straight.values())
+    np.testing.assert_allclose(
+        new.mass(q, p=found.function()(p)), old.mass(q, p=p), rtol=1e-12, atol=1e-14
+    )
+
+
 def test_the_inertia_about_the_axis_of_a_revolute_joint_stays():
     """It looks the same in both bodies in all positions, and is seen all the same."""
     found = regrouped(on_a_floating_body("revolute"))

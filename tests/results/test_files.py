@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 
 import numpy as np
@@ -61,11 +62,30 @@ def test_other_files_are_refused_in_words(tmp_path):
     np.savez(arrays, x=np.zeros(3))
     single = tmp_path / "single.npy"
     np.save(single, np.zeros(3))
-    danger = tmp_path / "danger.npz"
-    np.savez(danger, header=np.array([{}], dtype=object))
-    for path in (text, arrays, single, danger):
+    for path in (text, arrays, single):
         with pytest.raises(ResultsError, match="not a file of results"):
             Results.load(path)
+
+
+class _Trap:
+    """Unpickled, it makes a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+def test_a_file_cannot_run_code_of_its_own(tmp_path):
+    trap = np.array([_Trap(tmp_path / "sprung")], dtype=object)
+    path = swing().save(tmp_path / "r.npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **{**arrays, "group/q": trap})
+    with pytest.raises(ResultsError, match="not a file of results"):
+        Results.load(path)
+    assert not (tmp_path / "sprung").exists()
 
 
 def _rewritten(path, **changes):

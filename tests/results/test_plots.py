@@ -63,6 +63,11 @@ def test_many_lines_stay_apart_and_the_legend_stays_readable():
     assert len(legend(axes)) == 24 and legend(axes)[-1] == "… 17 more"
 
 
+def test_a_name_with_an_underscore_in_front_is_in_the_legend_too():
+    r = Results("r", [0.0, 1.0], {"q": Channels(["_x"], [[1.0], [2.0]])})
+    assert [name.strip() for name in legend(r.plot().axes[0])] == ["_x"]
+
+
 def test_a_run_that_was_interrupted_says_so_and_one_instant_shows():
     r = Results("r", [0.0], {"q": Channels(["x"], [[1.0]])}, interrupted=True)
     (axes,) = r.plot().axes

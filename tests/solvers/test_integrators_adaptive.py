@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from math import cos, sin, sqrt
+from typing import Any
 
 import numba
 import numpy as np
@@ -23,6 +24,7 @@ from biela.solvers.integrators import (
     VariableStep,
     embedded_pair,
 )
+from biela.solvers.integrators.dormand_prince import DORMAND_PRINCE
 
 P = numba.types.CPointer(numba.types.float64)
 kernel = numba.cfunc(numba.types.void(P, P, P, P))
@@ -281,12 +283,132 @@ def test_bound_on_the_steps_is_a_status_and_not_the_end(method: str) -> None:
     np.testing.assert_array_equal(rows, oscillate(method, 1e-6, times).advance(times).states)
 
 
-def test_matlab_convention_counts_six_evaluations_a_step_and_one() -> None:
-    times = np.array([0.0, 10.0])
-    solver = oscillate("dormand_prince", 1e-6, times, matlab=True)
-    solver.advance(times)
+def ode45(f: Any, end: float, y: np.ndarray, rtol: float) -> tuple[int, int, np.ndarray]:
+    """Steps, failures and result of a plain loop with the step control of ode45."""
+    A, E = DORMAND_PRINCE.A, np.array(DORMAND_PRINCE.e)
+    t, threshold, k1 = 0.0, 1e-6 / rtol, f(0.0, y)
+    rate = np.abs(k1 / np.maximum(np.abs(y), threshold)).max() / (0.8 * rtol**0.2)
+    h = min(0.1 * end, 1 / rate)
+    steps = failed = 0
+    while t < end:
+        h, first = min(h, 0.1 * end), True
+        while True:
+            if 1.1 * h >= end - t:
+                h = end - t
+            k = [k1]
+            for row, c in zip(A[1:], DORMAND_PRINCE.c[1:], strict=True):
+                new = y + h * sum(a * ki for a, ki in zip(row, k, strict=True))
+                k.append(f(t + c * h, new))
+            weight = np.maximum(np.maximum(np.abs(y), np.abs(new)), threshold)
+            err = h * np.abs(np.tensordot(E, k, 1) / weight).max()
+            if err <= rtol:
+                break
+            failed += 1
+            h *= max(0.1, 0.8 * (rtol / err) ** 0.2) if first else 0.5
+            first = False
+        steps += 1
+        t, y, k1 = t + h, new, k[-1]
+        if first:
+            h /= max(0.2, 1.25 * (err / rtol) ** 0.2)
+    return steps, failed, y
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
+def test_matlab_convention_takes_the_steps_of_ode45(rtol: float) -> None:
+    def rhs(t: float, x: np.ndarray) -> np.ndarray:
+        return np.array([x[1], 5.0 * (1 - x[0] ** 2) * x[1] - x[0]])
+
+    solver = VariableStep(Problem(van_der_pol, 2, 1), end=20, rtol=rtol, matlab=True)
+    solver.start(0, [2.0, 0.0], [5.0])
+    run = solver.advance([20.0])
+    steps, failed, x = ode45(rhs, 20.0, np.array([2.0, 0.0]), rtol)
     s = solver.statistics
-    assert s.evaluations == 1 + 6 * (s.steps + s.failed)
+    assert failed > 0
+    assert (s.steps, s.failed) == (steps, failed)
+    assert s.evaluations == 1 + 6 * (steps + failed)
+    np.testing.assert_allclose(run.x, x, rtol=1e-9)
+
+
+def test_matlab_convention_of_adams_counts_two_evaluations_a_step() -> None:
+    solver = VariableStep(Problem(van_der_pol, 2, 1), "adams", end=20, rtol=1e-6, matlab=True)
+    solver.start(0, [2.0, 0.0], [5.0])
+    solver.advance([20.0])
+    s = solver.statistics
+    assert s.failed > 0
+    assert s.evaluations == 1 + 2 * s.steps + s.failed
+
+
+def test_adams_needs_few_evaluations_for_many_digits() -> None:
+    cost = {}
+    for method in ("adams", "dormand_prince"):
+        times = np.linspace(0, 20, 3)
+        solver = oscillate(method, 1e-12, times)
+        run = solver.advance(times)
+        assert np.abs(run.states - forced_motion(times)).max() < 1e-10
+        cost[method] = solver.statistics.evaluations
+    assert cost["adams"] < cost["dormand_prince"] / 8
+
+
+@kernel
+def van_der_pol(t, x, p, xdot):  # type: ignore[no-untyped-def]
+    xdot[0] = x[1]
+    xdot[1] = p[0] * (1.0 - x[0] * x[0]) * x[1] - x[0]
+
+
+@kernel
+def van_der_pol_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
+    J[0] = 0.0
+    J[1] = 1.0
+    J[2] = -2.0 * p[0] * x[0] * x[1] - 1.0
+    J[3] = p[0] * (1.0 - x[0] * x[0])
+
+
+@kernel
+def robertson(t, x, p, xdot):  # type: ignore[no-untyped-def]
+    xdot[0] = -0.04 * x[0] + 1e4 * x[1] * x[2]
+    xdot[2] = 3e7 * x[1] * x[1]
+    xdot[1] = -xdot[0] - xdot[2]
+
+
+@pytest.mark.parametrize("jacobian", [None, van_der_pol_jacobian])
+def test_radau_solves_the_stiff_van_der_pol_oscillator(jacobian: Any) -> None:
+    # reference: Mazzia & Magherini 2008, Test Set for Initial Value Problem Solvers, μ = 1000
+    problem = Problem(van_der_pol, 2, 1, jacobian=jacobian)
+    solver = VariableStep(problem, "radau", end=2000, rtol=1e-8, atol=1e-8)
+    solver.start(0, [2.0, 0.0], [1000.0])
+    run = solver.advance([2000.0])
+    np.testing.assert_allclose(run.x, [1.706167732170469, -0.8928097010248125e-3], rtol=1e-6)
+    s = solver.statistics
+    assert s.steps < 2500 and s.jacobians < s.factorisations < s.steps
+    assert s.iterations > s.steps
+
+
+def test_radau_solves_robertsons_reaction_to_1e11_seconds() -> None:
+    # reference: Mazzia & Magherini 2008, Test Set for Initial Value Problem Solvers
+    solver = VariableStep(
+        Problem(robertson, 3), "radau", end=1e11, rtol=1e-9, atol=[1e-12, 1e-16, 1e-12]
+    )
+    solver.start(0, [1.0, 0.0, 0.0])
+    run = solver.advance([1e11])
+    reference = [0.2083340149701255e-7, 0.8333360770334713e-13, 0.9999999791665050]
+    np.testing.assert_allclose(run.x, reference, rtol=1e-5)
+
+
+def test_radau_is_of_order_five_and_its_dense_output_of_order_three() -> None:
+    inside, ends = [], []
+    for h in (0.2, 0.1):
+        solver = VariableStep(
+            Problem(forced_oscillator, 2, 1), "radau", end=h, rtol=1e-11, atol=1e6, first_step=h
+        )
+        solver.start(0, [1.0, 0.0], [4.0])
+        times = h * np.array([0.3, 0.5, 0.8, 1.0])
+        run = solver.advance(times)
+        error = np.abs(run.states - forced_motion(times)).max(axis=1)
+        assert solver.statistics.steps == 1
+        inside.append(error[:-1].max())
+        ends.append(error[-1])
+    assert np.log2(inside[0] / inside[1]) == pytest.approx(4, abs=0.35)
+    assert np.log2(ends[0] / ends[1]) == pytest.approx(6, abs=0.35)
 
 
 def test_parameters_change_at_the_end() -> None:

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import pytest
 
+import biela as bl
 from biela.code.routines import Int, Kernel, Matrix, Real, Vector, routine
 from biela.errors import ShapeError
 from biela.solvers.integrators import (
@@ -39,7 +40,9 @@ def forced_oscillator(t, x, p, xdot):  # type: ignore[no-untyped-def]
 
 def forced_motion(t: float) -> np.ndarray:
     # x'' = -4 x + sin t, x(0) = 1, x'(0) = 0
-    return np.array([cos(2 * t) - sin(2 * t) / 6 + sin(t) / 3, -2 * sin(2 * t) - cos(2 * t) / 3 + cos(t) / 3])
+    return np.array(
+        [cos(2 * t) - sin(2 * t) / 6 + sin(t) / 3, -2 * sin(2 * t) - cos(2 * t) / 3 + cos(t) / 3]
+    )
 
 
 @kernel
@@ -118,7 +121,9 @@ def test_error_falls_with_the_order_of_the_method(method: str) -> None:
 
 
 def test_second_order_euler_is_exact_in_free_fall() -> None:
-    run = FixedStep(Problem(falling, 2, 1), "second_order_euler").run(0, [1.0, 2.0], [10.0], 0.25, 4)
+    run = FixedStep(Problem(falling, 2, 1), "second_order_euler").run(
+        0, [1.0, 2.0], [10.0], 0.25, 4
+    )
     np.testing.assert_array_equal(run.x, [1.0 + 2.0 - 5.0, 2.0 - 10.0])
 
 
@@ -154,7 +159,13 @@ def test_trapezoidal_rule_keeps_the_energy_of_a_linear_oscillator() -> None:
 
 def test_projections_keep_the_pendulum_on_its_circle() -> None:
     problem = Problem(
-        pendulum, 4, 0, project_q=onto_circle, project_v=along_circle, q_iterations=2, v_iterations=1
+        pendulum,
+        4,
+        0,
+        project_q=onto_circle,
+        project_v=along_circle,
+        q_iterations=2,
+        v_iterations=1,
     )
     run = FixedStep(problem, "rk4").run(0, [1.0, 0, 0, 0], [], 0.01, 200, 5)
     x, y, vx, vy = run.states.T
@@ -185,7 +196,9 @@ def driven(t, x, p, xdot):  # type: ignore[no-untyped-def]
 
 def test_controller_is_sampled_and_held() -> None:
     problem = Problem(driven, 1, 2, control=sampled, nu=1, u_first=1)
-    run = FixedStep(problem, "explicit_euler", control_every=4).run(0, [0.0], [7.0, 0.0], 0.25, 3, 4)
+    run = FixedStep(problem, "explicit_euler", control_every=4).run(
+        0, [0.0], [7.0, 0.0], 0.25, 3, 4
+    )
     # u is 0, 1, 2 over one second each
     np.testing.assert_array_equal(run.states[:, 0], [0, 0, 1, 3])
     np.testing.assert_array_equal(run.times, [0, 1, 2, 3])
@@ -276,6 +289,29 @@ def exact_rotation(t, x, p, out):  # type: ignore[no-untyped-def]
 def test_a_compiled_map_is_a_method() -> None:
     run = FixedStep(Problem(exact_rotation, 2, 1), "one_step_map").run(0, [1, 0], [0.1], 0.1, 50)
     np.testing.assert_allclose(run.x, [cos(5), -sin(5)], rtol=1e-13)
+
+
+def test_functions_of_atoms_are_kernels_of_any_method() -> None:
+    ws = bl.Workspace("spring")
+    t, q, v, k, u = ws.symbols("t q v k u")
+    inputs = {"t": [t], "x": [q, v], "p": [k, u]}
+    f = bl.Function("f", inputs, {"xdot": [v, u - k * q]})
+    J = bl.Function("J", inputs, {"J": [[0, 1], [-k, 0]]})
+    damper = bl.Function("damper", inputs, {"u": [-0.5 * v]})
+    problem = Problem(f.native, 2, 2, jacobian=J.native, control=damper.native, nu=1, u_first=1)
+    ends = []
+    for method in ("rk4", "trapezoidal"):
+        solver = FixedStep(problem, method)
+        damped = solver.run(0, [1.0, 0.0], [4.0, 0.0], 0.001, 1000)
+        ends.append(damped.x)
+        free = solver.run(0, [1.0, 0.0], [4.0, 0.0], 0.001, 1000, control=False)
+        # the trapezoidal rule is late by (ωh)²/12 of the time
+        np.testing.assert_allclose(free.x, [cos(2), -2 * sin(2)], atol=2e-6)
+    # the controller acts as a damper, half a step late
+    w = sqrt(4 - 0.0625)
+    x = np.exp(-0.25) * (cos(w) + 0.25 / w * sin(w))
+    np.testing.assert_allclose(np.array(ends)[:, 0], x, atol=3e-4)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-5)
 
 
 def test_unsuitable_methods_and_problems_are_refused() -> None:

@@ -91,7 +91,7 @@ def in_root(bases: list[Base], parts, values) -> np.ndarray:
     return total if parts else np.zeros((3, 3))
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(derandomize=True, max_examples=25, deadline=None)
 @given(TREES, PARTS, PARTS, VECTOR)
 def test_every_algebra_gives_the_same_sums_and_products(recipe, first, second, third):
     bases = grown(recipe)

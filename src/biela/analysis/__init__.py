@@ -1,7 +1,24 @@
 """Answers to a user's questions.
 
-Assembly, kinematics, inverse kinematics, dynamics, sweeps and real-time steps, each asked of a
-system by the capability it needs; also the `Robot` façade and the loader of model files.
+Assembly, kinematics, dynamics, equilibrium, linearisation and real-time steps, each asked of a
+system by the capability it needs.
 
-May import every package of biela but the front doors, `biela.studio` and `biela.cli`. Empty as yet.
+May import every package of biela but the front doors, `biela.studio` and `biela.cli`.
 """
+
+from __future__ import annotations
+
+from biela.analysis.assembly import Assembly, assemble, assemble_velocity, branches
+from biela.analysis.formulations import FORMULATIONS, Options
+from biela.analysis.simulator import Simulator, simulate
+
+__all__ = [
+    "FORMULATIONS",
+    "Assembly",
+    "Options",
+    "Simulator",
+    "assemble",
+    "assemble_velocity",
+    "branches",
+    "simulate",
+]

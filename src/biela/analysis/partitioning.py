@@ -47,3 +47,38 @@ def independent_velocities(
             A = np.delete(A, i, axis=0)
             A = A - A[:, [j]] * row
     return tuple(j for j in range(len(system.v)) if j not in dependent)
+
+
+def nested_partition(
+    rows: Floats, geometric: int, preferred: Sequence[int] = ()
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Places of independent displacements, and among them those of independent velocities.
+
+    The geometric rows, which come first, are eliminated with full pivoting; then the others, on the
+    columns left.  Columns preferred as independent are used as pivots only where nothing else is
+    left.
+    """
+    n = rows.shape[1]
+    sizes = np.linalg.norm(rows, axis=1)
+    A = rows / np.where(sizes > 0, sizes, 1.0)[:, None]
+    first = [j for j in range(n) if j not in preferred]
+    dependent: list[int] = []
+    free: list[tuple[int, ...]] = []
+    begin = 0
+    for end in (geometric, len(rows)):
+        left = list(range(begin, end))
+        for group in (first, [j for j in reversed(preferred)]):
+            while left:
+                columns = [j for j in group if j not in dependent]
+                part = np.abs(A[np.ix_(left, columns)])
+                if not part.size or part.max() <= 1e-9:
+                    break
+                i, k = np.unravel_index(int(np.argmax(part)), part.shape)
+                row, column = left.pop(int(i)), columns[int(k)]
+                dependent.append(column)
+                pivot = A[row] / A[row, column]
+                others = [r for r in range(len(A)) if r != row]
+                A[others] -= A[np.ix_(others, [column])] * pivot
+        begin = end
+        free.append(tuple(j for j in range(n) if j not in dependent))
+    return free[0], free[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,10 +17,20 @@ Floats = npt.NDArray[np.float64]
 
 
 class Recording:
-    """The states of a run and what can be computed from them, each thing when it is asked for."""
+    """The states of a run and what can be computed from them, each thing when it is asked for.
+
+    ``read`` is the function that gives q, v, a and λ in a state, or these themselves, with a row
+    an instant.
+    """
 
     def __init__(
-        self, system: System, read: Function, t: Floats, states: Floats, p: Floats, u: Floats
+        self,
+        system: System,
+        read: Function | Mapping[str, Floats],
+        t: Floats,
+        states: Floats,
+        p: Floats,
+        u: Floats,
     ) -> None:
         self.system, self.t = system, t
         self._p, self._u = p, u
@@ -30,6 +40,8 @@ class Recording:
 
     def _readings(self) -> dict[str, Floats]:
         """q, v, a and λ at every instant, by one batch evaluation."""
+        if isinstance(self._read, Mapping):
+            return dict(self._read)
         if not len(self.t):
             return {a.name: np.zeros((0, a.size)) for a in self._read.outputs}
         inputs = np.concatenate([np.repeat(self._p[None], len(self.t), 0), self._u], axis=1)
@@ -46,21 +58,30 @@ class Recording:
             "v": found["v"],
             "u": self._u,
             "p": np.repeat(self._p[None], k, 0),
-            "lam": found.get("lam", np.zeros((k, 0))),
+            # what depends on multipliers that nobody computed is not known
+            "lam": found.get("lam", np.full((k, len(self.system.multipliers)), np.nan)),
             "a": found["a"],
         }
         function = self.system[capability]
         return function.map(*(given[a.name] for a in function.inputs))
 
     def results(
-        self, statistics: RunStatistics, events: Sequence[Event], interrupted: bool
+        self,
+        statistics: RunStatistics,
+        events: Sequence[Event],
+        interrupted: bool,
+        more: Mapping[str, tuple[Callable[[], Floats], str]] | None = None,
     ) -> Results:
-        """Results with all channels of the system."""
+        """Results with all channels of the system; ``more`` are monitors with their units."""
         system = self.system
         read = self.readings
         units_v = [e.unit for e in system.v]
+        # with q' = N v the velocities are not the slopes of the coordinates
+        slopes = [""] * len(system.q) if "rates" in system else None
         groups = {
-            "q": Channels([e.name for e in system.q], lambda: read()["q"], _units(system.q)),
+            "q": Channels(
+                [e.name for e in system.q], lambda: read()["q"], _units(system.q), slopes
+            ),
             "v": Channels([e.name for e in system.v], lambda: read()["v"], units_v),
             "a": Channels(
                 [f"d{e.name}" for e in system.v],
@@ -68,7 +89,7 @@ class Recording:
                 [f"{u}²" if u.endswith("/s") else u for u in units_v],
             ),
         }
-        if system.multipliers:
+        if system.multipliers and self._has_multipliers():
             groups["lam"] = Channels(
                 [f"λ({name})" for name in system.multipliers], lambda: read()["lam"]
             )
@@ -81,6 +102,11 @@ class Recording:
                 _units(system.y),
             )
         monitors, units = self._monitors()
+        for name, (monitor, unit) in (more or {}).items():
+            monitors[name], units[name] = monitor, unit
+        for entry in system.y:  # an output of the model of that name takes its place
+            monitors.pop(entry.name, None)
+            units.pop(entry.name, None)
         return Results(
             system.name,
             self.t,
@@ -93,20 +119,26 @@ class Recording:
             interrupted,
         )
 
+    def _has_multipliers(self) -> bool:
+        if isinstance(self._read, Mapping):
+            return "lam" in self._read
+        return any(a.name == "lam" for a in self._read.outputs)
+
     def _monitors(self) -> tuple[dict[str, Callable[[], Floats]], dict[str, str]]:
         monitors: dict[str, Callable[[], Floats]] = {}
-        units: dict[str, str] = {}
         if "energy" in self.system:
             energy = cache(lambda: self.evaluate("energy"))
             monitors["kinetic energy"] = lambda: energy()[0]
             monitors["potential energy"] = lambda: energy()[1]
             monitors["energy"] = lambda: energy()[0] + energy()[1]
-            units = {name: "J" for name in monitors}
         if self.system.geometric:
             monitors["constraint error"] = lambda: _largest(self.evaluate("Phi"))
         if self.system.multipliers:
             monitors["velocity error"] = lambda: _largest(self.evaluate("dPhi"))
-        return monitors, units
+        # an output of the model that has the name of a monitor is what its author wants to see
+        taken = {e.name for e in self.system.y}
+        monitors = {name: values for name, values in monitors.items() if name not in taken}
+        return monitors, {name: "J" for name in monitors if name.endswith("energy")}
 
     def constraint_error(self) -> float | None:
         """The largest violation of a geometric constraint at the stored instants."""

@@ -7,7 +7,8 @@ a direction, anything that only slides three directions.
 
 Watching means many random states, for several sets of parameters.  In states that satisfy the
 constraints, joints that close loops show like those of the tree.  Numbers only find a joint: where
-its points and directions lie in the solids is then written in the symbols of the model.
+its points and directions lie in the solids is then written in the symbols of the model.  Points
+are found by name; only an axis about which one coordinate turns needs none.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from biela.atoms import Atom, Kind, evaluate, substitute
+from biela.atoms import Atom, Kind, diff, evaluate, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
 from biela.equations.base_parameters import (
@@ -33,7 +34,8 @@ from biela.equations.pseudo_inertia import Four
 from biela.equations.regressor import Regressor, regressor
 from biela.equations.symbolic import SymbolicSystem
 from biela.errors import ModelError
-from biela.space import Base, Point, angular_velocity, position, rotation_matrix
+from biela.space import Base, Point, angular_velocity, position, rotation_matrix, velocity
+from biela.space import Frame as SpaceFrame
 
 Floats = npt.NDArray[np.float64]
 
@@ -151,8 +153,12 @@ class Survey:
         found = []
         for k, a in enumerate(order):
             for b in order[k + 1 :]:
-                point = self.common_point(a, b)
-                rest = self.common_directions(a, b) + ([point] if point else [])
+                directions, point = self.common_directions(a, b), self.common_point(a, b)
+                if not (directions and point):
+                    axis = self._written_axis(a, b)
+                    if axis is not None:
+                        directions, point = directions or [axis[0]], point or axis[1]
+                rest = directions + ([point] if point else [])
                 if rest:
                     found.append((a, b, rest))
         return sorted(found, key=lambda joint: (-len(joint[2]), joint[1].solid is not None))
@@ -210,6 +216,34 @@ class Survey:
                 here, there = self._both(first, second, rows[0] * np.sign(rows[0].sum() or 1.0))
                 return [(here, there) if first is a else (there, here)]
         return []  # an axis that depends on parameters in both bodies, or no axis
+
+    def _written_axis(self, a: Body, b: Body) -> tuple[tuple[Four, Four], tuple[Four, Four]] | None:
+        """Direction and point of the axis about which one coordinate alone turns a body in another.
+
+        For an axis that is tilted by parameters in both, or without a named point: from the
+        velocities ω and v per unit of the rate, r = ω x v / ω².  That it is an axis and not a screw
+        is not looked at here.
+        """
+        omega = angular_velocity(b.base, a.base).components(a.base)
+        rates = [rate for rate in self.system.v if any(diff(x, rate).ref for x in omega)]
+        if len(rates) != 1:
+            return None
+        v = velocity(SpaceFrame(b.point, b.base), a.point).components(a.base)
+        if any(diff(x, rate).ref for x in v for rate in self.system.v if rate != rates[0]):
+            return None
+        u = self.at_rest([diff(x, rates[0]) for x in omega])
+        w = self.at_rest([diff(x, rates[0]) for x in v])
+        square = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+        r = [u[i - 2] * w[i - 1] - u[i - 1] * w[i - 2] for i in range(3)]
+        if np.abs(self.values([square]) - 1).max() > 1e-12:
+            r = [x / square for x in r]
+        arm = position(b.point, a.point) + a.base.vector(r[0], r[1], r[2])
+        x, y, z = self.at_rest(a.base.vector(u[0], u[1], u[2]).components(b.base))
+        p = self.at_rest(arm.components(b.base))
+        return (
+            ((u[0], u[1], u[2], self.zero), (x, y, z, self.zero)),
+            ((r[0], r[1], r[2], self.one), (p[0], p[1], p[2], self.one)),
+        )
 
     def _both(self, a: Body, b: Body, direction: Floats) -> tuple[Four, Four]:
         """A direction of one body, as numbers, and of another, as numbers or expressions."""

@@ -9,7 +9,7 @@ with those that became zero are gone from the code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +39,9 @@ class Regrouping:
     they are not, nor are the multipliers; the accelerations of states that satisfy the constraints
     are.  M is then positive on the motions that the constraints allow, but need not be elsewhere:
     solve the constrained equations as a whole.
+
+    The definitions hold for all values of the parameters, but may divide by expressions that are
+    zero for some other values than those given (the length of a bar, the cosine of a tilt).
 
     Attributes:
         source: The system as it was described.
@@ -107,10 +110,9 @@ class _Elimination:
         """Make as many parameters of a solid zero as there are transfers from it."""
         while True:
             pivots = [
-                (self._price(transfer, c), k, c)
+                (price, k, c)
                 for k, transfer in enumerate(self.pool)
-                for c, x in enumerate(transfer.changes.get(solid, ()))
-                if x.ref
+                for c, price in self._prices(transfer, solid)
             ]
             if not pivots:
                 return
@@ -127,11 +129,26 @@ class _Elimination:
             ]
             self.zeros.append((solid, c))
 
-    def _price(self, transfer: Transfer, c: int) -> tuple[bool, int, int]:
-        """Numbers are better pivots than expressions, and short transfers than long ones."""
+    def _prices(self, transfer: Transfer, solid: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """How good the parameters of a solid are as pivots of a transfer; the least is best.
+
+        Numbers come before expressions, which might be zero for other values of the parameters, and
+        of those the ones that are large among others of their kind (a cosine before a sine if the
+        angle is small); then short transfers before long ones.
+        """
+        if solid not in transfer.changes:
+            return
         entries = [x for ten in transfer.changes.values() for x in ten if x.ref]
         symbolic = any(x.value is None for x in entries)
-        return symbolic, len(entries), _RANK[c]
+        ten = transfer.changes[solid]
+        sizes = np.abs(self.survey.values(ten)).min(axis=1)
+        for c, x in enumerate(ten):
+            if x.ref:
+                kind = slice(0, 1) if c == 0 else slice(1, 4) if c < 4 else slice(4, None)
+                smaller = (
+                    round(-10 * float(sizes[c] / sizes[kind].max())) if x.value is None else -10
+                )
+                yield c, (x.value is None, smaller, symbolic, len(entries), _RANK[c])
 
     def _apply(self, unit: dict[int, Ten], solid: int, c: int) -> None:
         amount = self.phi[solid][c]

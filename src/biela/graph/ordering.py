@@ -42,7 +42,7 @@ def minimum_degree(graph: Adjacency, late: ArrayLike = ()) -> Integers:
     >>> minimum_degree(star).tolist()
     [1, 2, 0, 3]
     >>> minimum_degree(star, late=[1, 2, 3]).tolist()
-    [0, 1, 2, 3]
+    [0, 3, 2, 1]
 
     Raises:
         ShapeError: a late vertex is not in the graph.

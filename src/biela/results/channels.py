@@ -94,6 +94,11 @@ class Channels:
             self._source = None  # it may hold much that is no longer needed
         return self._values
 
+    def part(self, rows: slice) -> Channels:
+        """The same channels at some of the instants, computed no earlier than these are."""
+        values = self.values[rows] if self.evaluated else lambda: self.values[rows]
+        return Channels(self.names, values, self.units, self.rates)
+
     def _checked(self, values: ArrayLike) -> Array:
         array = read_only(values)
         if array.ndim != 2 or array.shape[1] != len(self.names):

@@ -60,12 +60,14 @@ def selected(
     return list(chosen)
 
 
-def alias(name: str, places: Mapping[str, Place], groups: Mapping[str, Sequence[str]]) -> str:
+def alias(name: object, places: Mapping[str, Place], groups: Mapping[str, Sequence[str]]) -> str:
     """The key of a name that may be written with its group, `q.theta1` for `theta1`.
 
     Raises:
         UnknownNameError: nothing is called so.
     """
+    if not isinstance(name, str):
+        raise unknown(name, "channel", [*places, *groups])
     if name in places:
         return name
     group, dot, rest = name.partition(".")

@@ -220,7 +220,8 @@ def _title(results: Results) -> str:
 
 def _line(axes: Axes, number: int, t: Array, values: Array, name: str) -> None:
     marker = "o" if len(t) == 1 else None  # a line through one point shows nothing
-    axes.plot(t, values, line_style(number), color=color(number), label=name, marker=marker)
+    label = f" {name}" if name.startswith("_") else name  # matplotlib would leave it out
+    axes.plot(t, values, line_style(number), color=color(number), label=label, marker=marker)
 
 
 def _axis_label(members: Sequence[str], unit: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,10 +17,8 @@ from biela.results.pictures import Pictures
 from biela.results.sample import Sample
 from biela.results.scene import Scene
 from biela.results.statistics import RunStatistics
+from biela.results.storage import Stored
 from biela.results.units import is_rate
-
-if TYPE_CHECKING:
-    import pandas
 
 __all__ = ["Results"]
 
@@ -33,7 +30,7 @@ class _MissingGroupError(BielaError, AttributeError):
     """A group these results do not have; an AttributeError, so that `hasattr` works."""
 
 
-class Results(Pictures):
+class Results(Pictures, Stored):
     """Channels over time, in groups, with what else is known of the run.
 
     A group is an attribute that holds a (k, n) array, a channel is found by its name:
@@ -42,8 +39,8 @@ class Results(Pictures):
     >>> angle = Channels(["theta"], t[:, None] ** 2, ["rad"])
     >>> rate = Channels(["theta'"], 2 * t[:, None], ["rad/s"])
     >>> r = Results("pendulum", t, {"q": angle, "v": rate})
-    >>> r.q.shape, r["theta"][-1], r.unit("theta'")
-    ((5, 1), np.float64(1.0), 'rad/s')
+    >>> r.q.shape, float(r["theta"].max()), r.unit("theta'")
+    ((5, 1), 1.0, 'rad/s')
 
     The usual groups are q (coordinates), v (velocities), a (accelerations), lam (multipliers),
     u (inputs) and y (outputs); monitors are single channels that judge the run, such as the energy.
@@ -240,21 +237,9 @@ class Results(Pictures):
                 f"there are {len(self)} from {self.t[0]:g} s to {self.t[-1]:g} s"
             )
         part = slice(int(rows[0]), int(rows[-1]) + 1)
-        scene = self._scene
+        monitors = {key: channels.part(part) for key, channels in self._monitors.items()}
 
-        def cut(channels: Channels) -> Channels:
-            def values() -> Array:
-                return self._values(channels)[part]
-
-            given = values() if channels.evaluated else values
-            return Channels(channels.names, given, channels.units, channels.rates)
-
-        def cut_column(channels: Channels) -> Array | Callable[[], Array]:
-            if channels.evaluated:
-                return self._values(channels)[part, 0]
-            return lambda: self._values(channels)[part, 0]
-
-        def cut_scene() -> Scene:
+        def scene() -> Scene:
             whole = self.scene
             assert whole is not None
             return whole.part(part)
@@ -262,68 +247,14 @@ class Results(Pictures):
         return Results(
             self.name,
             self.t[part],
-            {group: cut(channels) for group, channels in self.groups.items()},
-            {key: cut_column(channels) for key, channels in self._monitors.items()},
-            {key: channels.units[0] for key, channels in self._monitors.items()},
+            {group: channels.part(part) for group, channels in self.groups.items()},
+            {key: partial(_only_column, channels) for key, channels in monitors.items()},
+            {key: channels.units[0] for key, channels in monitors.items()},
             self.statistics,
-            None if scene is None else cut_scene,
+            None if self._scene is None else scene,
             [event for event in self.events if start <= event.time <= end],
             self.interrupted,
         )
-
-    # --- files ------------------------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> Path:
-        """Write everything to an .npz file, which `Results.load` reads; returns its path.
-
-        Channels and scenes not computed yet are computed.
-
-        Raises:
-            ResultsError: the file cannot be written, or its name ends in something else.
-        """
-        from biela.results.files import save
-
-        return save(self, path)
-
-    @staticmethod
-    def load(path: str | Path) -> Results:
-        """Read what `save` wrote.
-
-        Raises:
-            ResultsError: the file cannot be read, or holds no results.
-        """
-        from biela.results.files import load
-
-        return load(path)
-
-    def to_csv(self, path: str | Path, *names: str) -> Path:
-        """Write channels as comma separated values with a heading of names and units.
-
-        Args:
-            path: of the file.
-            names: names, groups or patterns; all channels if none is given.
-
-        Raises:
-            ResultsError: the file cannot be written.
-            UnknownNameError: nothing is called so.
-        """
-        from biela.results.files import to_csv
-
-        return to_csv(self, path, self.select(*names) if names else list(self.names))
-
-    def to_pandas(self, *names: str) -> pandas.DataFrame:
-        """Return a data frame with the time as index; the units are in its `attrs["units"]`.
-
-        Args:
-            names: names, groups or patterns; all channels if none is given.
-
-        Raises:
-            ResultsError: pandas is not installed.
-            UnknownNameError: nothing is called so.
-        """
-        from biela.results.files import to_pandas
-
-        return to_pandas(self, self.select(*names) if names else list(self.names))
 
     # --- text -------------------------------------------------------------------------------------
 
@@ -359,6 +290,10 @@ class Results(Pictures):
 
 #: Attributes of an instance, which a group may not hide.
 _TAKEN = {"name", "t", "groups", "events", "statistics", "interrupted"}
+
+
+def _only_column(channels: Channels) -> Array:
+    return channels.values[:, 0]
 
 
 def _fitting(scene: Scene, count: int) -> Scene:

@@ -17,7 +17,7 @@ __all__ = ["sparse_ldlt_c"]
 
 
 def sparse_ldlt_c(
-    solver: SparseLDLT, name: str, real: Literal["double", "float"], integer: str
+    solver: SparseLDLT, name: str, real: Literal["double", "float"], integer: str, sweeps: int
 ) -> str:
     """Return the text that `SparseLDLT.c` documents.
 
@@ -67,16 +67,16 @@ typedef struct {{
   }}
   return {name}_sparse_ldlt_factor({sizes}, {len(solver.targets)}, {shape},
       {name}_targets, {name}_scatter, s->A, ({real}){solver.threshold!r},
-      s->LD, s->ratios, s->dropped);
+      s->LD, s->y, s->ratios, s->dropped);
 }}
 
-// solve with {solver.sweeps} sweep(s) of refinement; returns the backward error
+// solve with {sweeps} sweep(s) of refinement; returns the backward error
 {real} {name}_solve({name}_state *s, const {real} *b, {real} *x) {{
   for ({integer} i = 0; i < {n}; i++) {{
     x[i] = b[i];
   }}
   {name}_sparse_ldlt_solve({n}, {solver.fill}, {shape}, s->LD, x, s->y);
-  return {name}_sparse_ldlt_refine({sizes}, {solver.sweeps}, {shape},
+  return {name}_sparse_ldlt_refine({sizes}, {sweeps}, {shape},
       {name}_first, {name}_second, s->A, s->dropped, s->LD, b, x, s->r, s->y);
 }}
 """

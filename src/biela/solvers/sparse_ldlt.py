@@ -44,6 +44,7 @@ __all__ = [
     scatter="entries",
     A="entries",
     LD="n + fill",
+    accumulated="n",
     ratios="n",
     dropped="n",
 )
@@ -60,6 +61,7 @@ def sparse_ldlt_factor(
     A: Vector,
     tolerance: Real,
     LD: Vector,
+    accumulated: Vector,
     ratios: Vector,
     dropped: IntVector,
 ) -> Int:
@@ -68,27 +70,34 @@ def sparse_ldlt_factor(
     `A` are the values of the entries; entry k is added to `LD[scatter[k]]`. `LD` becomes the n
     reciprocal pivots, then L by columns, whose rows are `rows[start[j]:start[j + 1]]`.
 
-    `ratios` is |d_j| over the sum of the magnitudes accumulated in it. Where it is at most
-    `tolerance` the row is dropped: 1/d_j is 0, and so are its column of L and its unknown, and
-    `dropped` is 1 for row `order[j]` of A. A nan is kept, to be seen in the result.
+    A redundant row leaves a pivot that is rounding only. It is judged against the magnitudes that
+    were accumulated in it, where a term counts for more if it comes from a pivot that had itself
+    cancelled, as its relative error is then larger:
+
+        e_i = |a_ii| + Σ_j |y_ij l_ij| c_j / |d_j|,    c_j = |a_jj| + Σ_k |y_jk l_jk|
+
+    Where |d_i| <= tolerance e_i the row is dropped: 1/d_i is 0, and so are its column of L and its
+    unknown, and `dropped` is 1 for row `order[i]` of A. A nan is kept, to be seen in the result.
+    `ratios` becomes |d_i| / e_i, `accumulated` is c.
     """
     for k in range(n + fill):
         LD[k] = 0.0
     for k in range(entries):
         LD[scatter[k]] += A[k]
     for j in range(n):
+        accumulated[j] = abs(LD[j])
         ratios[j] = abs(LD[j])
 
     rank = 0
     next_target = 0
     for j in range(n):
-        # pivot, against the sum of the magnitudes it is made of
+        # pivot, against the magnitudes it is made of
         pivot = LD[j]
-        accumulated = ratios[j]
-        redundant = 1 if abs(pivot) <= tolerance * accumulated else 0
+        redundant = 1 if abs(pivot) <= tolerance * ratios[j] else 0
         reciprocal = 0.0 if redundant != 0 else 1.0 / pivot
+        cancelled = accumulated[j] * abs(reciprocal)
         LD[j] = reciprocal
-        ratios[j] = abs(pivot) / accumulated if accumulated > 0.0 else 0.0
+        ratios[j] = abs(pivot) / ratios[j] if ratios[j] > 0.0 else 0.0
         dropped[order[j]] = redundant
         rank += 1 - redundant
 
@@ -98,7 +107,8 @@ def sparse_ldlt_factor(
             l = y * reciprocal
             i = rows[b]
             LD[i] -= y * l
-            ratios[i] += abs(y * l)
+            accumulated[i] += abs(y * l)
+            ratios[i] += abs(y * l) * cancelled
             shift = next_target - b - 1
             for a in range(b + 1, start[j + 1]):
                 LD[targets[shift + a]] -= LD[n + a] * l
@@ -239,32 +249,45 @@ def sparse_ldlt_refine(
 def sparse_equilibrate(
     n: Int,
     entries: Int,
-    sweeps: Int,
     first: IntVector,
     second: IntVector,
     A: Vector,
     scale: Vector,
     largest: Vector,
 ) -> None:
-    """Find powers of two s_i with which the largest |s_i a_ij s_j| of each row is about 1.
+    """Find powers of two s_i such that s_i a_ij s_j has a diagonal near 1.
 
-    Each sweep divides s_i by the square root of that largest magnitude. Powers of two add no
-    rounding. LDLᵀ without pivoting computes the same digits with and without them, and its drop
-    rule has no units; what scaling prevents is overflow. `largest` is scratch.
+    A row with a zero on the diagonal, that of a multiplier, gets its largest entry near 1 instead.
+    Powers of two add no rounding. LDLᵀ without pivoting computes the same digits with and without
+    them, and its drop rule has no units; what scaling prevents is overflow. `largest` is scratch.
 
-    Ruiz 2001, "A scaling algorithm to equilibrate both rows and columns norms in matrices".
+    van der Sluis 1969, "Condition numbers and equilibration of matrices", Numer. Math. 14.
     """
     for i in range(n):
-        scale[i] = 1.0
-    for _sweep in range(sweeps):
-        for i in range(n):
-            largest[i] = 0.0
-        for k in range(entries):
-            row = first[k]
-            column = second[k]
-            value = abs(A[k] * scale[row] * scale[column])
-            largest[row] = max(largest[row], value)
-            largest[column] = max(largest[column], value)
-        for i in range(n):
-            if largest[i] > 0.0 and isfinite(largest[i]):
-                scale[i] *= pow(2.0, -floor(log(largest[i]) / (2.0 * LOG_2) + 0.5))
+        largest[i] = 0.0
+    for k in range(entries):
+        if first[k] == second[k]:
+            largest[first[k]] += A[k]
+    for i in range(n):
+        scale[i] = reciprocal_root(abs(largest[i]))
+    for i in range(n):
+        # 0 where there is no diagonal: no such row takes part in the scale of another
+        largest[i] = 0.0
+    for k in range(entries):
+        row = first[k]
+        column = second[k]
+        largest[row] = max(largest[row], abs(A[k]) * scale[column])
+        largest[column] = max(largest[column], abs(A[k]) * scale[row])
+    for i in range(n):
+        if scale[i] == 0.0:
+            scale[i] = reciprocal_root(largest[i]) ** 2
+            if scale[i] == 0.0:
+                scale[i] = 1.0
+
+
+@routine()
+def reciprocal_root(value: Real) -> Real:
+    """The power of two next to 1/√value; 0 for 0 and for what is not finite."""
+    if not (value > 0.0 and isfinite(value)):
+        return 0.0
+    return pow(2.0, -floor(log(value) / (2.0 * LOG_2) + 0.5))

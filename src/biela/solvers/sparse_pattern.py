@@ -78,7 +78,7 @@ def drop_threshold(ratios: Reals, tolerance: float) -> float:
     """The limit below which pivots are rounding: at least `tolerance`, and above all of a kind.
 
     Rounding grows along a chain. Redundant rows of forty spatial four-bars leave pivots from 1e-17
-    up to 4e-10 of what was accumulated in them, without a gap, while the next one is 4e-3. So what
+    up to 2e-11 of what was accumulated in them, without a gap, while the next one is 1e-3. So what
     follows the dropped ones within a decade is taken for rounding too, up to 1e4 tolerance, and the
     limit is the middle (of the logarithms) of the gap above. Where there is no gap of two decades,
     near a singular position, or where nothing is below `tolerance`, it stays `tolerance`.
@@ -101,4 +101,4 @@ def drop_threshold(ratios: Reals, tolerance: float) -> float:
         top = ratio
     if top > 1e4 * tolerance or above < 100 * top:
         return tolerance
-    return float(np.sqrt(top * above))
+    return min(float(np.sqrt(top * above)), 1e4 * tolerance)

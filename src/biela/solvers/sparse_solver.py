@@ -33,7 +33,6 @@ __all__ = ["NEARLY_DROPPED", "SparseLDLT"]
 NEARLY_DROPPED = 1e-4
 #: Backward errors up to here are rounding, and not refined.
 ROUNDING = 8 * float(np.finfo(float).eps)
-_SCALING_SWEEPS = 4
 _PASSES = 3
 
 Reals = NDArray[np.float64]
@@ -59,7 +58,7 @@ class SparseLDLT:
         late: rows to eliminate after all their neighbours that are not late.
         tolerance: part of its accumulated magnitude below which a pivot is dropped; in doubt the
             limit moves into the nearest wide gap, see `drop_threshold`.
-        sweeps: refinement sweeps where something was dropped or nearly was.
+        sweeps: at most so many refinement sweeps where something was dropped or nearly was.
         scaled: equilibrate first. It changes no digit of the result; it avoids overflow where
             units are extreme.
 
@@ -78,7 +77,7 @@ class SparseLDLT:
         late: ArrayLike = (),
         *,
         tolerance: float = DROP_TOLERANCE,
-        sweeps: int = 1,
+        sweeps: int = 3,
         scaled: bool = False,
     ) -> None:
         self.pattern = pattern
@@ -135,9 +134,7 @@ class SparseLDLT:
         n, entries = self.size, len(self._A)
         self.threshold = self.tolerance
         if self.scaled:
-            sparse_equilibrate.compiled(
-                n, entries, _SCALING_SWEEPS, first, second, self._A, self._scale, self._y
-            )
+            sparse_equilibrate.compiled(n, entries, first, second, self._A, self._scale, self._y)
             self._A *= self._scale[first]
             self._A *= self._scale[second]
         rank = self._eliminate(self.tolerance)
@@ -195,23 +192,25 @@ class SparseLDLT:
         name: str = "ldlt",
         real: Literal["double", "float"] = "double",
         integer: str = "int32_t",
+        sweeps: int = 1,
     ) -> str:
         """Return factorisation and solution as C99 for this pattern, with its schedule as tables.
 
         `int name_factor(name_state *s, const double *A)` returns the rank, and
         `double name_solve(name_state *s, const double *b, double *x)` the backward error after
-        exactly `sweeps` sweeps. There is no scaling: it would not change the digits.
+        exactly `sweeps` sweeps of refinement. There is no scaling: it would not change the digits.
+        The limit for dropping is the `threshold` of the last factorisation in process.
         """
         from biela.solvers.sparse_c import sparse_ldlt_c
 
-        return sparse_ldlt_c(self, name, real, integer)
+        return sparse_ldlt_c(self, name, real, integer, sweeps)
 
     # --- inside -----------------------------------------------------------------------------------
 
     def _eliminate(self, tolerance: float) -> int:
         schedule = self.start, self.rows, self.order, self.targets, self.scatter
         sizes = self.size, self.fill, len(self._A), len(self.targets)
-        out = self._LD, self._ratios, self._flags
+        out = self._LD, self._y, self._ratios, self._flags
         return int(sparse_ldlt_factor.compiled(*sizes, *schedule, self._A, tolerance, *out))
 
     def _refine(self, b: Reals, x: Reals) -> None:

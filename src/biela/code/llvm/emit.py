@@ -27,6 +27,9 @@ __all__ = ["ENTRY", "EXTERNALS", "Layout", "Options", "emit"]
 
 #: Steps in one LLVM function; compile time is linear up to here and beyond it is not.
 CHUNK: Final = 2000
+#: An output with more zeros than this is cleared as a whole: single stores are slow to compile.
+SPARSE: Final = 64
+_MEMSET: Final = "llvm.memset.p0.i64"
 #: Up to this many packs of angles are pasted into the code; more are calls.
 PASTED_PACKS: Final = 12
 ENTRY: Final = "kernel"
@@ -82,10 +85,23 @@ class _Module:
     def _results(self) -> dict[int, list[tuple[int, int, int]]]:
         """For each atom the places (array, position) it is stored to, and the sign there."""
         results: dict[int, list[tuple[int, int, int]]] = {}
+        cleared = self._cleared()
         for g, refs in enumerate(self.layout.outputs):
             for e, ref in enumerate(refs):
-                results.setdefault(abs(ref), []).append((g, e, 1 if ref >= 0 else -1))
+                if ref or g not in cleared:
+                    results.setdefault(abs(ref), []).append((g, e, 1 if ref >= 0 else -1))
         return results
+
+    def _cleared(self) -> list[int]:
+        """Output arrays with so many zeros that they are cleared first: a large sparse matrix."""
+        return [g for g, refs in enumerate(self.layout.outputs) if refs.count(0) > SPARSE]
+
+    def _clearing(self) -> str:
+        lines = ""
+        for g in self._cleared():
+            size = 8 * self.options.lanes * len(self.layout.outputs[g])
+            lines += f"  call void @{_MEMSET}(ptr %out{g}, i8 0, i64 {size}, i1 false)\n"
+        return lines
 
     def _entry(self, lines: list[str], block: str, slots: int) -> str:
         body = "\n".join(lines)
@@ -94,7 +110,7 @@ class _Module:
             parameters = ", ".join(f"ptr noalias {p}" for p in self.pointers)
             return (
                 f"define void @{ENTRY}({parameters}) {{\nentry:\n"
-                f"{work}{body}\n{after}  ret void\n}}\n"
+                f"{work}{self._clearing()}{body}\n{after}  ret void\n}}\n"
             )
         lanes = self.options.lanes
         parameters = ", ".join(f"ptr noalias %base_{p[1:]}" for p in self.pointers)
@@ -106,7 +122,9 @@ class _Module:
         return (
             f"define void @{ENTRY}(i64 %k, {parameters}) {{\nentry:\n{work}"
             f"  %last = sub i64 %k, {lanes}\n  br label %loop\nloop:\n"
-            f"  %i = phi i64 [ 0, %entry ], [ %next, %{block} ]\n" + "\n".join(rows) + f"\n{body}\n"
+            f"  %i = phi i64 [ 0, %entry ], [ %next, %{block} ]\n"
+            + "\n".join(rows)
+            + f"\n{self._clearing()}{body}\n"
             f"  %done = icmp eq i64 %i, %last\n  %step = add i64 %i, {lanes}\n"
             f"  %beyond = icmp sgt i64 %step, %last\n"
             f"  %next = select i1 %beyond, i64 %last, i64 %step\n"
@@ -134,6 +152,8 @@ class _Module:
             for name in sorted(needs.library)
         ]
         declared += [f"declare {self.type} @{n}({self.type})" for n in sorted(needs.intrinsics)]
+        if self._cleared():
+            declared.append(f"declare void @{_MEMSET}(ptr, i8, i64, i1)")
         defined: list[str] = []
         if needs.sine_lanes:
             declared += sincos.declarations(sorted(needs.sine_lanes), fused).splitlines()

@@ -9,11 +9,12 @@ written.  A long function is cut into static ones that share an array on the sta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from biela.code.arrays import ExpressionArray
 from biela.code.function import Function
 from biela.code.parts import Part, cut
+from biela.code.targets.c99_fixed import FixedWorkC99
 from biela.code.targets.c99_names import RESERVED_FUNCTIONS
 from biela.code.targets.c99_notation import C99, Order, Real, curve_text, helper_texts
 from biela.code.targets.description import describe, heading
@@ -27,6 +28,9 @@ PART_SIZE: Final = 500
 #: Values passed between parts that may lie on the stack; more are kept in static memory.
 STACK_SLOTS: Final = 16_384
 
+#: The least work, or the same in every state (`biela.code.targets.c99_fixed`).
+Work = Literal["least", "fixed"]
+
 
 def draft(function: Function) -> Draft:
     """The listing of one function."""
@@ -34,14 +38,20 @@ def draft(function: Function) -> Draft:
     return Draft.make(function, C99(names, function.table))
 
 
-def _names(functions: Sequence[Function]) -> FileNames:
-    return FileNames(functions, C99.reserved, C99.spell, RESERVED_FUNCTIONS)
+def _names(functions: Sequence[Function], language: type[C99] = C99) -> FileNames:
+    return FileNames(functions, language.reserved, language.spell, RESERVED_FUNCTIONS)
 
 
-def source(function: Function, *, real: Real = "double", order: Order = "column") -> str:
+def source(
+    function: Function,
+    *,
+    real: Real = "double",
+    order: Order = "column",
+    work: Work = "least",
+) -> str:
     """One self-contained C text of a function: what the header says, then the code."""
-    file = _File([function], real, order)
-    top = [*_comment(heading(function.name, [function])), "", "#include <math.h>", ""]
+    file = _File([function], real, order, work)
+    top = [*_comment(heading(function.name, [function])), "", *file.includes(), ""]
     return "\n".join([*top, *file.helpers(), *file.declarations(), *file.definitions()])
 
 
@@ -51,11 +61,12 @@ def header_and_source(
     *,
     real: Real = "double",
     order: Order = "column",
+    work: Work = "least",
 ) -> tuple[str, str]:
     """The texts of ``name.h`` and ``name.c`` with the functions."""
     several = [functions] if isinstance(functions, Function) else list(functions)
     name = name or several[0].name
-    file = _File(several, real, order)
+    file = _File(several, real, order, work)
     guard = f"BIELA_{name.upper()}_H"
     how = "Outputs must not overlap inputs."
     if any(len(a.shape) == 2 for f in several for a in (*f.inputs, *f.outputs)):
@@ -79,37 +90,75 @@ def header_and_source(
         "",
     ]
     # helpers stand before the header, whose names their arguments could otherwise hide
-    body = [*_comment(heading(f"{name}.c", several)), "", "#include <math.h>", ""]
+    body = [*_comment(heading(f"{name}.c", several)), "", *file.includes(), ""]
     body += [*file.helpers(), f'#include "{name}.h"', "", *file.definitions()]
     return "\n".join(header), "\n".join(body)
+
+
+def static_text(
+    functions: Sequence[Function], *, work: Work = "least", also: Sequence[str] = ()
+) -> str:
+    """The functions as static ones, for a file that includes <math.h> and <stdint.h> and has more.
+
+    What they call comes first, with the helper functions ``also`` wanted.
+    """
+    file = _File(functions, "double", "column", work, static=True)
+    return "\n".join([*file.helpers(also), *file.externals(), *file.definitions()])
 
 
 class _File:
     """The functions of one file and what they share."""
 
-    def __init__(self, functions: Sequence[Function], real: Real, order: Order) -> None:
+    def __init__(
+        self,
+        functions: Sequence[Function],
+        real: Real,
+        order: Order,
+        work: Work,
+        static: bool = False,
+    ) -> None:
         if real not in ("double", "float") or order not in ("column", "row"):
             raise ExportError(
                 f'real={real!r}, order={order!r}: use "double" or "float", "column" or "row"'
             )
+        if work not in ("least", "fixed") or (work, real) == ("fixed", "float"):
+            raise ExportError(
+                f'work={work!r}, real={real!r}: use "least", or "fixed" with "double"'
+            )
         self.real: Real = real
-        self.names = _names(functions)
-        self.drafts = [Draft.make(f, C99(self.names, f.table, real, order)) for f in functions]
+        self.static = static
+        self.language = C99 if work == "least" else FixedWorkC99
+        self.names = _names(functions, self.language)
+        self.drafts = [
+            Draft.make(f, self.language(self.names, f.table, real, order)) for f in functions
+        ]
 
-    def helpers(self) -> list[str]:
+    def includes(self) -> list[str]:
+        """What the file includes."""
+        return [f"#include {header}" for header in self.language.includes]
+
+    def helpers(self, also: Sequence[str] = ()) -> list[str]:
         """The static functions that the others call, and the curves."""
-        called = {name for draft in self.drafts for name in draft.language.called}
+        called = {name for draft in self.drafts for name in draft.language.called} | set(also)
         if self.names.curves:
             called.add("biela_curve")
-        curves = [curve_text(*named, self.real) for named in self.names.curves.values()]
-        return [*helper_texts(called, self.real), *curves]
+        language, named = self.language, self.names.curves.values()
+        if any(curve.period for _, curve in named) and language.floor in language.helpers:
+            called.add(language.floor)
+        curves = [curve_text(*one, self.real, language.floor) for one in named]
+        return [*helper_texts(called, self.real, language.helpers), *curves]
 
-    def declarations(self) -> list[str]:
-        """The documented prototypes."""
+    def externals(self) -> list[str]:
+        """The prototypes of what somebody else supplies."""
         lines: list[str] = []
         for name, arity in self.names.externals.values():
             arguments = ", ".join([self.real] * arity)
             lines += ["// supplied by you", f"extern {self.real} {name}({arguments});", ""]
+        return lines
+
+    def declarations(self) -> list[str]:
+        """The documented prototypes."""
+        lines = self.externals()
         for draft in self.drafts:
             lines += _comment([draft.names.function, *describe(draft)])
             lines += [*_end(self._head(draft, draft.names.function), ";"), ""]
@@ -158,7 +207,7 @@ class _File:
         parameters = [f"const {self.real} *{names[a.name]}" for a in draft.function.inputs]
         parameters += [f"{self.real} *{names[a.name]}" for a in draft.function.outputs]
         parameters += [f"{self.real} *{work}"] if work else []
-        static = "static " if work else ""
+        static = "static " if work or self.static else ""
         return wrapped(f"{static}void {name}({', '.join(parameters)})", "    ")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final, Literal
 
 from biela.atoms import opcodes as op
 from biela.atoms.infix import LEAF, SUM, Fragment, enclosed
@@ -69,6 +69,9 @@ class C99(Language):
     end = ";"
     indent = "  "
     plain_scalars = False
+    #: what a file includes, and the function that rounds down
+    includes: ClassVar[tuple[str, ...]] = ("<math.h>",)
+    floor: ClassVar[str] = "floor"
     reserved = RESERVED | _HELPERS.keys()
     helpers = _HELPERS
     functions = {  # noqa: RUF012 (a ClassVar of the base class)
@@ -163,8 +166,8 @@ def literal(value: float, real: Real) -> str:
     return f"{value!r}f"
 
 
-def curve_text(name: str, curve: PiecewisePolynomial, real: Real) -> str:
-    """The definition of a spline or table as a function."""
+def curve_text(name: str, curve: PiecewisePolynomial, real: Real, floor: str = "floor") -> str:
+    """The definition of a spline or table as a function; ``floor`` rounds down to an integer."""
     n = len(curve.breaks)
     rows = []
     for origin, row in zip(curve.origins, curve.coefficients, strict=True):
@@ -181,15 +184,21 @@ def curve_text(name: str, curve: PiecewisePolynomial, real: Real) -> str:
     x = "x"
     if curve.period:
         first, period = literal(curve.breaks[0], real), literal(curve.period, real)
-        floor = "floor" if real == "double" else "floorf"
+        floor = floor if real == "double" else f"{floor}f"
         start = f"x - {first}" if curve.breaks[0] >= 0 else f"x + {first[1:]}"
         x = f"x - {period}*{floor}(({start})/{period})"
     return "\n".join([*lines, f"  return biela_curve({x}, {n}, breaks, rows);", "}", ""])
 
 
-def helper_texts(called: set[str], real: Real) -> list[str]:
-    """The definitions of the helper functions that are called."""
-    texts = [text for name, text in _HELPERS.items() if name in called]
+def helper_texts(called: set[str], real: Real, helpers: Mapping[str, str] = _HELPERS) -> list[str]:
+    """The definitions of the helper functions that are called, and of those that these call."""
+    found: set[str] = set()
+    left = set(called)
+    while left:
+        name = left.pop()
+        found.add(name)
+        left |= {other for other in helpers if f"{other}(" in helpers[name]} - found
+    texts = [text for name, text in helpers.items() if name in found]
     if real == "float":
         texts = [text.replace("double", "float").replace(".0", ".0f") for text in texts]
     return texts

@@ -1,15 +1,18 @@
 """Integrators of x' = f(t, x, p), one file a method.
 
 Fixed steps are routines: they run in process and print as C99. `FixedStep` runs them on a
-`Problem`, `march` is the routine behind it. `VariableStep` runs the adaptive methods.
+`Problem`, `march` is the routine behind it. `VariableStep` runs the adaptive methods, and
+`GeneralizedAlpha` constrained mechanical systems of index three.
 """
 
 from __future__ import annotations
 
 from biela.solvers.integrators.adaptive import AdaptiveMethod
+from biela.solvers.integrators.constrained_step import ConstrainedRun, GeneralizedAlpha
 from biela.solvers.integrators.embedded import Tableau, embedded_pair
 from biela.solvers.integrators.explicit_euler import explicit_euler_step
 from biela.solvers.integrators.fixed_step import METHODS, FixedStep, FixedStepRun
+from biela.solvers.integrators.generalized_alpha import generalized_alpha, generalized_alpha_step
 from biela.solvers.integrators.heun import heun_step
 from biela.solvers.integrators.march import march, marching
 from biela.solvers.integrators.problem import Problem
@@ -20,6 +23,7 @@ from biela.solvers.integrators.status import (
     EVENT,
     FALLING,
     FINISHED,
+    NOT_CONVERGING,
     NOT_FINITE,
     RISING,
     STEP_TOO_SMALL,
@@ -39,13 +43,16 @@ __all__ = [
     "FALLING",
     "FINISHED",
     "METHODS",
+    "NOT_CONVERGING",
     "NOT_FINITE",
     "RISING",
     "STEP_TOO_SMALL",
     "TOO_MANY_STEPS",
     "AdaptiveMethod",
+    "ConstrainedRun",
     "FixedStep",
     "FixedStepRun",
+    "GeneralizedAlpha",
     "Problem",
     "Statistics",
     "Tableau",
@@ -53,6 +60,8 @@ __all__ = [
     "VariableStepRun",
     "embedded_pair",
     "explicit_euler_step",
+    "generalized_alpha",
+    "generalized_alpha_step",
     "heun_step",
     "march",
     "marching",

@@ -14,8 +14,8 @@ a step of order k is
     E   φ_{k+1} = f(t + h, x₁) - φᵖ_1,   φ_i = φᵖ_i + φ_{k+1}
 
 and the errors of the orders k - 2 to k + 1 choose the next order and step: the step is kept,
-doubled or reduced. A projection of x₁ comes before the last evaluation, so it costs none. The method starts
-itself, at order one.
+doubled or reduced. A projection of x₁ comes before the last evaluation, so it costs none. The
+method starts itself, at order one.
 
 Shampine & Gordon 1975, Computer Solution of Ordinary Differential Equations: The Initial Value
 Problem, ch. 5, 6 and 10; Hairer, Nørsett & Wanner 1993, Solving Ordinary Differential Equations I,
@@ -33,12 +33,11 @@ from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, ro
 from biela.solvers.integrators.adaptive import AdaptiveMethod
 from biela.solvers.integrators.adaptive_memory import (
     CONVENTION,
-    COUNTS,
     COUNTS_OWN,
     EVALUATIONS,
+    METHOD_SHAPES,
     REJECTED,
     RTOL,
-    STORE,
     STORE_OWN,
     H,
 )
@@ -78,24 +77,6 @@ C = 90
 MOULTON = 106
 SIZE = 121
 
-SHAPES = {
-    "t": "1",
-    "x": "n",
-    "p": "m",
-    "f": "1, n, m -> n",
-    "jacobian": "1, n, m -> ns*ns",
-    "atol": "n",
-    "store": str(STORE),
-    "counts": str(COUNTS),
-    "memory": f"{ROWS}, n",
-    "table": str(SIZE),
-    "J": "ns, ns",
-    "E1": "ns, ns",
-    "E2": "2*ns, 2*ns",
-    "pivots": "3*ns",
-    "delta": "3*ns",
-}
-
 
 def _moulton() -> NDArray[np.float64]:
     """Error constants |γ*_i| of the Adams-Moulton methods: 1, 1/2, 1/12, 1/24, 19/720, …"""
@@ -105,8 +86,8 @@ def _moulton() -> NDArray[np.float64]:
     return np.abs(gamma)
 
 
-@routine(table=str(SIZE))
-def coefficients(k: Int, h: Real, table: Vector) -> None:
+@routine(table="size")
+def coefficients(size: Int, k: Int, h: Real, table: Vector) -> None:
     """Set ψ, α, β, σ and g for a step of length h and order k."""
     table[PSI_NEW + 1] = h
     table[BETA + 1] = 1.0
@@ -127,11 +108,12 @@ def coefficients(k: Int, h: Real, table: Vector) -> None:
         table[G + i + 1] = table[C + 1]
 
 
-@routine(**SHAPES)
+@routine(**METHOD_SHAPES)
 def begin(
-    n: Int, m: Int, ns: Int, keep: Int, end: Real, t: Vector, x: Vector, p: Vector, f: Kernel,
-    jacobian: Kernel, atol: Vector, store: Vector, counts: IntVector, memory: Matrix,
-    table: Vector, J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector, delta: Vector,
+    n: Int, m: Int, ns: Int, rows: Int, size: Int, keep: Int, end: Real, t: Vector, x: Vector,
+    p: Vector, f: Kernel, jacobian: Kernel, atol: Vector, store: Vector, counts: IntVector,
+    memory: Matrix, table: Vector, J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector,
+    delta: Vector,
 ) -> None:  # fmt: skip
     """Begin at order one: slopes from before a jump are of no use, so no step length is kept."""
     f(t, x, p, memory[0])
@@ -148,10 +130,10 @@ def begin(
     counts[GROWING] = 1
 
 
-@routine(**SHAPES, y="n")
+@routine(**METHOD_SHAPES, y="n")
 def attempt(
-    n: Int, m: Int, ns: Int, h: Real, t: Vector, x: Vector, p: Vector, f: Kernel,
-    jacobian: Kernel, atol: Vector, store: Vector, counts: IntVector, memory: Matrix,
+    n: Int, m: Int, ns: Int, rows: Int, size: Int, h: Real, t: Vector, x: Vector, p: Vector,
+    f: Kernel, jacobian: Kernel, atol: Vector, store: Vector, counts: IntVector, memory: Matrix,
     table: Vector, J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector, delta: Vector, y: Vector,
 ) -> Int:  # fmt: skip
     """Predict, evaluate, correct; 1 accepted, 0 rejected, -1 not finite."""
@@ -161,18 +143,19 @@ def attempt(
     if h == store[OLD_H]:
         alike = min(counts[ALIKE], counts[OLD_ORDER]) + 1
     counts[TRIED_ALIKE] = alike
-    coefficients(k, h, table)
+    coefficients(size, k, h, table)
 
     # P: the sum from the highest difference down
     for i in range(n):
-        total = 0.0
-        tail = 0.0
-        for j in range(k, 0, -1):
+        y[i] = 0.0
+        memory[PREDICTED + k, i] = 0.0
+    for j in range(k, 0, -1):
+        for i in range(n):
             difference = table[BETA + j] * memory[j - 1, i]
-            total += table[G + j] * difference
-            tail += difference
-            memory[PREDICTED + j - 1, i] = tail
-        y[i] = x[i] + h * total
+            y[i] += table[G + j] * difference
+            memory[PREDICTED + j - 1, i] = memory[PREDICTED + j, i] + difference
+    for i in range(n):
+        y[i] = x[i] + h * y[i]
 
     # E, and e
     start = t[0]
@@ -187,23 +170,23 @@ def attempt(
 
     # errors at orders k, k - 1 and k - 2, as shares of the tolerance
     convention = counts[CONVENTION]
-    size = h * error_norm(n, convention, store[RTOL], memory[SLOPE], x, x, atol)
-    err = size * (table[G + k] - table[G + k + 1])
-    at_k = size * table[SIGMA + k + 1] * table[MOULTON + k]
+    norm = h * error_norm(n, convention, store[RTOL], memory[SLOPE], x, x, atol)
+    err = norm * (table[G + k] - table[G + k + 1])
+    at_k = norm * table[SIGMA + k + 1] * table[MOULTON + k]
     below = 0.0
     lower = k
     if k >= 2:
         for i in range(n):
             memory[SCRATCH, i] = memory[PREDICTED + k - 1, i] + memory[SLOPE, i]
-        size = h * error_norm(n, convention, store[RTOL], memory[SCRATCH], x, x, atol)
-        below = size * table[SIGMA + k] * table[MOULTON + k - 1]
+        norm = h * error_norm(n, convention, store[RTOL], memory[SCRATCH], x, x, atol)
+        below = norm * table[SIGMA + k] * table[MOULTON + k - 1]
         if k == 2 and below <= 0.5 * at_k:
             lower = 1
     if k >= 3:
         for i in range(n):
             memory[SCRATCH, i] = memory[PREDICTED + k - 2, i] + memory[SLOPE, i]
-        size = h * error_norm(n, convention, store[RTOL], memory[SCRATCH], x, x, atol)
-        two_below = size * table[SIGMA + k - 1] * table[MOULTON + k - 2]
+        norm = h * error_norm(n, convention, store[RTOL], memory[SCRATCH], x, x, atol)
+        two_below = norm * table[SIGMA + k - 1] * table[MOULTON + k - 2]
         if max(below, two_below) <= at_k:
             lower = k - 1
     store[ERROR_K] = at_k
@@ -227,23 +210,24 @@ def attempt(
     return 0
 
 
-@routine(**SHAPES, start="n")
+@routine(**METHOD_SHAPES, start="n")
 def commit(
-    n: Int, m: Int, ns: Int, h: Real, changed: Int, t: Vector, x: Vector, p: Vector, f: Kernel,
-    jacobian: Kernel, atol: Vector, store: Vector, counts: IntVector, memory: Matrix,
-    table: Vector, J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector, delta: Vector,
-    start: Vector,
+    n: Int, m: Int, ns: Int, rows: Int, size: Int, h: Real, changed: Int, t: Vector, x: Vector,
+    p: Vector, f: Kernel, jacobian: Kernel, atol: Vector, store: Vector, counts: IntVector,
+    memory: Matrix, table: Vector, J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector,
+    delta: Vector, start: Vector,
 ) -> None:  # fmt: skip
     """Evaluate at the new state, update the differences, choose the next order and step."""
     k = counts[TRIED_ORDER]
     f(t, x, p, memory[SLOPE])
     counts[EVALUATIONS] += 1
     for i in range(n):
-        newest = memory[SLOPE, i] - memory[PREDICTED, i]
-        memory[k + 1, i] = newest - memory[k, i]
-        memory[k, i] = newest
-        for j in range(k):
-            memory[j, i] = memory[PREDICTED + j, i] + newest
+        memory[SLOPE, i] -= memory[PREDICTED, i]
+        memory[k + 1, i] = memory[SLOPE, i] - memory[k, i]
+        memory[k, i] = memory[SLOPE, i]
+    for j in range(k):
+        for i in range(n):
+            memory[j, i] = memory[PREDICTED + j, i] + memory[SLOPE, i]
     for i in range(1, k + 1):
         table[PSI + i] = table[PSI_NEW + i]
     store[OLD_H] = h
@@ -262,8 +246,8 @@ def commit(
         err = store[ERROR_BELOW]
     elif counts[ALIKE] > k:
         # only after k + 1 equal steps is the next difference good for an estimate
-        size = error_norm(n, counts[CONVENTION], store[RTOL], memory[k + 1], x, x, atol)
-        above = h * table[MOULTON + k + 1] * size
+        norm = error_norm(n, counts[CONVENTION], store[RTOL], memory[k + 1], x, x, atol)
+        above = h * table[MOULTON + k + 1] * norm
         if k == 1:
             if above < 0.5 * err:
                 order = 2
@@ -285,12 +269,12 @@ def commit(
         store[H] = h * max(0.5, min(0.9, pow(0.5 / err, 1.0 / (order + 1))))
 
 
-@routine(**SHAPES, start="n", y="n")
+@routine(**METHOD_SHAPES, start="n", y="n")
 def interpolate(
-    n: Int, m: Int, ns: Int, h: Real, at: Real, t: Vector, x: Vector, p: Vector, f: Kernel,
-    jacobian: Kernel, atol: Vector, store: Vector, counts: IntVector, memory: Matrix,
-    table: Vector, J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector, delta: Vector,
-    start: Vector, y: Vector,
+    n: Int, m: Int, ns: Int, rows: Int, size: Int, h: Real, at: Real, t: Vector, x: Vector,
+    p: Vector, f: Kernel, jacobian: Kernel, atol: Vector, store: Vector, counts: IntVector,
+    memory: Matrix, table: Vector, J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector,
+    delta: Vector, start: Vector, y: Vector,
 ) -> None:  # fmt: skip
     """Set y from the polynomial of degree k + 1 through the slopes, `at` seconds into the step.
 

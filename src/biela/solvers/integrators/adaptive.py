@@ -71,10 +71,11 @@ class AdaptiveMethod:
 
     Attributes:
         name: for messages.
-        begin: `begin(n, m, ns, keep, end, …)`; `keep` 1 keeps the step length.
-        attempt: `attempt(n, m, ns, h, …, y)`; 1 accepted, 0 rejected, -1 not finite.
-        commit: `commit(n, m, ns, h, changed, …, start)`; `changed` 1 if a projection has moved x.
-        interpolate: `interpolate(n, m, ns, h, at, …, start, y)`.
+        begin: `begin(n, m, ns, rows, size, keep, end, …)`; `keep` 1 keeps the step length.
+        attempt: `attempt(n, m, ns, rows, size, h, …, y)`; 1 accepted, 0 rejected, -1 not finite.
+        commit: `commit(n, m, ns, rows, size, h, changed, …, start)`; `changed` is not 0 if a
+            projection has moved x.
+        interpolate: `interpolate(n, m, ns, rows, size, h, at, …, start, y)`.
         rows: rows of n reals it remembers.
         table: its coefficients, and scratch of a fixed size.
         dense_first: 1 if `interpolate` is good before `commit`: events are then first looked for
@@ -93,34 +94,42 @@ class AdaptiveMethod:
     implicit: bool = False
 
 
-@cache
 def driver(method: AdaptiveMethod) -> Callable[..., Any]:
-    """Return the routine `integrate` of a method."""
-    begin, attempt = method.begin, method.attempt
-    commit, interpolate = method.commit, method.interpolate
-    dense_first = method.dense_first
+    """Return the routine `integrate` of a method; methods of the same routines share it."""
+    return _driver(
+        method.begin, method.attempt, method.commit, method.interpolate, method.dense_first
+    )
 
+
+@cache
+def _driver(
+    begin: Routine[..., None],
+    attempt: Routine[..., int],
+    commit: Routine[..., None],
+    interpolate: Routine[..., None],
+    dense_first: int,
+) -> Callable[..., Any]:
     @routine(
         t="1", x="n", p="m", f="1, n, m -> n", jacobian="1, n, m -> ns*ns",
-        project_q="1, n, m -> n + 1", project_v="1, n, m -> n + 1", events="1, n, m -> ne",
-        g="ne", atol="n", store=str(STORE), counts=str(COUNTS), memory=f"{method.rows}, n",
-        table=str(len(method.table)), J="ns, ns", E1="ns, ns", E2="2*ns, 2*ns", pivots="3*ns",
-        delta="3*ns", start="n", y="n", trial="n + 1",
+        project_q="1, n, m -> n + 1", project_v="1, n, m -> n + 1", events="1, n, m -> ne", g="ne",
+        atol="n", store=str(STORE), counts=str(COUNTS), memory="rows, n", table="size", J="ns, ns",
+        E1="ns, ns", E2="2*ns, 2*ns", pivots="3*ns", delta="3*ns", start="n", y="n", trial="n + 1",
     )  # fmt: skip
     def shortened(
-        n: Int, m: Int, ne: Int, ns: Int, h: Real, t: Vector, x: Vector, p: Vector, f: Kernel,
-        jacobian: Kernel, project_q: Kernel, q_iterations: Int, project_v: Kernel,
-        v_iterations: Int, threshold: Real, events: Kernel, g: Vector, atol: Vector, store: Vector,
-        counts: IntVector, memory: Matrix, table: Vector, J: Matrix, E1: Matrix, E2: Matrix,
-        pivots: IntVector, delta: Vector, start: Vector, y: Vector, trial: Vector,
+        n: Int, m: Int, ne: Int, ns: Int, rows: Int, size: Int, h: Real, t: Vector, x: Vector,
+        p: Vector, f: Kernel, jacobian: Kernel, project_q: Kernel, q_iterations: Int,
+        project_v: Kernel, v_iterations: Int, threshold: Real, events: Kernel, g: Vector,
+        atol: Vector, store: Vector, counts: IntVector, memory: Matrix, table: Vector, J: Matrix,
+        E1: Matrix, E2: Matrix, pivots: IntVector, delta: Vector, start: Vector, y: Vector,
+        trial: Vector,
     ) -> Int:  # fmt: skip
         """Take the step from `start` again with another length; -1 if the state is not finite."""
         t[0] = store[BEGIN]
         for i in range(n):
             x[i] = start[i]
         good = attempt(
-            n, m, ns, h, t, x, p, f, jacobian, atol, store, counts, memory, table, J, E1, E2,
-            pivots, delta, y,
+            n, m, ns, rows, size, h, t, x, p, f, jacobian, atol, store, counts, memory, table, J,
+            E1, E2, pivots, delta, y,
         )  # fmt: skip
         t[0] = store[BEGIN] + h
         for i in range(n):
@@ -135,20 +144,19 @@ def driver(method: AdaptiveMethod) -> Callable[..., Any]:
     @routine(
         t="1", x="n", p="m", f="1, n, m -> n", jacobian="1, n, m -> ns*ns",
         project_q="1, n, m -> n + 1", project_v="1, n, m -> n + 1", control="1, n, m -> nu",
-        events="1, n, m -> ne", directions="ne", signs="ne", fired="ne", g="3, ne",
-        atol="n", store=str(STORE), counts=str(COUNTS), memory=f"{method.rows}, n",
-        table=str(len(method.table)), J="ns, ns", E1="ns, ns", E2="2*ns, 2*ns", pivots="3*ns",
-        delta="3*ns", start="n", y="n", trial="n + 1", z="7", moment="1", times="outputs",
-        states="outputs, n",
+        events="1, n, m -> ne", directions="ne", signs="ne", fired="ne", g="3, ne", atol="n",
+        store=str(STORE), counts=str(COUNTS), memory="rows, n", table="size", J="ns, ns",
+        E1="ns, ns", E2="2*ns, 2*ns", pivots="3*ns", delta="3*ns", start="n", y="n", trial="n + 1",
+        z="7", moment="1", times="outputs", states="outputs, n",
     )  # fmt: skip
     def integrate(
-        n: Int, m: Int, nu: Int, ne: Int, ns: Int, outputs: Int, limit: Int, end: Real, t: Vector,
-        x: Vector, p: Vector, f: Kernel, jacobian: Kernel, project_q: Kernel, q_iterations: Int,
-        project_v: Kernel, v_iterations: Int, threshold: Real, control: Kernel, u_first: Int,
-        events: Kernel, directions: IntVector, signs: IntVector, fired: IntVector, g: Matrix,
-        atol: Vector, store: Vector, counts: IntVector, memory: Matrix, table: Vector, J: Matrix,
-        E1: Matrix, E2: Matrix, pivots: IntVector, delta: Vector, start: Vector, y: Vector,
-        trial: Vector, z: Vector, moment: Vector, times: Vector, states: Matrix,
+        n: Int, m: Int, nu: Int, ne: Int, ns: Int, rows: Int, size: Int, outputs: Int, limit: Int,
+        end: Real, t: Vector, x: Vector, p: Vector, f: Kernel, jacobian: Kernel, project_q: Kernel,
+        q_iterations: Int, project_v: Kernel, v_iterations: Int, threshold: Real, control: Kernel,
+        u_first: Int, events: Kernel, directions: IntVector, signs: IntVector, fired: IntVector,
+        g: Matrix, atol: Vector, store: Vector, counts: IntVector, memory: Matrix, table: Vector,
+        J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector, delta: Vector, start: Vector,
+        y: Vector, trial: Vector, z: Vector, moment: Vector, times: Vector, states: Matrix,
     ) -> Int:  # fmt: skip
         """Integrate until all output times are passed, never beyond `end`; return a status.
 
@@ -180,8 +188,9 @@ def driver(method: AdaptiveMethod) -> Callable[..., Any]:
                         states[o, i] = x[i]
                 else:
                     interpolate(
-                        n, m, ns, store[USED], times[o] - store[BEGIN], t, x, p, f, jacobian, atol,
-                        store, counts, memory, table, J, E1, E2, pivots, delta, start, states[o],
+                        n, m, ns, rows, size, store[USED], times[o] - store[BEGIN], t, x, p, f,
+                        jacobian, atol, store, counts, memory, table, J, E1, E2, pivots, delta,
+                        start, states[o],
                     )  # fmt: skip
                     moment[0] = times[o]
                     taken = correct(
@@ -201,8 +210,8 @@ def driver(method: AdaptiveMethod) -> Callable[..., Any]:
                 store[BEGIN] = t[0]
                 store[USED] = 0.0
                 begin(
-                    n, m, ns, keep, end, t, x, p, f, jacobian, atol, store, counts, memory, table,
-                    J, E1, E2, pivots, delta,
+                    n, m, ns, rows, size, keep, end, t, x, p, f, jacobian, atol, store, counts,
+                    memory, table, J, E1, E2, pivots, delta,
                 )  # fmt: skip
                 counts[FRESH] = 0
                 counts[REJECTED] = 0
@@ -220,8 +229,8 @@ def driver(method: AdaptiveMethod) -> Callable[..., Any]:
                 return NOT_FINITE if good < 0 else STEP_TOO_SMALL
             proposed = store[H]
             good = attempt(
-                n, m, ns, h, t, x, p, f, jacobian, atol, store, counts, memory, table, J, E1, E2,
-                pivots, delta, y,
+                n, m, ns, rows, size, h, t, x, p, f, jacobian, atol, store, counts, memory, table,
+                J, E1, E2, pivots, delta, y,
             )  # fmt: skip
             if good != 1:
                 counts[FAILED] += 1
@@ -237,6 +246,7 @@ def driver(method: AdaptiveMethod) -> Callable[..., Any]:
             changed = correct(
                 n, m, t, x, p, project_q, q_iterations, project_v, v_iterations, threshold, trial
             )
+            counts[CORRECTIONS] += changed
             if finite(n, x) == 0:
                 t[0] = store[BEGIN]
                 for i in range(n):
@@ -260,8 +270,8 @@ def driver(method: AdaptiveMethod) -> Callable[..., Any]:
                                 break
                             guess = root_point(z)
                             interpolate(
-                                n, m, ns, h, guess, t, x, p, f, jacobian, atol, store, counts,
-                                memory, table, J, E1, E2, pivots, delta, start, y,
+                                n, m, ns, rows, size, h, guess, t, x, p, f, jacobian, atol, store,
+                                counts, memory, table, J, E1, E2, pivots, delta, start, y,
                             )  # fmt: skip
                             moment[0] = store[BEGIN] + guess
                             events(moment, y, p, g[2])
@@ -277,23 +287,26 @@ def driver(method: AdaptiveMethod) -> Callable[..., Any]:
                         if r == 0 and guess > 0.0 and guess < length:
                             tried = guess
                         good = shortened(
-                            n, m, ne, ns, tried, t, x, p, f, jacobian, project_q, q_iterations,
-                            project_v, v_iterations, threshold, events, g[1], atol, store, counts,
-                            memory, table, J, E1, E2, pivots, delta, start, y, trial,
+                            n, m, ne, ns, rows, size, tried, t, x, p, f, jacobian, project_q,
+                            q_iterations, project_v, v_iterations, threshold, events, g[1], atol,
+                            store, counts, memory, table, J, E1, E2, pivots, delta, start, y, trial,
                         )  # fmt: skip
-                        if good < 0:
-                            return NOT_FINITE
                         closed = root_update(tried, g[1, e], tolerance, z)
+                        if good < 0:
+                            break
                     length = root_after(z)
                     if tried != length:
                         good = shortened(
-                            n, m, ne, ns, length, t, x, p, f, jacobian, project_q, q_iterations,
-                            project_v, v_iterations, threshold, events, g[1], atol, store, counts,
-                            memory, table, J, E1, E2, pivots, delta, start, y, trial,
+                            n, m, ne, ns, rows, size, length, t, x, p, f, jacobian, project_q,
+                            q_iterations, project_v, v_iterations, threshold, events, g[1], atol,
+                            store, counts, memory, table, J, E1, E2, pivots, delta, start, y, trial,
                         )  # fmt: skip
-                        if good < 0:
-                            return NOT_FINITE
                     changed = 1
+            if finite(n, x) == 0:
+                t[0] = store[BEGIN]
+                for i in range(n):
+                    x[i] = start[i]
+                return NOT_FINITE
             if stopped != 0:
                 fire(ne, g[1], directions, signs, fired)
             else:
@@ -301,11 +314,10 @@ def driver(method: AdaptiveMethod) -> Callable[..., Any]:
 
             # the step stays
             commit(
-                n, m, ns, length, changed, t, x, p, f, jacobian, atol, store, counts, memory, table,
-                J, E1, E2, pivots, delta, start,
+                n, m, ns, rows, size, length, changed, t, x, p, f, jacobian, atol, store, counts,
+                memory, table, J, E1, E2, pivots, delta, start,
             )  # fmt: skip
             counts[STEPS] += 1
-            counts[CORRECTIONS] += changed
             counts[REJECTED] = 0
             counts[FRESH] = stopped
             store[USED] = length

@@ -38,3 +38,23 @@ COUNTS_OWN = 13
 COUNTS = 24
 
 EPSILON = 2.220446049250313e-16
+
+
+# shapes of the arguments that all routines of an adaptive method share
+METHOD_SHAPES = {
+    "t": "1",
+    "x": "n",
+    "p": "m",
+    "f": "1, n, m -> n",
+    "jacobian": "1, n, m -> ns*ns",
+    "atol": "n",
+    "store": str(STORE),
+    "counts": str(COUNTS),
+    "memory": "rows, n",
+    "table": "size",
+    "J": "ns, ns",
+    "E1": "ns, ns",
+    "E2": "2*ns, 2*ns",
+    "pivots": "3*ns",
+    "delta": "3*ns",
+}

@@ -76,11 +76,11 @@ def first_step(
     """
     longest = min(store[H_MAX], end - t[0])
     if store[FIRST] > 0.0:
-        return min(store[FIRST], longest)
+        return float(min(store[FIRST], longest))
     d1 = error_norm(n, counts[CONVENTION], store[RTOL], slope, x, x, atol)
     if counts[CONVENTION] == 1:
         rate = d1 * store[RTOL] / (0.8 * pow(store[RTOL], 1.0 / order))
-        return 1.0 / rate if longest * rate > 1.0 else longest
+        return float(1.0 / rate if longest * rate > 1.0 else longest)
     d0 = error_norm(n, 0, store[RTOL], x, x, x, atol)
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h0 = min(h0, longest)
@@ -97,4 +97,4 @@ def first_step(
     largest = max(d1, d2)
     h1 = max(1e-6, h0 * 1e-3) if largest <= 1e-15 else pow(0.01 / largest, 1.0 / order)
     # a slope that is not finite there says nothing but: be careful
-    return min(min(100.0 * h0, h1), longest) if largest < 1e300 else h0
+    return float(min(min(100.0 * h0, h1), longest) if largest < 1e300 else h0)

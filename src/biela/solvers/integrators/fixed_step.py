@@ -12,7 +12,7 @@ from biela.code.routines import Routine
 from biela.errors import ShapeError
 from biela.solvers.integrators.march import march, marching
 from biela.solvers.integrators.problem import Problem
-from biela.solvers.integrators.status import EVENT, UNSUITABLE
+from biela.solvers.integrators.status import EVENT, UNSUITABLE, WITHOUT
 from biela.solvers.integrators.steps import (
     EXPLICIT_EULER,
     HEUN,
@@ -142,9 +142,9 @@ class FixedStep:
                 self._newton,
                 int(problem.jacobian is not None),
             ),
-            *(h, time, state, inputs, problem.f, k("jacobian")),
+            *(h, time, state, inputs, problem.f, k("jacobian") if self._ns else WITHOUT),
             *(k("project_q"), problem.q_iterations, k("project_v"), problem.v_iterations),
-            *(problem.threshold, k("control"), self._control_every),
+            *(problem.threshold, k("control") if control else WITHOUT, self._control_every),
             *(problem.u_first, k("events"), problem._directions, self._signs, self._fired),
             *(*self._scratch, *self._work, trajectory, self._counts),
         )

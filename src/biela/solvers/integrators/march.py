@@ -269,7 +269,7 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
                             trial, work, J, pivots, delta, counts,
                         )  # fmt: skip
                         if status != FINISHED:
-                            return status
+                            break
                         events(t, x, p, g[1])
                         closed = root_update(s, g[1, e], tolerance, z)
                     length = root_after(z)
@@ -283,8 +283,13 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
                         trial, work, J, pivots, delta, counts,
                     )  # fmt: skip
                     if status != FINISHED:
-                        return status
+                        break
                     events(t, x, p, g[1])
+            if status != FINISHED:
+                t[0] = begin
+                for i in range(n):
+                    x[i] = held[i]
+                return status
             if found != 0:
                 fire(ne, g[1], directions, signs, fired)
                 return EVENT

@@ -10,6 +10,7 @@ __all__ = [
     "EVENT",
     "FALLING",
     "FINISHED",
+    "NOT_CONVERGING",
     "NOT_FINITE",
     "RISING",
     "STEP_TOO_SMALL",
@@ -24,6 +25,7 @@ EVENT = 2  # stopped at an event
 STEP_TOO_SMALL = 3  # the error cannot be met: the step fell below the spacing of time
 TOO_MANY_STEPS = 4  # the bound on the steps of one call was reached
 UNSUITABLE = 5  # no such method, or not for a state of this form
+NOT_CONVERGING = 6  # Newton's method has not met its tolerance
 
 # direction in which an event function must pass zero
 FALLING = -1

@@ -14,7 +14,7 @@ from biela.errors import ShapeError
 from biela.solvers.integrators import adaptive_memory as place
 from biela.solvers.integrators.adaptive import AdaptiveMethod, driver
 from biela.solvers.integrators.problem import Problem
-from biela.solvers.integrators.status import EVENT, FINISHED
+from biela.solvers.integrators.status import EVENT, FINISHED, WITHOUT
 
 __all__ = ["ADAPTIVE_METHODS", "Statistics", "VariableStep", "VariableStepRun"]
 
@@ -127,7 +127,9 @@ class VariableStep:
         n, ne = problem.n, problem.ne
         ns = n if self.method.implicit else 0
         if not rtol > 0 or not np.all(np.asarray(atol) >= 0):
-            raise ShapeError(f"tolerances are positive, not rtol = {rtol}, atol = {atol}")
+            raise ShapeError(
+                f"tolerances are positive, not rtol = {rtol}, atol = {np.asarray(atol)}"
+            )
         if problem.nu > 0 and not control_period > 0:
             raise ShapeError("the problem has a controller: give its control_period")
         self._atol = np.array(np.broadcast_to(np.asarray(atol, dtype=np.float64), (n,)))
@@ -193,9 +195,9 @@ class VariableStep:
         problem, k = self.problem, self.problem.kernel
         states = np.empty((wanted.size, problem.n))
         status = driver(self.method)(
-            *(problem.n, problem.m, problem.nu, problem.ne, self._ns, wanted.size),
-            *(self.max_steps, self.end),
-            *(self._t, self._x, self._p, problem.f, k("jacobian")),
+            *(problem.n, problem.m, problem.nu, problem.ne, self._ns, self.method.rows),
+            *(len(self.method.table), wanted.size, self.max_steps, self.end),
+            *(self._t, self._x, self._p, problem.f, k("jacobian") if self._ns else WITHOUT),
             *(k("project_q"), problem.q_iterations, k("project_v"), problem.v_iterations),
             *(problem.threshold, k("control"), problem.u_first, k("events")),
             *(problem._directions, self._signs, self._fired, self._g, self._atol, self._store),

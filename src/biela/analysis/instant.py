@@ -1,0 +1,181 @@
+"""A system at one instant, as matrices of numbers: what the algebraic analyses are written on.
+
+Time, inputs and parameters are fixed; what is left are functions of the position and the velocity.
+The motions that the constraints allow are the null space of Φ_v, found with its rank by a singular
+value decomposition of the rows brought to unit length, so that dependent constraints and units do
+no harm:
+
+    v' = Φ_v⁺ γ + R α,     Rᵀ M R α = Rᵀ (Q - M Φ_v⁺ γ),     Φ_vᵀ λ = Q - M v'
+
+(velocity projection, Serna, Avilés & García de Jalón 1982), with the smallest λ where several
+fulfil the last equation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.equations import System
+from biela.errors import ModelError
+from biela.solvers.least_squares import CONVERGED, Solution, damped_newton
+
+Floats = npt.NDArray[np.float64]
+
+#: Rows of unit length with a smaller singular value depend on the others.
+RANK_TOLERANCE: Final = 1e-9
+#: Rounds for forces that depend on multipliers, such as friction.
+LOAD_ROUNDS: Final = 30
+
+
+@dataclass(frozen=True)
+class Motions:
+    """The motions that constraint rows allow.
+
+    Attributes:
+        R: Orthonormal basis of them, (nv, mobility).
+        inverse: Pseudo-inverse of the rows, (nv, m).
+        rank: Number of independent rows.
+    """
+
+    R: Floats
+    inverse: Floats
+    rank: int
+
+    @property
+    def mobility(self) -> int:
+        """Degrees of freedom of the velocities."""
+        return self.R.shape[1]
+
+
+def motions(rows: Floats) -> Motions:
+    """The null space, pseudo-inverse and rank of constraint rows."""
+    m, n = rows.shape
+    if not m:
+        return Motions(np.eye(n), np.zeros((n, 0)), 0)
+    sizes = np.linalg.norm(rows, axis=1)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    U, s, Vt = np.linalg.svd(rows / sizes[:, None])
+    rank = int((s > RANK_TOLERANCE).sum())
+    inverse = Vt[:rank].T @ ((U[:, :rank] / s[:rank]).T / sizes)
+    return Motions(Vt[rank:].T, inverse, rank)
+
+
+class Instant:
+    """The matrices of a system at fixed time, inputs and parameters."""
+
+    def __init__(self, system: System, t: float, u: Floats, p: Floats) -> None:
+        self.system, self.t, self.u, self.p = system, float(t), u, p
+
+    def __call__(self, capability: str, q: Floats, v: Floats | None = None, **more: Any) -> Any:
+        """The value of a capability in a state."""
+        return self.system.evaluate(capability, q, v, t=self.t, u=self.u, p=self.p, **more)
+
+    def M(self, q: Floats) -> Floats:
+        """The mass matrix."""
+        return np.atleast_2d(self("M", q))
+
+    def Q(self, q: Floats, v: Floats | None = None, lam: Floats | None = None) -> Floats:
+        """The forces."""
+        return np.atleast_1d(self("Q", q, v, lam=lam))
+
+    def Phi(self, q: Floats) -> Floats:
+        """The geometric constraints."""
+        return np.atleast_1d(self("Phi", q)) if self.system.geometric else np.zeros(0)
+
+    def Phi_v(self, q: Floats) -> Floats:
+        """The rows of all constraints."""
+        if not self.system.multipliers:
+            return np.zeros((0, len(self.system.v)))
+        return np.atleast_2d(self("Phi_v", q))
+
+    def beta(self, q: Floats) -> Floats:
+        """The right-hand side at velocity level."""
+        return np.atleast_1d(self("beta", q)) if self.system.multipliers else np.zeros(0)
+
+    def gamma(self, q: Floats, v: Floats) -> Floats:
+        """The right-hand side at acceleration level."""
+        return np.atleast_1d(self("gamma", q, v)) if self.system.multipliers else np.zeros(0)
+
+    def loaded(self) -> bool:
+        """Whether the forces depend on the multipliers."""
+        return any(a.name == "lam" for a in self.system["Q"].inputs)
+
+    def N(self, q: Floats) -> Floats:
+        """The matrix of the rates, q' = N v."""
+        n = len(self.system.v)
+        if "rates" not in self.system:
+            return np.eye(n)
+        return np.stack([np.atleast_1d(self("rates", q, e)) for e in np.eye(n)], axis=1)
+
+    def moved(self, q: Floats, delta: Floats) -> Floats:
+        """Q ⊕ δ: the position after a displacement along the velocities."""
+        if "retract" in self.system:
+            return np.atleast_1d(self.system["retract"](q, delta))
+        return q + self.N(q) @ delta if "rates" in self.system else q + delta
+
+    def assembled(self, q: Floats, tolerance: float = 1e-11) -> Solution:
+        """The position nearby that fulfils the geometric constraints."""
+        count = self.system.geometric
+        if not count:
+            return Solution(q, np.zeros(0), CONVERGED, 0)
+        if "retract" not in self.system and "rates" not in self.system:
+            return damped_newton(
+                self.Phi, lambda x: self.Phi_v(x)[:count], q, tolerance=tolerance, iterations=30
+            )
+        place, residual = q, self.Phi(q)
+        for k in range(30):
+            if np.abs(residual).max(initial=0.0) <= tolerance:
+                return Solution(place, residual, CONVERGED, k)
+            step = motions(self.Phi_v(place)[:count]).inverse @ residual
+            place = self.moved(place, -step)
+            residual = self.Phi(place)
+        return Solution(place, residual, int(np.abs(residual).max() > tolerance), 30)
+
+    def motion(self, q: Floats, v: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
+        """Accelerations and multipliers in a state."""
+        M, rows, right = self.M(q), self.Phi_v(q), self.gamma(q, v)
+        allowed = motions(rows)
+        R, particular = allowed.R, allowed.inverse @ right
+        lam = np.zeros(len(rows))
+        loaded = self.loaded()
+        a = particular
+        for _ in range(LOAD_ROUNDS if loaded else 1):
+            before = lam
+            Q = self.Q(q, v, lam if loaded else None)
+            a = particular + R @ solved(R.T @ M @ R, R.T @ (Q - M @ particular), self.system)
+            lam = multipliers(rows, Q - M @ a, weights)
+            if np.abs(lam - before).max(initial=0.0) <= 1e-13 * np.abs(lam).max(initial=0.0):
+                break
+        return a, lam
+
+
+def solved(M: Floats, force: Floats, system: System) -> Floats:
+    """M⁻¹ force, for the inertia along the motions allowed.
+
+    Raises:
+        ModelError: A motion moves no mass.
+    """
+    try:
+        return np.asarray(np.linalg.solve(M, force))
+    except np.linalg.LinAlgError:
+        raise ModelError(
+            f"{system.name}: a motion that the constraints allow moves no mass; give the bodies "
+            f"masses and inertias, or constrain the coordinate"
+        ) from None
+
+
+def multipliers(rows: Floats, force: Floats, weights: Floats | None = None) -> Floats:
+    """The smallest λ with Φ_vᵀ λ = force, in the norm Σ w λ² (w = 1 if not given)."""
+    if not len(rows):
+        return np.zeros(0)
+    scale = np.ones(len(rows)) if weights is None else 1 / np.sqrt(weights)
+    sizes = np.linalg.norm(rows, axis=1)
+    # the rank is judged on rows of unit length, the norm is that of λ itself
+    rank = motions(rows).rank
+    U, s, Vt = np.linalg.svd(rows * scale[:, None], full_matrices=False)
+    kept = slice(0, rank if sizes.any() else 0)
+    return np.asarray(scale * (U[:, kept] @ ((Vt[kept] @ force) / s[kept])))

@@ -1,0 +1,407 @@
+"""Kinematic simulation: the motion that drives impose, without forces.
+
+*Without integration*, for constraints on positions: at every instant the position by Newton's
+method, velocity and acceleration by linear solves (`positioning`).  *With integration*, where
+constraints hold for velocities only (rolling) or where freedoms are driven by their accelerations:
+
+    [ Φ_v ]      [ γ ]
+    [ S   ] v' = [ f(t) ],     q' = N v,
+
+with projections of the position on the geometric rows and of the velocity on all rows after each
+step (Plaza 2015, §2.2.4, figs 2.1 to 2.3).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.assembly import dependent_rows, initial_state
+from biela.analysis.driving import Law, driven, law_of_time
+from biela.analysis.formulations.projection import projections
+from biela.analysis.formulations.saddle import Saddle, identity
+from biela.analysis.hoisting import hoisted
+from biela.analysis.instant import Instant, motions
+from biela.analysis.positioning import Positioning
+from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.recording import Recording
+from biela.analysis.stepping import whole_steps
+from biela.analysis.unrolled import Row, Unrolled
+from biela.code import Function
+from biela.equations import System
+from biela.equations.elimination import Stiffening
+from biela.errors import ModelError, SimulationError, SingularityError
+from biela.results import Event, Results, RunStatistics
+from biela.solvers.integrators import FINISHED, METHODS, FixedStep, Problem
+
+Floats = npt.NDArray[np.float64]
+
+
+def kinematics(
+    model: Model,
+    duration: float,
+    *,
+    step: float = 1e-2,
+    drives: Mapping[str, Law] | None = None,
+    accelerations: Mapping[str, Law] | None = None,
+    q: Values = None,
+    v: Values = None,
+    t: float = 0.0,
+    output: float | None = None,
+    end_point: bool = True,
+    parameters: Values = None,
+    inputs: Values = None,
+    integrate: bool | None = None,
+    integrator: str = "rk4",
+    tolerance: float = 1e-10,
+    condition_limit: float = 1e6,
+) -> Results:
+    """The motion of a mechanism all of whose freedoms are driven.
+
+    Args:
+        model: The mechanism; constraints that depend on time drive it already.
+        duration: Time to simulate, s.
+        step: Time between instants, s.
+        drives: Laws of further coordinates, velocities or outputs by name, such as
+            ``{"theta": "2*t + 0.1*sin(3*t)"}``; see `driving.driven`.
+        accelerations: Laws of accelerations, by the names of coordinates or velocities; these need
+            integration.
+        q: First guess of the position at the start, by name or in order: the branch.
+        v: Velocities at the start, where drives leave them open (integration only).
+        t: Start time, s.
+        output: Time between stored instants, s (default: the step).
+        end_point: Whether the instant ``t + duration`` is stored too.
+        parameters: Values other than those of the model.
+        inputs: Likewise.
+        integrate: Whether to integrate; None does so only where it must be.
+        integrator: Fixed-step method of the integration.
+        tolerance: Largest constraint error of an instant that is accepted (m, rad).
+        condition_limit: Condition number of Φ_v above which a position is reported as singular.
+
+    Returns:
+        Channels q, v, a and the outputs, and the monitors "condition" and "smallest singular value"
+        of the Jacobian, and the "determinant sign" of a square one.  Events tell where the
+        mechanism passes near a singular position and where the sign of the determinant changes,
+        which is a change of branch.
+
+    Raises:
+        ModelError: Freedoms are left that nothing drives, or an argument makes no sense.
+        AssemblyError: The mechanism cannot be assembled at the start.
+        SingularityError: The start is a singular position.
+        SimulationError: The mechanism cannot go on; it names the time and the constraints, and
+            holds the results until then.
+    """
+    began = time.perf_counter()
+    if not (np.isfinite(duration) and duration > 0):
+        raise ModelError(f"the duration must be a positive time, not {duration!r}")
+    if not (np.isfinite(step) and step > 0):
+        raise ModelError(f"step must be a positive time, not {step!r}")
+    system = driven(as_system(model), drives or {})
+    p = values(system, "parameter", system.p, parameters)
+    u = values(system, "input", system.u, inputs)
+    guess = values(system, "coordinate", system.q, q)
+    speed = values(system, "velocity", system.v, v)
+    by_velocity = len(system.multipliers) > system.geometric
+    if integrate is None:
+        integrate = bool(accelerations) or by_velocity
+    if not integrate and (accelerations or by_velocity):
+        raise ModelError(
+            f"{system.name}: {'accelerations are driven' if accelerations else 'some constraints'}"
+            f"{'' if accelerations else ' hold for velocities only'}; integrate=True is needed"
+        )
+    steps = whole_steps(duration, step, "the step")
+    stride = whole_steps(output, step, "the step") if output else 1
+    place, speed = initial_state(system, guess, speed, t=t, u=u, p=p, given=(q, v))
+    plan = _Plan(system, t, step, steps, stride, end_point, p, u, tolerance)
+    driving = _selection(system, accelerations or {})
+    _check_driven(system, t, place, u, p, driving)
+    if integrate:
+        found = _integrated(plan, place, speed, driving, accelerations or {}, integrator)
+    else:
+        found = _positioned(plan, place)
+    return _results(plan, found, condition_limit, time.perf_counter() - began)
+
+
+class _Plan:
+    """What the two ways share."""
+
+    def __init__(
+        self,
+        system: System,
+        t: float,
+        step: float,
+        steps: int,
+        stride: int,
+        end_point: bool,
+        p: Floats,
+        u: Floats,
+        tolerance: float,
+    ) -> None:
+        self.system, self.t, self.p, self.u, self.tolerance = system, t, p, u, tolerance
+        self.step, self.stride, self.end_point = step, stride, end_point
+        self.steps = steps
+        self.end = t + steps * step
+
+    def times(self, count: int) -> Floats:
+        """The stored instants."""
+        times: Floats = self.t + self.step * self.stride * np.arange(float(count))
+        return times
+
+
+class _Found:
+    """A motion as far as it came, and why it stopped."""
+
+    def __init__(
+        self, readings: dict[str, Floats], statistics: dict[str, Any], failure: str = ""
+    ) -> None:
+        self.readings, self.statistics, self.failure = readings, statistics, failure
+
+
+# --- without integration --------------------------------------------------------------------------
+
+
+def _positioned(plan: _Plan, q: Floats) -> _Found:
+    system = plan.system
+    positioning = Positioning(system, plan.p, plan.u)
+    began = time.perf_counter()
+    x = positioning.start(plan.t, q)
+    course = positioning.course(plan.t, x, plan.step, plan.steps, plan.stride, plan.tolerance)
+    nq, nv = positioning.nq, positioning.nv
+    states = course.states
+    readings = {"q": states[:, :nq], "v": states[:, nq : nq + nv], "a": states[:, nq + nv :]}
+    failure = ""
+    if course.residual is not None:
+        failure = _missed(system, course.residual)
+    return _Found(
+        readings,
+        {
+            "method": "positions by Newton's method",
+            "iterations": course.iterations,
+            "failed_steps": course.halved,
+            "time_integration": time.perf_counter() - began,
+        },
+        failure,
+    )
+
+
+def _missed(system: System, residual: Floats) -> str:
+    order = np.argsort(-np.abs(residual))[:4]
+    worst = ", ".join(f"{system.multipliers[i]} by {residual[i]:.3g}" for i in order if residual[i])
+    return (
+        f"no position near the last one fulfils the constraints (missed: {worst}); the drives ask "
+        f"for a place that the mechanism cannot reach, or lead through a singular position"
+    )
+
+
+# --- with integration -----------------------------------------------------------------------------
+
+
+def _integrated(
+    plan: _Plan,
+    q: Floats,
+    v: Floats,
+    driving: Sequence[int],
+    laws: Mapping[str, Law],
+    integrator: str,
+) -> _Found:
+    system = plan.system
+    if integrator not in METHODS or integrator == "one_step_map":
+        known = ", ".join(name for name in METHODS if name != "one_step_map")
+        raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
+    unrolled = Unrolled(system)
+    a = _accelerations(unrolled, driving, laws)
+    kernels = {"f": unrolled.kernel("rates", {"dx": [*unrolled.rates(), *a]})}
+    for name, kernel in zip(
+        ("project_q", "project_v"), projections(unrolled, "identity", Stiffening()), strict=True
+    ):
+        if kernel is not None:
+            kernels[name] = kernel
+    ready = hoisted(kernels)
+    native = {name: f.native for name, f in ready.kernels.items()}
+    steps = FixedStep(
+        Problem(
+            native["f"],
+            len(q) + len(v),
+            ready.size,
+            nq=len(q),
+            project_q=native.get("project_q"),
+            project_v=native.get("project_v"),
+            q_iterations=3 if "project_q" in native else 0,
+            v_iterations=1 if "project_v" in native else 0,
+            threshold=1e-14,
+        ),
+        integrator,
+    )
+    began = time.perf_counter()
+    inputs = ready.complete(np.concatenate([plan.p, plan.u]))
+    whole, rest = divmod(plan.steps, plan.stride)
+    run = steps.run(plan.t, np.concatenate([q, v]), inputs, plan.step, whole, plan.stride)
+    spent = time.perf_counter() - began
+    failure = ""
+    if run.status != FINISHED:
+        failure = "the state became infinite or not a number; look for a singular position"
+    read: Function = unrolled.kernel("read", {"q": unrolled.q, "v": unrolled.v, "a": a})
+    k = len(run.states)
+    given = np.repeat(np.concatenate([plan.p, plan.u])[None], k, 0)
+    found = read.map(plan.times(k)[:, None], run.states, given)
+    readings = dict(zip(("q", "v", "a"), found, strict=True))
+    error = _violations(plan, readings)
+    if not failure and (error > plan.tolerance).any():
+        first = int(np.argmax(error > plan.tolerance))
+        readings = {name: part[: max(first, 1)] for name, part in readings.items()}
+        failure = (
+            f"the constraints are missed by {error[first]:.3g}; take smaller steps, or look for a "
+            f"singular position"
+        )
+    counts = {
+        "method": "accelerations integrated, with projections",
+        "integrator": f"{integrator}, {plan.step:g} s",
+        "evaluations": run.evaluations,
+        "time_integration": spent,
+    }
+    del rest  # steps after the last stored instant are not taken
+    return _Found(readings, counts, failure)
+
+
+def _accelerations(unrolled: Unrolled, driving: Sequence[int], laws: Mapping[str, Law]) -> Row:
+    """V' of the constraints and of the driven accelerations."""
+    one, zero = unrolled.workspace.atom(1), unrolled.zero
+    n = len(unrolled.v)
+    rows = [*unrolled.Phi_v, *([one if j == i else zero for j in range(n)] for i in driving)]
+    right = [*unrolled.gamma, *(law_of_time(unrolled, name, law) for name, law in laws.items())]
+    a, _ = Saddle(identity(unrolled), rows, Stiffening()).solve([zero] * n, right)
+    return a
+
+
+def _violations(plan: _Plan, readings: Mapping[str, Floats]) -> Floats:
+    k = len(readings["q"])
+    if not plan.system.geometric:
+        return np.zeros(k)
+    recording = _recording(plan, readings)
+    Phi = np.asarray(recording.evaluate("Phi")).reshape(k, -1)
+    return np.asarray(np.abs(Phi).max(axis=1))
+
+
+# --- what is driven -------------------------------------------------------------------------------
+
+
+def _selection(system: System, laws: Mapping[str, Law]) -> list[int]:
+    """Places of the velocities whose accelerations are driven."""
+    names = [e.name for e in system.v]
+    by_coordinate = [e.name for e in system.q] if len(system.q) == len(names) else []
+    found = []
+    for name in laws:
+        if name in names:
+            found.append(names.index(name))
+        elif name in by_coordinate:
+            found.append(by_coordinate.index(name))
+        else:
+            raise ModelError(
+                f"{system.name} has no coordinate or velocity {name} whose acceleration could be "
+                f"driven; it has {', '.join([*by_coordinate, *names])}"
+            )
+    return found
+
+
+def _check_driven(
+    system: System, t: float, q: Floats, u: Floats, p: Floats, driving: Sequence[int]
+) -> None:
+    """Refuse freedoms that nothing drives, and a start in a singular position."""
+    n = len(system.v)
+    instant = Instant(system, t, u, p)
+    picked = np.eye(n)[list(driving)]
+
+    def rows(place: Floats) -> Floats:
+        return np.concatenate([instant.Phi_v(place), picked])
+
+    here = motions(rows(q))
+    if not here.mobility:
+        return
+    random = np.random.default_rng(0)
+    near = instant.moved(q, 1e-3 * random.uniform(-1, 1, n))
+    left = motions(rows(near)).mobility
+    if left:
+        R = here.R
+        order = np.argsort(-np.linalg.norm(R, axis=1))[: max(left, 3)]
+        moving = ", ".join(system.v[i].name for i in order if np.linalg.norm(R[i]) > 1e-6)
+        raise ModelError(
+            f"{system.name}: {left} degree{'s' if left > 1 else ''} of freedom "
+            f"{'are' if left > 1 else 'is'} not driven; these velocities are still free: {moving}. "
+            f"Add a drive for each: drives={{…: law}}, or accelerations={{…: law}}"
+        )
+    names = [*system.multipliers, *(f"acceleration of {system.v[i].name}" for i in driving)]
+    dependent = ", ".join(names[i] for i in dependent_rows(rows(q)))
+    raise SingularityError(
+        f"{system.name}: the start at t = {t:g} s is a singular position, in which {dependent} "
+        f"depends on the other constraints; start from another one"
+    )
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def _recording(plan: _Plan, readings: Mapping[str, Floats]) -> Recording:
+    k = len(readings["q"])
+    held = np.repeat(plan.u[None], k, 0)
+    return Recording(plan.system, readings, plan.times(k), np.zeros((k, 0)), plan.p, held)
+
+
+def _results(plan: _Plan, found: _Found, limit: float, spent: float) -> Results:
+    system, readings = plan.system, found.readings
+    count = len(readings["q"])
+    whole = (plan.steps // plan.stride) + 1
+    on_end = plan.steps % plan.stride == 0
+    if not plan.end_point and count == whole and on_end:
+        count -= 1
+        readings = {name: part[:count] for name, part in readings.items()}
+    recording = _recording(plan, readings)
+    events, more = _singularities(recording, limit)
+    t = recording.t
+    statistics = RunStatistics(
+        steps=plan.steps,
+        time_simulated=float(t[-1] - t[0]),
+        time_total=spent,
+        max_constraint_error=recording.constraint_error(),
+        **found.statistics,
+    )
+    results = recording.results(statistics, events, bool(found.failure), more)
+    if found.failure:
+        raise SimulationError(
+            f"{system.name}: after t = {t[-1]:.6g} s {found.failure}. The results until then are "
+            f"in the attribute results of this error",
+            results,
+        )
+    return results
+
+
+def _singularities(
+    recording: Recording, limit: float
+) -> tuple[list[Event], dict[str, tuple[Callable[[], Floats], str]]]:
+    """Where the Jacobian is nearly singular, and the monitors that show it."""
+    system, t = recording.system, recording.t
+    if not system.multipliers:
+        return [], {}
+    rows = np.asarray(recording.evaluate("Phi_v"), dtype=float)
+    m, n = rows.shape[1:]
+    sizes = np.linalg.svd(rows, compute_uv=False)
+    least = sizes[:, -1]
+    with np.errstate(divide="ignore"):
+        condition = np.where(least > 0, sizes[:, 0] / least, np.inf)
+    events = []
+    bad = condition > limit
+    for k in np.flatnonzero(bad & ~np.concatenate([[False], bad[:-1]])):
+        events.append(Event(float(t[k]), "singular position"))
+    more: dict[str, tuple[Callable[[], Floats], str]] = {
+        "condition": (lambda: condition, ""),
+        "smallest singular value": (lambda: least, ""),
+    }
+    if m == n:
+        signs = np.linalg.slogdet(rows)[0]
+        more["determinant sign"] = (lambda: signs, "")
+        for k in np.flatnonzero(signs[1:] * signs[:-1] < 0):
+            events.append(Event(float(t[k + 1]), "determinant changes sign", int(signs[k + 1])))
+    return events, more

@@ -1,0 +1,140 @@
+"""The functions that a simulator for real time is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.assembly import initial_state
+from biela.analysis.formulations import Formulation, Options, formulate
+from biela.analysis.formulations.saddle import stiffening
+from biela.analysis.hoisting import Hoisted, hoisted
+from biela.analysis.partitioning import independent_velocities
+from biela.analysis.preparation import Values, check_masses, values
+from biela.analysis.unrolled import Row, Unrolled, largest
+from biela.atoms import Atom
+from biela.atoms import opcodes as op
+from biela.code import Function
+from biela.equations import System
+from biela.errors import ModelError
+
+Floats = npt.NDArray[np.float64]
+
+#: What a simulator can be asked for: positions, velocities, accelerations, multipliers, outputs.
+OUTPUTS: Final = ("q", "v", "a", "lam", "y")
+_TRIGONOMETRIC: Final = frozenset({op.SIN, op.COS, op.TAN})
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a simulator starts, and with which numbers."""
+
+    t: float
+    q: Floats
+    v: Floats
+    u: Floats
+    p: Floats
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The functions of a simulator.
+
+    ``functions`` are of t, x and p, named f, project_q, project_v, angles and outputs (those there
+    are); ``hoisted`` are the same with the constants of a run behind the given entries of p.
+    """
+
+    system: System
+    formulation: Formulation
+    hoisted: Hoisted
+    start: Start
+    angles: Function | None
+    q_iterations: int
+
+    @property
+    def functions(self) -> dict[str, Function]:
+        """The functions that a step or its outputs call, by their role."""
+        found = dict(self.hoisted.kernels)
+        return found if self.angles is None else found | {"angles": self.angles}
+
+    @property
+    def n(self) -> int:
+        """Size of the state."""
+        return self.formulation.size
+
+
+def kernels(
+    system: System,
+    formulation: str,
+    options: Options,
+    wanted: Sequence[str],
+    t: float,
+    given: Mapping[str, Values],
+) -> Kernels:
+    """Assemble the start of a system and make its functions.
+
+    ``given`` are q, v, parameters and inputs as somebody gave them.
+
+    Raises:
+        AssemblyError: The start cannot be made consistent.
+        ModelError: A name or a choice does not fit the model.
+    """
+    unknown = [name for name in wanted if name not in OUTPUTS]
+    if unknown:
+        raise ModelError(f"outputs {unknown[0]!r} are not known; these are: {', '.join(OUTPUTS)}")
+    if not isinstance(options.projections, str | None):
+        raise ModelError(
+            "a step of fixed work projects always or never: use projections='always' instead of "
+            f"{options.projections!r}"
+        )
+    start = _start(system, t, given)
+    at = (t, start.q, start.u, start.p)
+    lacking = stiffening(system, *at)
+    independent: tuple[int, ...] = ()
+    if formulation in ("index2", "index3") and system.multipliers:
+        independent = independent_velocities(system, *at, options.independent)
+    M = np.asarray(system.evaluate("M", start.q, t=t, u=start.u, p=start.p))
+    scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
+    unrolled = Unrolled(system)
+    made = formulate(unrolled, formulation, options, lacking, scale, independent)
+    functions = {"f": made.f, "project_q": made.project_q, "project_v": made.project_v}
+    functions["outputs"] = _outputs(unrolled, made, wanted)
+    held = hoisted({name: f for name, f in functions.items() if f is not None})
+    angles = _largest_angle(held.kernels["f"])
+    return Kernels(system, made, held, start, angles, options.position_iterations)
+
+
+def _start(system: System, t: float, given: Mapping[str, Values]) -> Start:
+    p = values(system, "parameter", system.p, given.get("parameters"))
+    u = values(system, "input", system.u, given.get("inputs"))
+    q = values(system, "coordinate", system.q, given.get("q"))
+    v = values(system, "velocity", system.v, given.get("v"))
+    q, v = initial_state(system, q, v, t=t, u=u, p=p, given=(given.get("q"), given.get("v")))
+    check_masses(system, t, q, u, p)
+    return Start(t, q, v, u, p)
+
+
+def _outputs(unrolled: Unrolled, made: Formulation, wanted: Sequence[str]) -> Function | None:
+    """What is wanted of a state; None if that is nothing."""
+    rows: dict[str, Row] = {a.name: list(made.read.expressions(a.name)) for a in made.read.outputs}
+    if "outputs" in unrolled.system and "y" in wanted:
+        given = {name: rows[name] for name in ("q", "v", "a", "lam") if name in rows}
+        rows["y"] = list(unrolled("outputs", **given))
+    chosen = {name: rows[name] for name in OUTPUTS if name in wanted and rows.get(name)}
+    return unrolled.kernel("read_outputs", chosen, made.symbols) if chosen else None
+
+
+def _largest_angle(f: Function) -> Function | None:
+    """The largest angle, without its sign, of which the right-hand side takes a sine or cosine."""
+    table = f.table
+    nodes = [a for a in f.schedule.operations if table.ops[a] in _TRIGONOMETRIC]
+    angles = [Atom(table, ref) for ref in dict.fromkeys(abs(table.left[a]) for a in nodes)]
+    if not angles:
+        return None
+    inputs = {a.name: [Atom(table, r) for r in a.refs] for a in f.inputs}
+    size = largest(angles, f.workspace.atom(0))
+    return Function(f"{f.name}_angle", inputs, {"size": [size]})
