@@ -39,5 +39,6 @@ BENCHMARKS = {
         "sparse_solve",
         "thesis_examples",
         "symbolic",
+        "realtime",
     )
 }

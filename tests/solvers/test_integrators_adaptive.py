@@ -22,6 +22,7 @@ from biela.solvers.integrators import (
     Problem,
     Tableau,
     VariableStep,
+    adams,
     embedded_pair,
 )
 from biela.solvers.integrators.dormand_prince import DORMAND_PRINCE
@@ -338,6 +339,43 @@ def test_matlab_convention_of_adams_counts_two_evaluations_a_step() -> None:
     assert s.evaluations == 1 + 2 * s.steps + s.failed
 
 
+def test_adams_has_the_coefficients_of_bashforth_for_equal_steps() -> None:
+    # γ_m = 1 - Σ γ_j / (m + 1 - j): 1, 1/2, 5/12, 3/8, 251/720, …
+    bashforth = [1.0]
+    for m in range(1, 13):
+        bashforth.append(1 - sum(g / (m + 1 - j) for j, g in enumerate(bashforth)))
+    table = np.zeros(adams.SIZE)
+    table[adams.PSI + 1 : adams.PSI + 13] = 0.1 * np.arange(1, 13)
+    adams.coefficients(adams.SIZE, 12, 0.1, table)
+    np.testing.assert_allclose(table[adams.G + 1 : adams.G + 14], bashforth, rtol=1e-13)
+    np.testing.assert_allclose(table[adams.BETA + 1 : adams.BETA + 13], 1.0, rtol=1e-14)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 8, 12])
+def test_adams_predictor_is_exact_for_polynomials_whatever_the_steps(k: int) -> None:
+    # slopes of degree k - 1 at k unequal times: φ_i are divided differences times ψ
+    rng = np.random.default_rng(k)
+    steps = rng.uniform(0.5, 1.5, k) / k  # over a second in all: no large powers, little rounding
+    nodes = -np.concatenate([[0.0], np.cumsum(steps[:-1])])  # t_n, t_{n-1}, …
+    slope = np.polynomial.Polynomial(rng.standard_normal(k))
+    h, table = 0.8 / k, np.zeros(adams.SIZE)
+    psi = -nodes[1:]
+    table[adams.PSI + 1 : adams.PSI + k] = psi
+    adams.coefficients(adams.SIZE, k, h, table)
+    phi = []
+    for i in range(k):
+        divided = [slope(s) for s in nodes[: i + 1]]
+        for level in range(1, i + 1):
+            divided = [
+                (divided[j] - divided[j + 1]) / (nodes[j] - nodes[j + level])
+                for j in range(len(divided) - 1)
+            ]
+        phi.append(np.prod(psi[:i]) * divided[0])
+    g, beta = (table[place + 1 : place + k + 1] for place in (adams.G, adams.BETA))
+    exact = slope.integ()(h)
+    assert h * (g * beta) @ phi == pytest.approx(exact, rel=1e-10, abs=1e-10)
+
+
 def test_adams_needs_few_evaluations_for_many_digits() -> None:
     cost = {}
     for method in ("adams", "dormand_prince"):
@@ -440,6 +478,13 @@ def test_a_tableau_of_ones_own_is_a_method() -> None:
         rtol=1e-12, atol=1e-13,
     )  # fmt: skip
     np.testing.assert_allclose(run.states, theirs.y.T, atol=2e-6)
+
+
+def test_inconsistent_tableau_is_refused() -> None:
+    with pytest.raises(ShapeError, match="2 stages has rows"):
+        Tableau(1, 1, [[], [1, 0]], [0, 1], [0, 0], [[1], [0]])
+    with pytest.raises(ShapeError, match="not consistent"):
+        Tableau(1, 1, [[], [1]], [0, 1], [0.5, 0], [[1], [0]])
 
 
 def test_wrong_arguments_are_refused() -> None:

@@ -49,10 +49,12 @@ class Assembly:
 class _Equations:
     """The geometric constraints of a system at fixed time, inputs and parameters."""
 
-    def __init__(self, system: System, t: float, u: Floats, p: Floats) -> None:
+    def __init__(
+        self, system: System, t: float, u: Floats, p: Floats, conditions: bool = True
+    ) -> None:
         self.system = system
         self._given: dict[str, Any] = {"t": t, "u": u, "p": p}
-        initial = "Init" in system
+        initial = conditions and "Init" in system
         self.names = list(system.multipliers[: system.geometric])
         self._function, self._slope = ("Init", "Init_q") if initial else ("Phi", "Phi_q")
         if not initial and not system.geometric:
@@ -216,8 +218,11 @@ def initial_state(
     p: Floats,
     given: tuple[Values, Values] = (None, None),
 ) -> tuple[Floats, Floats]:
-    """A consistent start near a guess; the first values named are kept as far as they can be."""
-    equations = _Equations(system, t, u, p)
+    """A consistent start near a guess; the first values named are kept as far as they can be.
+
+    Initial conditions of the model hold where the call names nothing itself.
+    """
+    equations = _Equations(system, t, u, p, conditions=given[0] is None)
     if "positions" in system:
         q = np.asarray(system.evaluate("positions", q, t=t, u=u, p=p))
     order = _named(system.q, given[0])
@@ -229,7 +234,7 @@ def initial_state(
     if solution.status != CONVERGED:
         raise AssemblyError(_reason(equations, solution, held))
     place = solution.x
-    rows, right = _velocity_equations(system, place, t, u, p)
+    rows, right = _velocity_equations(system, place, t, u, p, conditions=given[1] is None)
     kept = {i: float(v[i]) for i in _free(rows, _named(system.v, given[1]))}
     return place, _velocity(system, rows, right, v, kept)
 
@@ -329,10 +334,11 @@ def _free(rows: Floats, order: Sequence[int]) -> list[int]:
 
 
 def _velocity_equations(
-    system: System, q: Floats, t: float, u: Floats, p: Floats
+    system: System, q: Floats, t: float, u: Floats, p: Floats, conditions: bool = True
 ) -> tuple[Floats, Floats]:
-    pair = ("Init_v", "Init_beta") if "Init_v" in system else ("Phi_v", "beta")
-    if not system.multipliers and "Init_v" not in system:
+    initial = conditions and "Init_v" in system
+    pair = ("Init_v", "Init_beta") if initial else ("Phi_v", "beta")
+    if not system.multipliers and not initial:
         return np.zeros((0, len(system.v))), np.zeros(0)
     rows, right = (system.evaluate(name, q, t=t, u=u, p=p) for name in pair)
     return np.atleast_2d(rows), np.atleast_1d(right)

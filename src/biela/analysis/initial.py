@@ -2,7 +2,7 @@
 
     Φ(q, t) = 0,         further equations of q,        by Newton's method
     Φ_v v = β,           further equations of v,        linear
-    M v' + Φ_vᵀ λ = Q,   Φ_v v' = γ,                    or, kinematic, Φ_v v' = γ and equations of v'
+    M v' + Φ_vᵀ λ = Q,   Φ_v v' = γ,                    or Φ_v v' = γ and equations of v'
 
 (Plaza 2015, eqs 2.46 to 2.49).  The further equations are those of the model (`initial`,
 `initial_velocity`) and texts given here; where they leave something open, what is given is changed
@@ -23,6 +23,7 @@ from biela.analysis.instant import Instant, motions
 from biela.analysis.preparation import Model, Values, as_system, check_masses, values
 from biela.atoms import Atom, Kind, Workspace, jacobian, substitute
 from biela.code import Function
+from biela.code.arrays import Entries
 from biela.equations import System
 from biela.equations.system import LazyFunctions
 from biela.errors import AssemblyError, BielaError, ModelError
@@ -178,7 +179,7 @@ class _Conditions:
             "accelerations", self._inputs(), {"rows": rows, "right": [-c for c in constant]}
         )
 
-    def _inputs(self) -> dict[str, object]:
+    def _inputs(self) -> dict[str, Entries]:
         return {"t": self._t, "q": self._q, "v": self._v, "u": self._u, "p": self._p}
 
     def _own(

@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from biela.equations import System
 from biela.errors import ModelError
-from biela.solvers.least_squares import CONVERGED, Solution, damped_newton
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,7 +47,7 @@ class Motions:
     @property
     def mobility(self) -> int:
         """Degrees of freedom of the velocities."""
-        return self.R.shape[1]
+        return int(self.R.shape[1])
 
 
 def motions(rows: Floats) -> Motions:
@@ -117,23 +116,28 @@ class Instant:
             return np.atleast_1d(self.system["retract"](q, delta))
         return q + self.N(q) @ delta if "rates" in self.system else q + delta
 
-    def assembled(self, q: Floats, tolerance: float = 1e-11) -> Solution:
-        """The position nearby that fulfils the geometric constraints."""
+    def assembled(self, q: Floats, tolerance: float = 1e-11) -> Floats | None:
+        """A position nearby that fulfils the geometric constraints; None if none is found.
+
+        Newton's method with the pseudo-inverse, each step halved until the residual falls.
+        """
         count = self.system.geometric
-        if not count:
-            return Solution(q, np.zeros(0), CONVERGED, 0)
-        if "retract" not in self.system and "rates" not in self.system:
-            return damped_newton(
-                self.Phi, lambda x: self.Phi_v(x)[:count], q, tolerance=tolerance, iterations=30
-            )
-        place, residual = q, self.Phi(q)
-        for k in range(30):
-            if np.abs(residual).max(initial=0.0) <= tolerance:
-                return Solution(place, residual, CONVERGED, k)
-            step = motions(self.Phi_v(place)[:count]).inverse @ residual
-            place = self.moved(place, -step)
-            residual = self.Phi(place)
-        return Solution(place, residual, int(np.abs(residual).max() > tolerance), 30)
+        residual = self.Phi(q)
+        for _ in range(50):
+            met = bool(np.abs(residual).max(initial=0.0) <= tolerance)
+            step = motions(self.Phi_v(q)[:count]).inverse @ residual
+            if met:  # Newton's method doubles the digits: one step more leaves rounding only
+                return self.moved(q, -step) if count else q
+            for _ in range(20):
+                place = self.moved(q, -step)
+                value = self.Phi(place)
+                if np.isfinite(value).all() and value @ value < residual @ residual:
+                    break
+                step = step / 2
+            else:
+                return None
+            q, residual = place, value
+        return None
 
     def motion(self, q: Floats, v: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
         """Accelerations and multipliers in a state."""

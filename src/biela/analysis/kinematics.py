@@ -15,28 +15,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.assembly import dependent_rows, initial_state
-from biela.analysis.driving import Law, driven, law_of_time
-from biela.analysis.formulations.projection import projections
-from biela.analysis.formulations.saddle import Saddle, identity
-from biela.analysis.hoisting import hoisted
+from biela.analysis.driven_motion import Found, Plan, integrated, positioned
+from biela.analysis.driving import Law, driven
 from biela.analysis.instant import Instant, motions
-from biela.analysis.positioning import Positioning
 from biela.analysis.preparation import Model, Values, as_system, values
 from biela.analysis.recording import Recording
 from biela.analysis.stepping import whole_steps
-from biela.analysis.unrolled import Row, Unrolled
-from biela.code import Function
 from biela.equations import System
-from biela.equations.elimination import Stiffening
 from biela.errors import ModelError, SimulationError, SingularityError
 from biela.results import Event, Results, RunStatistics
-from biela.solvers.integrators import FINISHED, METHODS, FixedStep, Problem
 
 Floats = npt.NDArray[np.float64]
 
@@ -116,174 +108,14 @@ def kinematics(
     steps = whole_steps(duration, step, "the step")
     stride = whole_steps(output, step, "the step") if output else 1
     place, speed = initial_state(system, guess, speed, t=t, u=u, p=p, given=(q, v))
-    plan = _Plan(system, t, step, steps, stride, end_point, p, u, tolerance)
+    plan = Plan(system, float(t), step, steps, stride, p, u, tolerance)
     driving = _selection(system, accelerations or {})
     _check_driven(system, t, place, u, p, driving)
     if integrate:
-        found = _integrated(plan, place, speed, driving, accelerations or {}, integrator)
+        found = integrated(plan, place, speed, driving, accelerations or {}, integrator)
     else:
-        found = _positioned(plan, place)
-    return _results(plan, found, condition_limit, time.perf_counter() - began)
-
-
-class _Plan:
-    """What the two ways share."""
-
-    def __init__(
-        self,
-        system: System,
-        t: float,
-        step: float,
-        steps: int,
-        stride: int,
-        end_point: bool,
-        p: Floats,
-        u: Floats,
-        tolerance: float,
-    ) -> None:
-        self.system, self.t, self.p, self.u, self.tolerance = system, t, p, u, tolerance
-        self.step, self.stride, self.end_point = step, stride, end_point
-        self.steps = steps
-        self.end = t + steps * step
-
-    def times(self, count: int) -> Floats:
-        """The stored instants."""
-        times: Floats = self.t + self.step * self.stride * np.arange(float(count))
-        return times
-
-
-class _Found:
-    """A motion as far as it came, and why it stopped."""
-
-    def __init__(
-        self, readings: dict[str, Floats], statistics: dict[str, Any], failure: str = ""
-    ) -> None:
-        self.readings, self.statistics, self.failure = readings, statistics, failure
-
-
-# --- without integration --------------------------------------------------------------------------
-
-
-def _positioned(plan: _Plan, q: Floats) -> _Found:
-    system = plan.system
-    positioning = Positioning(system, plan.p, plan.u)
-    began = time.perf_counter()
-    x = positioning.start(plan.t, q)
-    course = positioning.course(plan.t, x, plan.step, plan.steps, plan.stride, plan.tolerance)
-    nq, nv = positioning.nq, positioning.nv
-    states = course.states
-    readings = {"q": states[:, :nq], "v": states[:, nq : nq + nv], "a": states[:, nq + nv :]}
-    failure = ""
-    if course.residual is not None:
-        failure = _missed(system, course.residual)
-    return _Found(
-        readings,
-        {
-            "method": "positions by Newton's method",
-            "iterations": course.iterations,
-            "failed_steps": course.halved,
-            "time_integration": time.perf_counter() - began,
-        },
-        failure,
-    )
-
-
-def _missed(system: System, residual: Floats) -> str:
-    order = np.argsort(-np.abs(residual))[:4]
-    worst = ", ".join(f"{system.multipliers[i]} by {residual[i]:.3g}" for i in order if residual[i])
-    return (
-        f"no position near the last one fulfils the constraints (missed: {worst}); the drives ask "
-        f"for a place that the mechanism cannot reach, or lead through a singular position"
-    )
-
-
-# --- with integration -----------------------------------------------------------------------------
-
-
-def _integrated(
-    plan: _Plan,
-    q: Floats,
-    v: Floats,
-    driving: Sequence[int],
-    laws: Mapping[str, Law],
-    integrator: str,
-) -> _Found:
-    system = plan.system
-    if integrator not in METHODS or integrator == "one_step_map":
-        known = ", ".join(name for name in METHODS if name != "one_step_map")
-        raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
-    unrolled = Unrolled(system)
-    a = _accelerations(unrolled, driving, laws)
-    kernels = {"f": unrolled.kernel("rates", {"dx": [*unrolled.rates(), *a]})}
-    for name, kernel in zip(
-        ("project_q", "project_v"), projections(unrolled, "identity", Stiffening()), strict=True
-    ):
-        if kernel is not None:
-            kernels[name] = kernel
-    ready = hoisted(kernels)
-    native = {name: f.native for name, f in ready.kernels.items()}
-    steps = FixedStep(
-        Problem(
-            native["f"],
-            len(q) + len(v),
-            ready.size,
-            nq=len(q),
-            project_q=native.get("project_q"),
-            project_v=native.get("project_v"),
-            q_iterations=3 if "project_q" in native else 0,
-            v_iterations=1 if "project_v" in native else 0,
-            threshold=1e-14,
-        ),
-        integrator,
-    )
-    began = time.perf_counter()
-    inputs = ready.complete(np.concatenate([plan.p, plan.u]))
-    whole, rest = divmod(plan.steps, plan.stride)
-    run = steps.run(plan.t, np.concatenate([q, v]), inputs, plan.step, whole, plan.stride)
-    spent = time.perf_counter() - began
-    failure = ""
-    if run.status != FINISHED:
-        failure = "the state became infinite or not a number; look for a singular position"
-    read: Function = unrolled.kernel("read", {"q": unrolled.q, "v": unrolled.v, "a": a})
-    k = len(run.states)
-    given = np.repeat(np.concatenate([plan.p, plan.u])[None], k, 0)
-    found = read.map(plan.times(k)[:, None], run.states, given)
-    readings = dict(zip(("q", "v", "a"), found, strict=True))
-    error = _violations(plan, readings)
-    if not failure and (error > plan.tolerance).any():
-        first = int(np.argmax(error > plan.tolerance))
-        readings = {name: part[: max(first, 1)] for name, part in readings.items()}
-        failure = (
-            f"the constraints are missed by {error[first]:.3g}; take smaller steps, or look for a "
-            f"singular position"
-        )
-    counts = {
-        "method": "accelerations integrated, with projections",
-        "integrator": f"{integrator}, {plan.step:g} s",
-        "evaluations": run.evaluations,
-        "time_integration": spent,
-    }
-    del rest  # steps after the last stored instant are not taken
-    return _Found(readings, counts, failure)
-
-
-def _accelerations(unrolled: Unrolled, driving: Sequence[int], laws: Mapping[str, Law]) -> Row:
-    """V' of the constraints and of the driven accelerations."""
-    one, zero = unrolled.workspace.atom(1), unrolled.zero
-    n = len(unrolled.v)
-    rows = [*unrolled.Phi_v, *([one if j == i else zero for j in range(n)] for i in driving)]
-    right = [*unrolled.gamma, *(law_of_time(unrolled, name, law) for name, law in laws.items())]
-    a, _ = Saddle(identity(unrolled), rows, Stiffening()).solve([zero] * n, right)
-    return a
-
-
-def _violations(plan: _Plan, readings: Mapping[str, Floats]) -> Floats:
-    k = len(readings["q"])
-    if not plan.system.geometric:
-        return np.zeros(k)
-    recording = _recording(plan, readings)
-    Phi = np.asarray(recording.evaluate("Phi")).reshape(k, -1)
-    return np.asarray(np.abs(Phi).max(axis=1))
+        found = positioned(plan, place)
+    return _results(plan, found, end_point, condition_limit, time.perf_counter() - began)
 
 
 # --- what is driven -------------------------------------------------------------------------------
@@ -344,21 +176,15 @@ def _check_driven(
 # --- results --------------------------------------------------------------------------------------
 
 
-def _recording(plan: _Plan, readings: Mapping[str, Floats]) -> Recording:
-    k = len(readings["q"])
-    held = np.repeat(plan.u[None], k, 0)
-    return Recording(plan.system, readings, plan.times(k), np.zeros((k, 0)), plan.p, held)
-
-
-def _results(plan: _Plan, found: _Found, limit: float, spent: float) -> Results:
+def _results(plan: Plan, found: Found, end_point: bool, limit: float, spent: float) -> Results:
     system, readings = plan.system, found.readings
     count = len(readings["q"])
     whole = (plan.steps // plan.stride) + 1
     on_end = plan.steps % plan.stride == 0
-    if not plan.end_point and count == whole and on_end:
+    if not end_point and count == whole and on_end:
         count -= 1
         readings = {name: part[:count] for name, part in readings.items()}
-    recording = _recording(plan, readings)
+    recording = plan.recording(readings)
     events, more = _singularities(recording, limit)
     t = recording.t
     statistics = RunStatistics(

@@ -18,117 +18,24 @@ has as many eigenvalues zero, or more (Kane & Levinson; for bicycles: Meijaard e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import initial_state
 from biela.analysis.instant import Instant, motions
-from biela.analysis.partitioning import nested_partition
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.linear_system import LinearSystem
+from biela.analysis.posing import posed
+from biela.analysis.preparation import Model, Values, as_system
 from biela.analysis.unrolled import Row, Unrolled, derivatives, product, transposed_product
 from biela.atoms import Atom, Direction
 from biela.code import Function
 from biela.equations import System
 from biela.errors import ModelError
+from biela.solvers import choose_independent
 
 Floats = npt.NDArray[np.float64]
-Complexes = npt.NDArray[np.complex128]
-
-
-@dataclass(frozen=True)
-class Mode:
-    """A natural motion e^(s t).
-
-    Attributes:
-        eigenvalue: s, 1/s; of a conjugate pair the one above the real axis.
-        frequency: Natural frequency |s|/2π, Hz; 0 for a motion that does not oscillate.
-        damping: Damping ratio -Re s/|s|; 1 for one that dies away without oscillating.
-        shape: Displacements along all velocities, largest entry 1.
-    """
-
-    eigenvalue: complex
-    frequency: float
-    damping: float
-    shape: Complexes
-
-
-@dataclass(frozen=True)
-class LinearSystem:
-    """Small motions x' = A x + B u, y = C x + D u about a state.
-
-    Attributes:
-        A: State matrix, (n, n).
-        B: Input matrix, (n, inputs).
-        C: Output matrix, (outputs, n).
-        D: Direct part, (outputs, inputs).
-        states: Names of x: independent displacements, then independent velocities.
-        inputs: Names of the inputs.
-        outputs: Names of the outputs.
-        displacements: All displacements by those of the state, (nv, positions).
-        velocities: Changes of all velocities by the state, (nv, n).
-        t: Time, s.
-        q: Position.
-        v: Velocity.
-        a: Accelerations there.
-        lam: Multipliers there.
-    """
-
-    A: Floats
-    B: Floats
-    C: Floats
-    D: Floats
-    states: tuple[str, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    displacements: Floats
-    velocities: Floats
-    t: float
-    q: Floats
-    v: Floats
-    a: Floats
-    lam: Floats
-
-    @property
-    def steady(self) -> bool:
-        """Whether the velocities do not change there: an equilibrium or a steady motion."""
-        return bool(np.abs(self.a).max(initial=0.0) <= 1e-8 * (1 + np.abs(self.v).max(initial=0.0)))
-
-    @cached_property
-    def eigenvalues(self) -> Complexes:
-        """Eigenvalues of A, 1/s, by falling real part."""
-        found = np.linalg.eigvals(self.A).astype(complex)
-        return np.asarray(found[np.lexsort((-found.imag, -found.real))])
-
-    @cached_property
-    def modes(self) -> tuple[Mode, ...]:
-        """The natural motions, slowest first; of each conjugate pair one."""
-        s, vectors = np.linalg.eig(self.A)
-        n = self.displacements.shape[1]
-        found = []
-        for value, vector in zip(s.astype(complex), vectors.T, strict=True):
-            if value.imag < 0:
-                continue
-            shape = (self.displacements @ vector[:n]).astype(complex)
-            largest = shape[np.argmax(np.abs(shape))] if len(shape) else 0
-            size = abs(value)
-            found.append(
-                Mode(
-                    complex(value),
-                    size / (2 * np.pi) if value.imag > 0 else 0.0,
-                    float(-value.real / size) if size else 0.0,
-                    shape / largest if largest else shape,
-                )
-            )
-        return tuple(sorted(found, key=lambda mode: abs(mode.eigenvalue)))
-
-    @property
-    def frequencies(self) -> Floats:
-        """Natural frequencies of the oscillating modes, Hz, rising."""
-        return np.array([mode.frequency for mode in self.modes if mode.eigenvalue.imag > 0])
 
 
 class Linearisation:
@@ -173,15 +80,12 @@ class Linearisation:
             ModelError: A name is unknown.
         """
         system = self.system
-        p = values(system, "parameter", system.p, parameters)
-        u = values(system, "input", system.u, inputs)
-        place = values(system, "coordinate", system.q, q)
-        speed = values(system, "velocity", system.v, v)
-        if assemble:
-            place, speed = initial_state(system, place, speed, t=t, u=u, p=p, given=(q, v))
-        instant = Instant(system, t, u, p)
+        instant, place, speed = posed(
+            system, q, v, t=t, parameters=parameters, inputs=inputs, assemble=assemble
+        )
         a, lam = instant.motion(place, speed)
-        given = {"t": float(t), "q": place, "v": speed, "a": a, "lam": lam, "u": u, "p": p}
+        given = {"t": float(t), "q": place, "v": speed, "a": a, "lam": lam}
+        given |= {"u": instant.u, "p": instant.p}
         function = self._slopes
         found = function(*(given[x.name] for x in function.inputs))
         parts = found if isinstance(found, tuple) else (found,)
@@ -285,7 +189,7 @@ def _reduced(
     n, m, nu = len(system.v), len(system.multipliers), len(system.u)
     N = instant.N(q)
     rows = instant.Phi_v(q)
-    free_q, free_v = nested_partition(rows, system.geometric, _places(system, independent))
+    free_q, free_v = _partition(rows, system.geometric, _places(system, independent))
     shown = np.zeros((m, n)) if not m else slope["D"] @ N
 
     # δ = R_q z;  w = R_v y + S δ
@@ -300,7 +204,9 @@ def _reduced(
     velocity = np.hstack([S @ R_q, R_v])
 
     # accelerations and multipliers by the state and the inputs
-    force = np.hstack([-(slope["K"] @ N) @ displacement - slope["C"] @ velocity, _inputs(slope, nu)])
+    force = np.hstack(
+        [-(slope["K"] @ N) @ displacement - slope["C"] @ velocity, _inputs(slope, nu)]
+    )
     bias = np.zeros((m, n_z + n_y + nu))
     if m:
         bias[:, : n_z + n_y] = (slope["bias_q"] @ N) @ displacement + slope["bias_v"] @ velocity
@@ -312,8 +218,12 @@ def _reduced(
     B = np.vstack([np.zeros((n_z, nu)), rate[list(free_v), x:]])
     C, D = np.zeros((0, x)), np.zeros((0, nu))
     if system.y:
-        both = np.hstack([(slope["y_q"] @ N) @ displacement + slope["y_v"] @ velocity,
-                          slope.get("y_u", np.zeros((len(system.y), nu)))])
+        both = np.hstack(
+            [
+                (slope["y_q"] @ N) @ displacement + slope["y_v"] @ velocity,
+                slope.get("y_u", np.zeros((len(system.y), nu))),
+            ]
+        )
         if "y_lam" in slope:
             both = both + slope["y_lam"] @ load
         C, D = both[:, :x], both[:, x:]
@@ -385,6 +295,27 @@ def _particular(rows: Floats, free: Sequence[int]) -> Floats:
     if rest and len(rows):
         found[rest] = np.linalg.pinv(rows[:, rest], rcond=1e-11)
     return found
+
+
+def _partition(
+    rows: Floats, geometric: int, preferred: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Places of independent displacements, and among these those of independent velocities."""
+    sizes = np.linalg.norm(rows, axis=1)
+    unit = rows / np.where(sizes > 0, sizes, 1.0)[:, None]
+    n = rows.shape[1]
+    free_q = list(range(n))
+    if geometric:
+        free_q = list(
+            choose_independent(unit[:geometric], prefer_independent=preferred).independent
+        )
+    if len(rows) == geometric:
+        return free_q, free_q
+    # constraints on velocities, for the motions that the geometric ones leave
+    left = unit[geometric:] @ _basis(unit[:geometric], free_q)
+    wanted = [free_q.index(i) for i in preferred if i in free_q]
+    chosen = choose_independent(left, prefer_independent=wanted).independent
+    return free_q, [free_q[i] for i in chosen]
 
 
 def _places(system: System, independent: Sequence[str]) -> list[int]:

@@ -82,6 +82,11 @@ class Plan:
         return FixedStepper(problem, self.integrator, self.step, self.stride, self.control_every)
 
     @property
+    def adaptive(self) -> bool:
+        """Whether the integrator chooses its steps."""
+        return self.step is None
+
+    @property
     def name(self) -> str:
         """The integrator, as shown to people."""
         name = self.integrator if isinstance(self.integrator, str) else self.integrator.name

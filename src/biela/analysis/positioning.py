@@ -63,6 +63,7 @@ class Positioning:
         self._kernels: Hoisted = hoisted(_kernels(system))
         nq, nv = len(system.q), len(system.v)
         self.nq, self.nv = nq, nv
+        self._corrections = 0
         native = {name: f.native for name, f in self._kernels.kernels.items()}
         self._steps = FixedStep(
             Problem(
@@ -123,10 +124,11 @@ class Positioning:
         return self._kernels.complete(np.append(self._given, h))
 
     def _run(self, t: float, x: Floats, h: float, steps: int) -> tuple[Floats, int]:
-        before = int(self._steps._counts[2])
         run = self._steps.run(t, x, self._inputs(h), h, steps)
         # two corrections of each step are those of the velocities
-        return run.states, run.corrections - before - 2 * (len(run.states) - 1)
+        taken = run.corrections - self._corrections - 2 * (len(run.states) - 1)
+        self._corrections = run.corrections
+        return run.states, taken
 
     def _residuals(self, t: Floats, q: Floats) -> Floats:
         function = self.system["Phi"]
@@ -139,7 +141,7 @@ class Positioning:
     def _good(self, t: float, states: Floats, h: float, tolerance: float) -> int:
         """How many of the states, from the first on, can be believed."""
         k, nq, nv = len(states), self.nq, self.nv
-        times = t + h * np.arange(k)
+        times: Floats = t + h * np.arange(float(k))
         met = np.abs(self._residuals(times, states[:, :nq])).max(axis=1) <= tolerance
         met &= np.isfinite(states).all(axis=1)
         v, a = states[:, nq : nq + nv], states[:, nq + nv :]

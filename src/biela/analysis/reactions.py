@@ -18,12 +18,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import dependent_rows, initial_state
+from biela.analysis.assembly import dependent_rows
 from biela.analysis.instant import RANK_TOLERANCE, Instant, motions
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.posing import posed
+from biela.analysis.preparation import Model, Values, as_system
 from biela.equations import System
 from biela.errors import ModelError, UnknownNameError
-from biela.solvers.least_squares import CONVERGED
 
 Floats = npt.NDArray[np.float64]
 
@@ -140,7 +140,9 @@ def reactions(
         AssemblyError: The state cannot be assembled.
     """
     system = as_system(model)
-    instant, place, speed = _state(system, q, v, t, parameters, inputs, assemble)
+    instant, place, speed = posed(
+        system, q, v, t=t, parameters=parameters, inputs=inputs, assemble=assemble
+    )
     chosen = _weights(system, weights or {})
     a, lam = instant.motion(place, speed, chosen)
     report = _redundancy(instant, place)
@@ -161,36 +163,20 @@ def redundancy(
     Raises:
         AssemblyError: The position cannot be assembled.
     """
-    instant, place, _ = _state(as_system(model), q, None, t, parameters, inputs, assemble)
+    instant, place, _ = posed(
+        as_system(model), q, None, t=t, parameters=parameters, inputs=inputs, assemble=assemble
+    )
     return _redundancy(instant, place)
 
 
 def determinate_rows(rows: Floats) -> npt.NDArray[np.bool_]:
-    """For each row, whether no self-stress (null vector of the transposed rows) has a part in it."""
+    """For each row, whether no self-stress, a null vector of the transposed rows, acts in it."""
     sizes = np.linalg.norm(rows, axis=1)
     scaled = rows / np.where(sizes > 0, sizes, 1.0)[:, None]
     U, s, _ = np.linalg.svd(scaled)
     null = U[:, int((s > RANK_TOLERANCE).sum()) :]
     found: npt.NDArray[np.bool_] = np.linalg.norm(null, axis=1) <= _PART
     return found
-
-
-def _state(
-    system: System,
-    q: Values,
-    v: Values,
-    t: float,
-    parameters: Values,
-    inputs: Values,
-    assemble: bool,
-) -> tuple[Instant, Floats, Floats]:
-    p = values(system, "parameter", system.p, parameters)
-    u = values(system, "input", system.u, inputs)
-    place = values(system, "coordinate", system.q, q)
-    speed = values(system, "velocity", system.v, v)
-    if assemble:
-        place, speed = initial_state(system, place, speed, t=t, u=u, p=p, given=(q, v))
-    return Instant(system, t, u, p), place, speed
 
 
 def _weights(system: System, given: Mapping[str, float]) -> Floats | None:
@@ -238,14 +224,13 @@ def _structural(instant: Instant, q: Floats, R: Floats, here: int) -> int:
         return 0
     random = np.random.default_rng(0)
     least = here
-    count = instant.system.geometric
     # at a singular position some directions of R lead nowhere: those that can be closed are used
     for _ in range(8 if R.shape[1] else 0):
         delta = R @ random.uniform(-1, 1, R.shape[1])
         delta *= 1e-2 / max(float(np.linalg.norm(delta)), 1e-300)
-        solution = instant.assembled(instant.moved(q, delta))
-        if count and solution.status != CONVERGED:
+        place = instant.assembled(instant.moved(q, delta))
+        if place is None:
             continue
-        rows = instant.Phi_v(solution.x)
+        rows = instant.Phi_v(place)
         least = min(least, len(rows) - motions(rows).rank)
     return least

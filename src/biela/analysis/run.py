@@ -76,7 +76,7 @@ class Run:
         made, plan = self.kernels.formulation, self.plan
         x = made.state(q, v)
         inputs = self.kernels.hoisted.complete(np.concatenate([self.p, self.u]))
-        self.stepper.start(plan.start, x, inputs)
+        self.stepper.start(plan.start, x, inputs, plan.times)
         self._store(np.array([plan.start]), x[None])
         interrupted, status, stopped = False, FINISHED, False
         done, chunk = 0, min(8, len(plan.times))
@@ -85,7 +85,7 @@ class Run:
             try:
                 while done < len(plan.times) and not stopped:
                     tick = time.perf_counter()
-                    found = self.stepper.advance(plan.times[done : done + chunk])
+                    found = self.stepper.advance(chunk)
                     spent = time.perf_counter() - tick
                     native += spent
                     self._store(found.times, found.states)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,10 +124,12 @@ class Simulator:
         if assemble:
             q0, v0 = initial_state(system, q0, v0, t=t, u=u, p=p, given=(q, v))
         check_masses(system, t, q0, u, p)
-        kernels = self._compiled(t, q0, u, p)
+        plan = Plan.make(
+            self.integrator, duration, t, step, output, sample_time, control is not None
+        )
+        kernels = self._compiled(t, q0, u, p, plan.adaptive)
         law = controller(system, control, kernels.formulation.size) if control else None
         problem = self._problem(kernels, law)
-        plan = Plan.make(self.integrator, duration, t, step, output, sample_time, law is not None)
         stepper = plan.stepper(problem, tolerance)
         run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u)
         prepared = time.perf_counter()
@@ -138,7 +141,7 @@ class Simulator:
 
     # ----------------------------------------------------------------- kernels
 
-    def _compiled(self, t: float, q: Floats, u: Floats, p: Floats) -> Kernels:
+    def _compiled(self, t: float, q: Floats, u: Floats, p: Floats, adaptive: bool) -> Kernels:
         system = self.system
         lacking = stiffening(system, t, q, u, p)
         independent: tuple[int, ...] = ()
@@ -146,14 +149,19 @@ class Simulator:
             independent = independent_velocities(system, t, q, u, p, self.options.independent)
         M = np.asarray(system.evaluate("M", q, t=t, u=u, p=p))
         scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
-        key = (lacking, independent, scale)
+        options = self.options
+        if options.refinements is None:
+            options = replace(options, refinements=int(adaptive))
+        key = (lacking, independent, scale, options)
         if key not in self._kernels:
-            self._kernels[key] = self._make(lacking, independent, scale)
+            self._kernels[key] = self._make(*key)
         return self._kernels[key]
 
-    def _make(self, lacking: Stiffening, independent: tuple[int, ...], scale: float) -> Kernels:
+    def _make(
+        self, lacking: Stiffening, independent: tuple[int, ...], scale: float, options: Options
+    ) -> Kernels:
         unrolled = Unrolled(self.system)
-        made = formulate(unrolled, self.formulation, self.options, lacking, scale, independent)
+        made = formulate(unrolled, self.formulation, options, lacking, scale, independent)
         functions = {"f": made.f}
         if made.project_q is not None:
             functions["project_q"] = made.project_q

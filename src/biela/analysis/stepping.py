@@ -33,14 +33,14 @@ class Progressed:
 class Stepper(Protocol):
     """What drives a run."""
 
-    def start(self, t: float, x: Floats, p: Floats) -> None:
-        """Begin somewhere."""
+    def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
+        """Begin somewhere; the output times of the whole run are known."""
 
     def restart(self, x: Floats) -> None:
         """Go on from the time reached with another state."""
 
-    def advance(self, times: Floats) -> Progressed:
-        """Go on to the last of the output times, or to an event before it."""
+    def advance(self, count: int) -> Progressed:
+        """Go on for so many output times, or to an event before."""
 
     def counts(self) -> dict[str, Any]:
         """What it cost so far, as fields of `RunStatistics`."""
@@ -52,18 +52,31 @@ class AdaptiveStepper:
     def __init__(self, problem: Problem, method: str, end: float, **options: Any) -> None:
         self._integrator = VariableStep(problem, method, end=end, **options)
 
-    def start(self, t: float, x: Floats, p: Floats) -> None:
-        """Begin somewhere."""
+    def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
+        """Begin somewhere; the output times of the whole run are known."""
         self._integrator.start(t, x, p)
+        self._left = times
 
     def restart(self, x: Floats) -> None:
         """Go on from the time reached with another state."""
         self._integrator.restart(x)
 
-    def advance(self, times: Floats) -> Progressed:
-        """Go on to the last of the output times, or to an event before it."""
-        run = self._integrator.advance(times)
-        return Progressed(run.status, run.times, run.states, run.t, run.x, run.fired)
+    def advance(self, count: int) -> Progressed:
+        """Go on for so many output times, or to an event before."""
+        run = self._integrator.advance(self._left[:count])
+        times, states = [run.times], [run.states]
+        self._left = self._left[len(run.times) :]
+        if run.status == EVENT:
+            # the step that ends at the event may have passed output times not yet asked for
+            late = self._left[self._left <= run.t]
+            if len(late):
+                more = self._integrator.advance(late)
+                times.append(more.times)
+                states.append(more.states)
+                self._left = self._left[len(more.times) :]
+        return Progressed(
+            run.status, np.concatenate(times), np.concatenate(states), run.t, run.x, run.fired
+        )
 
     def counts(self) -> dict[str, Any]:
         """What it cost so far."""
@@ -85,8 +98,9 @@ class FixedStepper:
         self._h, self._stride = h, stride
         self._steps = self._evaluations = 0
 
-    def start(self, t: float, x: Floats, p: Floats) -> None:
-        """Begin somewhere."""
+    def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
+        """Begin somewhere; the output times of the whole run are known."""
+        self._left = times
         self._origin, self._k = t, 0
         self._t, self._x, self._p = t, x.copy(), p.copy()
         self._off_grid = False
@@ -95,9 +109,10 @@ class FixedStepper:
         """Go on from the time reached with another state."""
         self._x = x.copy()
 
-    def advance(self, times: Floats) -> Progressed:
-        """Go on to the last of the output times, or to an event before it."""
-        last = round((float(times[-1]) - self._origin) / self._h)
+    def advance(self, count: int) -> Progressed:
+        """Go on for so many output times, or to an event before."""
+        ahead = self._left[:count]
+        last = round((float(ahead[-1]) - self._origin) / self._h)
         indices: list[int] = []
         states: list[Floats] = []
         status, fired = FINISHED, np.zeros(0, np.int64)
@@ -121,6 +136,7 @@ class FixedStepper:
             self._k, self._x = k, run.x
             self._off_grid = status == EVENT
             self._t = run.t if status == EVENT else self._time(k)
+        self._left = self._left[len(indices) :]
         return Progressed(
             status,
             np.array([self._time(i * self._stride) for i in indices]),

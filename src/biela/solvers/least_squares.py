@@ -1,32 +1,27 @@
-"""Newton's method with the pseudo-inverse, damped: for any number of equations, from far away.
+"""Equations given as functions of NumPy arrays, solved by the damped iteration.
 
-    x ← x - s J⁺ r,     or, near a singularity,     (JᵀJ + μ 1) δ = -Jᵀ r
-
-(Levenberg–Marquardt, Nocedal & Wright 2006, §10.3), with J⁺ from the singular value decomposition.
-For the problems that are solved once, before a run, on functions of NumPy arrays.
+For problems that are solved once, before a run, where writing a kernel would not pay; the iteration
+itself is `solve_equations`.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.solvers.newton import CONVERGED
+from biela.solvers.nonlinear import Solution, solve_equations
+
+__all__ = ["CONVERGED", "Solution", "damped_newton"]
+
 Floats = npt.NDArray[np.float64]
 
-CONVERGED, STALLED, NOT_FINITE = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Where it ended, and how: CONVERGED, STALLED at a residual above zero, or NOT_FINITE."""
-
-    x: Floats
-    residual: Floats
-    status: int
-    iterations: int
+_DOUBLES = ctypes.POINTER(ctypes.c_double)
+_KERNEL = ctypes.CFUNCTYPE(None, _DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES)
 
 
 def damped_newton(
@@ -34,40 +29,41 @@ def damped_newton(
     jacobian: Callable[[Floats], Floats],
     start: Floats,
     tolerance: float = 1e-11,
-    iterations: int = 100,
+    iterations: int = 200,
 ) -> Solution:
-    """Solve r(x) = 0 from a start that may be far away, changing x as little as it can."""
-    x = np.array(start, dtype=float)
-    r = residual(x)
-    damping = 0.0
-    for k in range(iterations):
-        if not np.isfinite(r).all():
-            return Solution(x, r, NOT_FINITE, k)
-        size = float(np.abs(r).max(initial=0.0))
-        if size <= tolerance:
-            return Solution(x, r, CONVERGED, k)
-        J = jacobian(x)
-        if not np.isfinite(J).all():
-            return Solution(x, r, NOT_FINITE, k)
-        U, s, Vt = np.linalg.svd(J, full_matrices=False)
-        kept = s > 1e-10 * s[0] if len(s) and s[0] > 0 else np.zeros(len(s), bool)
-        if not kept.any():
-            return Solution(x, r, STALLED, k)
-        projected = U[:, kept].T @ r
-        sigma = s[kept]
-        found = False
-        for _ in range(30):
-            step = -Vt[kept].T @ (sigma / (sigma**2 + damping) * projected)
-            trial = x + step
-            value = residual(trial)
-            better = np.isfinite(value).all() and value @ value < (1 - 1e-4) * (r @ r)
-            if better or (np.isfinite(value).all() and np.abs(value).max() <= tolerance):
-                found = True
-                break
-            damping = max(4 * damping, 1e-4 * sigma[0] ** 2)
-        if not found:
-            return Solution(x, r, STALLED, k + 1)
-        x, r = trial, value
-        damping = damping / 10 if damping > 1e-12 * sigma[0] ** 2 else 0.0
-    done = np.isfinite(r).all() and np.abs(r).max(initial=0.0) <= tolerance
-    return Solution(x, r, CONVERGED if done else STALLED, iterations)
+    """Solve r(x) = 0 from a start that may be far away, changing x as little as it can.
+
+    Whatever the functions raise is raised here.
+    """
+    n = len(start)
+    rows = len(residual(np.array(start, dtype=float)))
+    failures: list[BaseException] = []
+
+    def kernel(function: Callable[[Floats], Floats], size: int) -> Any:
+        def call(t: Any, x: Any, p: Any, out: Any) -> None:
+            target = np.ctypeslib.as_array(out, (size,))
+            try:
+                values = function(np.ctypeslib.as_array(x, (n,)).copy())
+                target[:] = np.asarray(values, dtype=float).ravel()
+            except BaseException as error:  # nothing may unwind through native code
+                failures.append(error)
+                target[:] = np.nan
+
+        return _KERNEL(call)
+
+    if not rows:
+        return Solution(
+            CONVERGED, np.array(start, dtype=float), np.zeros(0), tolerance, 0, 0, (), None
+        )
+    found = solve_equations(
+        kernel(residual, rows),
+        kernel(jacobian, rows * n),
+        rows,
+        start,
+        tolerance=tolerance,
+        iterations=iterations,
+        restarts=3,
+    )
+    if failures:
+        raise failures[0]
+    return found

@@ -46,6 +46,8 @@ class Options:
         rounds: Rounds of the augmented Lagrangian.
         friction_rounds: Rounds for forces that depend on multipliers.
         independent: Names of coordinates preferred as independent ones.
+        refinements: Sweeps that improve each solution of the linear system, which counts near
+            singular positions; None leaves it to the integrator (one with adaptive steps).
     """
 
     metric: str = "M"
@@ -58,6 +60,7 @@ class Options:
     rounds: int = 3
     friction_rounds: int = 12
     independent: tuple[str, ...] = ()
+    refinements: int | None = None
 
     def __post_init__(self) -> None:
         if self.metric not in ("M", "identity"):
@@ -156,7 +159,9 @@ def _accelerations(
             rounds=1 if name == "penalty" else options.rounds,
         )
     pull = options.baumgarte if name == "baumgarte" else 0.0
-    return multipliers.accelerations(unrolled, stiffening, options.friction_rounds, pull)
+    return multipliers.accelerations(
+        unrolled, stiffening, options.friction_rounds, pull, options.refinements or 0
+    )
 
 
 def _by_partition(
@@ -173,6 +178,7 @@ def _by_partition(
         options.friction_rounds,
         # the guess carried along is already close: two corrections leave rounding only
         corrections=2 if name == "index3" else 0,
+        refinements=options.refinements or 0,
     )
     chosen = [parts.a[i] for i in independent]
     return Formulation(

@@ -24,9 +24,10 @@ def accelerations(
     stiffening: Stiffening,
     rounds: int,
     stabilisation: float = 0.0,
+    refinements: int = 0,
 ) -> tuple[Row, Row]:
-    """V' and λ of the state."""
-    saddle = Saddle(unrolled.M, unrolled.Phi_v, stiffening)
+    """v' and λ of the state."""
+    saddle = Saddle(unrolled.M, unrolled.Phi_v, stiffening, refinements=refinements)
     right = unrolled.gamma
     if stabilisation:
         right = stabilised(unrolled, stabilisation, stabilisation)

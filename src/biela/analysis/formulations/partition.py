@@ -38,6 +38,7 @@ class Partition:
         stiffening: Stiffening,
         rounds: int,
         corrections: int,
+        refinements: int = 0,
     ) -> None:
         self.unrolled, self.independent = unrolled, tuple(independent)
         ws = unrolled.workspace
@@ -52,7 +53,7 @@ class Partition:
         q = self._corrected(corrections)
         # everything below is written at q and moved to its corrected copy at the end
         v = self._velocities()
-        saddle = Saddle(unrolled.M, unrolled.Phi_v, stiffening)
+        saddle = Saddle(unrolled.M, unrolled.Phi_v, stiffening, refinements=refinements)
         a, lam = solved_with_loads(unrolled, saddle, unrolled.gamma, rounds)
         a, lam = self._at(a, v), self._at(lam, v)
         place = dict(zip(unrolled.q, q, strict=True))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.unrolled import Matrix, Row, Unrolled, transposed_product
+from biela.analysis.unrolled import Matrix, Row, Unrolled, product, transposed_product
 from biela.equations import System
 from biela.equations.elimination import (
     DROP_TOLERANCE,
@@ -34,16 +34,22 @@ class Saddle:
     """The factored system with some of the constraints, in a metric W."""
 
     def __init__(
-        self, W: Matrix, rows: Matrix, stiffening: Stiffening, drop: float = DROP_TOLERANCE
+        self,
+        W: Matrix,
+        rows: Matrix,
+        stiffening: Stiffening,
+        drop: float = DROP_TOLERANCE,
+        refinements: int = 0,
     ) -> None:
-        self._n, self._rows = len(W), rows
+        self._n, self._rows, self._refinements = len(W), rows, refinements
         self._zero = W[0][0] * 0
         self._stiffening = Stiffening(
             tuple(k for k in stiffening.rows if k < len(rows)), stiffening.weight
         )
         W = stiffened(W, rows, self._stiffening.rows, stiffening.weight)
-        A = constrained_matrix(W, rows) if rows else W
-        self.factors: Factors = factorise(A, late=range(self._n, len(A)), drop=drop)
+        self._A = constrained_matrix(W, rows) if rows else W
+        late = range(self._n, len(self._A))
+        self.factors: Factors = factorise(self._A, late=late, drop=drop)
 
     def solve(self, force: Row, right: Row) -> tuple[Row, Row]:
         """X and λ."""
@@ -57,7 +63,13 @@ class Saddle:
                 self._zero,
             )
             force = [a + b for a, b in zip(force, pull, strict=True)]
-        found = self.factors.solve([*force, *right])
+        b = [*force, *right]
+        found = self.factors.solve(b)
+        for _ in range(self._refinements if self._rows else 0):
+            # near a singular position elimination without pivots loses digits; this restores them
+            left = [e - f for e, f in zip(b, product(self._A, found, self._zero), strict=True)]
+            change = self.factors.solve(left)
+            found = [e + f for e, f in zip(found, change, strict=True)]
         return found[: self._n], found[self._n :]
 
 

@@ -25,6 +25,9 @@ _TOKEN: Final = re.compile(r"@([A-Z_]+)@")
 #: rad: from here on a step says that an angle is large; sines hold to four times that.
 ANGLE_LIMIT: Final = 1e5
 
+_SEPARATE: Final = "different structs are independent of each other."
+_SHARED: Final = "they share memory, so step one at a time."
+
 
 @dataclass(frozen=True)
 class Choices:
@@ -69,6 +72,9 @@ def _values(made: Kernels, choices: Choices) -> dict[str, str]:
     name, n = choices.name, made.n
     sizes = {a.name: a.size for a in functions["outputs"].outputs} if "outputs" in functions else {}
     mark = heading("", [])[1]
+    code = c99.static_text(
+        [*functions.values(), *made.hoisted.prepare], work="fixed", also=("biela_select",)
+    )
     project_q, project_v = functions.get("project_q"), functions.get("project_v")
     found = {
         "HEADING": f"model {_plain(system.name)}",
@@ -98,9 +104,8 @@ def _values(made: Kernels, choices: Choices) -> dict[str, str]:
         "PARAMETER_LIST": _listed("parameters", system.p),
         "Q_LIST": _listed("q", system.q),
         "V_LIST": _listed("v", system.v),
-        "KERNELS": c99.static_text(
-            [*functions.values(), *made.hoisted.prepare], work="fixed", also=("biela_select",)
-        ),
+        "KERNELS": code,
+        "SEPARATE": _SHARED if c99.SHARED_MEMORY in code else _SEPARATE,
         "ROUTINES": _routines(choices),
         "PARAMETERS": _numbers(start.p),
         "INPUTS": _numbers(start.u),
@@ -225,8 +230,10 @@ _MEANINGS: Final = {
 
 def _output_texts(made: Kernels, name: str, sizes: Mapping[str, int]) -> dict[str, str]:
     """What concerns the outputs: nothing, if none are wanted."""
-    keys = ("OUTPUT_STRUCT", "OUTPUT_PROTOTYPE", "OUTPUT_FUNCTION", "REHEARSE_OUTPUTS")
-    keys += ("DECLARE_OUTPUTS", "CALL_OUTPUTS")
+    keys = [
+        *("OUTPUT_STRUCT", "OUTPUT_PROTOTYPE", "OUTPUT_FUNCTION", "REHEARSE_OUTPUTS"),
+        *("DECLARE_OUTPUTS", "CALL_OUTPUTS"),
+    ]
     if not sizes:
         return dict.fromkeys(keys, "")
     system = made.system

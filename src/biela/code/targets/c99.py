@@ -27,6 +27,8 @@ from biela.errors import ExportError
 PART_SIZE: Final = 500
 #: Values passed between parts that may lie on the stack; more are kept in static memory.
 STACK_SLOTS: Final = 16_384
+#: What is said where they are.
+SHARED_MEMORY: Final = "too large for the stack: one call at a time"
 
 #: The least work, or the same in every state (`biela.code.targets.c99_fixed`).
 Work = Literal["least", "fixed"]
@@ -187,7 +189,7 @@ class _File:
         # one slot at least: C has no arrays of none
         room = f"  {self.real} {work}[{max(slots, 1)}];"
         if slots > STACK_SLOTS:
-            room = f"  static {room.strip()}  // too large for the stack: one call at a time"
+            room = f"  static {room.strip()}  // {SHARED_MEMORY}"
         return [*lines, *head, room, *calls, "}", ""]
 
     def _define(self, draft: Draft, name: str, part: Part, work: str) -> list[str]:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, routine
+from biela.errors import ShapeError
 from biela.solvers.integrators.adaptive import AdaptiveMethod
 from biela.solvers.integrators.adaptive_memory import (
     CONVENTION,
@@ -60,6 +61,9 @@ class Tableau:
         c: nodes.
         e: weights minus those of the other method.
         D: rows of d_ij, of the continuous solution.
+
+    Raises:
+        ShapeError: the coefficients do not fit together.
     """
 
     order: int
@@ -68,6 +72,29 @@ class Tableau:
     c: Sequence[float]
     e: Sequence[float]
     D: Rows
+
+    def __post_init__(self) -> None:
+        s = len(self.c)
+        lower = [len(row) for row in self.A] == list(range(s)) and s > 1
+        if not (
+            lower and len(self.e) == s and [len(row) for row in self.D] == [len(self.D[0])] * s
+        ):
+            raise ShapeError(
+                f"a tableau of {s} stages has rows of 0 to {s - 1} numbers in A, {s} numbers in e "
+                f"and {s} rows of one length in D"
+            )
+        weights = np.array([*self.A[-1], 0.0])
+        sums = [sum(row) for row in self.A]
+        if not (
+            np.allclose(sums, self.c, atol=1e-12)
+            and abs(self.c[-1] - 1) < 1e-12
+            and abs(sum(self.e)) < 1e-12
+            and np.allclose(np.sum(self.D, axis=1), weights, atol=1e-12)
+        ):
+            raise ShapeError(
+                "the tableau is not consistent: rows of A add up to c, the last of them to 1, "
+                "e to 0, and rows of D to the weights, the last row of A"
+            )
 
     def numbers(self) -> NDArray[np.float64]:
         """All of them in one row: s, degree of D, order of the error, A by rows of s, c, e, D."""
@@ -91,21 +118,9 @@ def begin(
     counts[EVALUATIONS] += 1
     if keep == 0:
         store[OLD_ERROR] = 1e-4
+        order = int(table[ORDER])
         store[H] = first_step(
-            n,
-            m,
-            int(table[ORDER]),
-            end,
-            t,
-            x,
-            p,
-            f,
-            memory[0],
-            atol,
-            store,
-            counts,
-            memory[1],
-            memory[2],
+            n, m, order, end, t, x, p, f, memory[0], atol, store, counts, memory[1], memory[2]
         )
 
 

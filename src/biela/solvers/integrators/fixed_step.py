@@ -74,7 +74,8 @@ class FixedStep:
     Args:
         problem: what is integrated.
         method: name of a built-in method (`METHODS`), or a routine
-            `step(n, m, h, t, x, p, f, work)` with `work` of a fixed number of rows.
+            `step(n, m, h, t, x, p, f, work)` with `work` of a fixed number of rows. A function
+            jitted by numba is run as `"one_step_map"`, with a `numba.cfunc` of it as f.
         control_every: the controller is called every so many steps.
         newton_iterations: iterations a step of implicit methods.
         evaluations: calls of f a step of a method of your own.
@@ -145,7 +146,7 @@ class FixedStep:
             *(h, time, state, inputs, problem.f, k("jacobian") if self._ns else WITHOUT),
             *(k("project_q"), problem.q_iterations, k("project_v"), problem.v_iterations),
             *(problem.threshold, k("control") if control else WITHOUT, self._control_every),
-            *(problem.u_first, k("events"), problem._directions, self._signs, self._fired),
+            *(problem.u_first, k("events"), problem.event_directions, self._signs, self._fired),
             *(*self._scratch, *self._work, trajectory, self._counts),
         )
         if status == UNSUITABLE:

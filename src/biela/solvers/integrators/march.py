@@ -14,6 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Routine, Vector, routine
+from biela.code.routines.types import ArrayType
+from biela.errors import ShapeError
 from biela.solvers.integrators.corrections import correct, finite
 from biela.solvers.integrators.events import crossing, fire, first_signs, keep_signs
 from biela.solvers.integrators.roots import (
@@ -46,8 +48,17 @@ def marching(step: Routine[..., Any], evaluations: int = 1) -> Routine[..., Any]
             a fixed number of rows of n. `march` then takes `work` of that shape, and ignores
             `method` and `nq`.
         evaluations: how often the step calls f, for the statistics.
+
+    Raises:
+        ShapeError: the routine has no such `work`.
     """
-    rows = str(step.checked.parameters[-1].type.shape[0])  # type: ignore[union-attr]  # a Matrix
+    work = step.checked.parameters[-1].type
+    if not isinstance(work, ArrayType) or work.shape[0].names:
+        raise ShapeError(
+            f"{step!r} is not a step: write step(n, m, h, t, x, p, f, work) with work of a fixed "
+            "number of rows of n"
+        )
+    rows = str(work.shape[0])
     cost = evaluations
 
     @routine(

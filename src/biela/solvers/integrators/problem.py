@@ -40,6 +40,10 @@ class Problem:
         events: functions whose changes of sign stop the integration, `1, n, m -> ne`.
         directions: one number an event: RISING, FALLING or BOTH.
         jacobian: ∂f/∂x by rows, `1, n, m -> n*n`, for implicit methods; differences without it.
+        event_directions: the directions as an array.
+
+    Raises:
+        ShapeError: something is asked for whose kernel is missing, or that does not fit into p.
     """
 
     f: Kernel
@@ -57,14 +61,14 @@ class Problem:
     events: Kernel = None
     directions: Sequence[int] = ()
     jacobian: Kernel = None
-    _directions: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    event_directions: NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         directions = np.array(self.directions, dtype=np.int64)
         for d in self.directions:
             if d not in (-1, BOTH, 1):
                 raise ShapeError(f"direction {d} of an event is not RISING, FALLING or BOTH")
-        object.__setattr__(self, "_directions", directions)
+        object.__setattr__(self, "event_directions", directions)
         if self.nq < 0:
             object.__setattr__(self, "nq", self.n // 2)
         needs = (
@@ -87,7 +91,7 @@ class Problem:
     @property
     def ne(self) -> int:
         """Number of event functions."""
-        return len(self._directions)
+        return len(self.event_directions)
 
     def kernel(self, name: str) -> Any:
         """The kernel of that name, or one that stands for none."""

@@ -10,6 +10,7 @@ __all__ = [
     "EVENT",
     "FALLING",
     "FINISHED",
+    "MEANINGS",
     "NOT_CONVERGING",
     "NOT_FINITE",
     "RISING",
@@ -31,6 +32,17 @@ NOT_CONVERGING = 6  # Newton's method has not met its tolerance
 FALLING = -1
 BOTH = 0
 RISING = 1
+
+#: What each status says, for messages.
+MEANINGS: Final = {
+    FINISHED: "finished",
+    NOT_FINITE: "the state is no longer finite",
+    EVENT: "stopped at an event",
+    STEP_TOO_SMALL: "the error cannot be met with the smallest step that time resolves",
+    TOO_MANY_STEPS: "the bound on the steps was reached",
+    UNSUITABLE: "the method does not suit the state",
+    NOT_CONVERGING: "Newton's method did not meet its tolerance",
+}
 
 #: Stands for a kernel that is not there; it is passed on and never called.
 WITHOUT: Final = SimpleNamespace(address=0)

@@ -200,7 +200,7 @@ class VariableStep:
             *(self._t, self._x, self._p, problem.f, k("jacobian") if self._ns else WITHOUT),
             *(k("project_q"), problem.q_iterations, k("project_v"), problem.v_iterations),
             *(problem.threshold, k("control"), problem.u_first, k("events")),
-            *(problem._directions, self._signs, self._fired, self._g, self._atol, self._store),
+            *(problem.event_directions, self._signs, self._fired, self._g, self._atol, self._store),
             *(self._counts, *self._memory, *self._matrices, *self._matrices_pivots),
             *(*self._scratch, wanted, states),
         )

@@ -1,0 +1,194 @@
+"""The motion of a driven mechanism, by positions or by integration.
+
+Without integration see `positioning`.  With it,
+
+    [ Φ_v ]      [ γ ]
+    [ S   ] v' = [ f(t) ],     q' = N v,
+
+and after each step the position is projected on the geometric rows, the velocity on all rows
+(Plaza 2015, §2.2.4, figs 2.2 and 2.3).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.driving import Law, law_of_time
+from biela.analysis.formulations.projection import projections
+from biela.analysis.formulations.saddle import Saddle, identity
+from biela.analysis.hoisting import hoisted
+from biela.analysis.positioning import Positioning
+from biela.analysis.recording import Recording
+from biela.analysis.unrolled import Row, Unrolled
+from biela.equations import System
+from biela.equations.elimination import Stiffening
+from biela.errors import ModelError
+from biela.solvers.integrators import FINISHED, METHODS, FixedStep, Problem
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be found, and at which instants: every ``stride`` steps, from t on."""
+
+    system: System
+    t: float
+    step: float
+    steps: int
+    stride: int
+    p: Floats
+    u: Floats
+    tolerance: float
+
+    def times(self, count: int) -> Floats:
+        """The stored instants."""
+        times: Floats = self.t + self.step * self.stride * np.arange(float(count))
+        return times
+
+    def recording(self, readings: Mapping[str, Floats]) -> Recording:
+        """A motion with all that follows from it."""
+        k = len(readings["q"])
+        held = np.repeat(self.u[None], k, 0)
+        return Recording(self.system, readings, self.times(k), np.zeros((k, 0)), self.p, held)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A motion q, v, a as far as it came, what it cost, and why it stopped, if it did."""
+
+    readings: dict[str, Floats]
+    statistics: dict[str, Any]
+    failure: str = ""
+
+
+def positioned(plan: Plan, q: Floats) -> Found:
+    """The motion from a position that fulfils the constraints on, instant by instant."""
+    system = plan.system
+    positioning = Positioning(system, plan.p, plan.u)
+    began = time.perf_counter()
+    x = positioning.start(plan.t, q)
+    course = positioning.course(plan.t, x, plan.step, plan.steps, plan.stride, plan.tolerance)
+    nq, nv = positioning.nq, positioning.nv
+    states = course.states
+    readings = {"q": states[:, :nq], "v": states[:, nq : nq + nv], "a": states[:, nq + nv :]}
+    failure = ""
+    if course.residual is not None:
+        failure = _missed(system, course.residual)
+    return Found(
+        readings,
+        {
+            "method": "positions by Newton's method",
+            "iterations": course.iterations,
+            "failed_steps": course.halved,
+            "time_integration": time.perf_counter() - began,
+        },
+        failure,
+    )
+
+
+def _missed(system: System, residual: Floats) -> str:
+    order = np.argsort(-np.abs(residual))[:4]
+    worst = ", ".join(f"{system.multipliers[i]} by {residual[i]:.3g}" for i in order if residual[i])
+    return (
+        f"no position near the last one fulfils the constraints (missed: {worst}); the drives ask "
+        f"for a place that the mechanism cannot reach, or lead through a singular position"
+    )
+
+
+def integrated(
+    plan: Plan,
+    q: Floats,
+    v: Floats,
+    driving: Sequence[int],
+    laws: Mapping[str, Law],
+    integrator: str,
+) -> Found:
+    """The motion from a consistent state on, with driven accelerations integrated.
+
+    ``driving`` are the places of the velocities whose accelerations the laws give.
+
+    Raises:
+        ModelError: There is no such integrator.
+    """
+    system = plan.system
+    if integrator not in METHODS or integrator == "one_step_map":
+        known = ", ".join(name for name in METHODS if name != "one_step_map")
+        raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
+    unrolled = Unrolled(system)
+    a = _accelerations(unrolled, driving, laws)
+    kernels = {"f": unrolled.kernel("rates", {"dx": [*unrolled.rates(), *a]})}
+    for name, kernel in zip(
+        ("project_q", "project_v"), projections(unrolled, "identity", Stiffening()), strict=True
+    ):
+        if kernel is not None:
+            kernels[name] = kernel
+    ready = hoisted(kernels)
+    native = {name: f.native for name, f in ready.kernels.items()}
+    steps = FixedStep(
+        Problem(
+            native["f"],
+            len(q) + len(v),
+            ready.size,
+            nq=len(q),
+            project_q=native.get("project_q"),
+            project_v=native.get("project_v"),
+            q_iterations=3 if "project_q" in native else 0,
+            v_iterations=1 if "project_v" in native else 0,
+            threshold=1e-14,
+        ),
+        integrator,
+    )
+    began = time.perf_counter()
+    inputs = ready.complete(np.concatenate([plan.p, plan.u]))
+    whole = plan.steps // plan.stride  # steps after the last stored instant are not taken
+    run = steps.run(plan.t, np.concatenate([q, v]), inputs, plan.step, whole, plan.stride)
+    spent = time.perf_counter() - began
+    failure = ""
+    if run.status != FINISHED:
+        failure = "the state became infinite or not a number; look for a singular position"
+    read = unrolled.kernel("read", {"q": unrolled.q, "v": unrolled.v, "a": a})
+    k = len(run.states)
+    given = np.repeat(np.concatenate([plan.p, plan.u])[None], k, 0)
+    found = read.map(plan.times(k)[:, None], run.states, given)
+    readings = dict(zip(("q", "v", "a"), found, strict=True))
+    error = _violations(plan, readings)
+    if not failure and (error > plan.tolerance).any():
+        first = int(np.argmax(error > plan.tolerance))
+        readings = {name: part[: max(first, 1)] for name, part in readings.items()}
+        failure = (
+            f"the constraints are missed by {error[first]:.3g}; take smaller steps, or look for a "
+            f"singular position"
+        )
+    counts = {
+        "method": "accelerations integrated, with projections",
+        "integrator": f"{integrator}, {plan.step:g} s",
+        "evaluations": run.evaluations,
+        "time_integration": spent,
+    }
+    return Found(readings, counts, failure)
+
+
+def _accelerations(unrolled: Unrolled, driving: Sequence[int], laws: Mapping[str, Law]) -> Row:
+    """V' of the constraints and of the driven accelerations."""
+    one, zero = unrolled.workspace.atom(1), unrolled.zero
+    n = len(unrolled.v)
+    rows = [*unrolled.Phi_v, *([one if j == i else zero for j in range(n)] for i in driving)]
+    right = [*unrolled.gamma, *(law_of_time(unrolled, name, law) for name, law in laws.items())]
+    a, _ = Saddle(identity(unrolled), rows, Stiffening()).solve([zero] * n, right)
+    return a
+
+
+def _violations(plan: Plan, readings: Mapping[str, Floats]) -> Floats:
+    k = len(readings["q"])
+    if not plan.system.geometric:
+        return np.zeros(k)
+    recording = plan.recording(readings)
+    Phi = np.asarray(recording.evaluate("Phi")).reshape(k, -1)
+    return np.asarray(np.abs(Phi).max(axis=1))

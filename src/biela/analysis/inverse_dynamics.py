@@ -1,0 +1,231 @@
+"""Inverse dynamics: the inputs and reactions that a motion needs.
+
+Forces are linear in the inputs, Q = Q₀ + B u.  With the projector P = 1 - Φ_v⁺ Φ_v on the motions
+that the constraints allow,
+
+    P B u = P (M v' - Q₀),     Φ_vᵀ λ = Q₀ + B u - M v',
+
+solved for the smallest u and then the smallest λ.  A motion that drives impose needs no inputs:
+minus the multipliers of the drives are the driving forces.  All instants are treated together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.recording import Recording
+from biela.analysis.unrolled import Unrolled, derivatives
+from biela.code import Function
+from biela.equations import System
+from biela.errors import ModelError, ShapeError
+from biela.results import Results, RunStatistics
+
+Floats = npt.NDArray[np.float64]
+
+#: Singular values below this part of the largest one are zero.
+_CUT = 1e-10
+#: Rounds for forces that depend on multipliers, such as friction.
+_ROUNDS = 30
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A motion: instants (k,), positions (k, nq), velocities and accelerations (k, nv)."""
+
+    t: Floats
+    q: Floats
+    v: Floats
+    a: Floats
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Inputs (k, nu) and multipliers (k, m) of a motion, and what forces are still missing."""
+
+    u: Floats
+    lam: Floats
+    missing: Floats
+    scale: Floats
+
+
+def inverse_dynamics(
+    model: Model,
+    motion: Results | tuple[Any, Any, Any, Any],
+    *,
+    unknown: Sequence[str] | None = None,
+    parameters: Values = None,
+    inputs: Values = None,
+    tolerance: float = 1e-6,
+) -> Results:
+    """The inputs that produce a motion, with the reactions.
+
+    Args:
+        model: What moves.
+        motion: Results with q, v and a (of a kinematic simulation, say), or the arrays t, q, v, a.
+        unknown: Names of the inputs to be found; all of them if not given.
+        parameters: Values other than those of the model.
+        inputs: Values of the inputs that are known.
+        tolerance: Part of the forces that may be left over before the motion is called impossible.
+
+    Returns:
+        The motion with the groups u and lam, and the monitor "missing force": what the inputs
+        cannot give.
+
+    Raises:
+        ModelError: The inputs are not enough to produce the motion, or act non-linearly.
+        ShapeError: The arrays do not fit the model.
+    """
+    began = time.perf_counter()
+    system = as_system(model)
+    p = values(system, "parameter", system.p, parameters)
+    u = values(system, "input", system.u, inputs)
+    course = _motion(system, motion)
+    found = required(system, course, p, u, chosen_inputs(system, unknown))
+    _check_enough(system, course, found, tolerance)
+    readings = {"q": course.q, "v": course.v, "a": course.a}
+    if system.multipliers:
+        readings["lam"] = found.lam
+    recording = Recording(system, readings, course.t, np.zeros((len(course.t), 0)), p, found.u)
+    statistics = RunStatistics(
+        method="inverse dynamics",
+        time_total=time.perf_counter() - began,
+        max_constraint_error=recording.constraint_error(),
+    )
+    missing = np.abs(found.missing).max(axis=1, initial=0.0)
+    return recording.results(statistics, (), False, {"missing force": (lambda: missing, "")})
+
+
+def required(
+    system: System, motion: Motion, p: Floats, u: Floats, unknown: Sequence[int]
+) -> Requirement:
+    """Inputs and multipliers of a motion, the best that can be done."""
+    k, n, m = len(motion.t), len(system.v), len(system.multipliers)
+    held = np.repeat(u[None], k, 0)
+    given = {"t": motion.t, "q": motion.q, "v": motion.v, "p": np.repeat(p[None], k, 0)}
+
+    def evaluate(function: Function, **more: Floats) -> Floats:
+        every = given | more
+        return np.asarray(function.map(*(every[a.name] for a in function.inputs)))
+
+    inertial = np.einsum("kij,kj->ki", evaluate(system["M"], u=held).reshape(k, n, n), motion.a)
+    rows = evaluate(system["Phi_v"], u=held).reshape(k, m, n) if m else np.zeros((k, 0, n))
+    inverse = np.linalg.pinv(rows, rcond=_CUT) if m else np.zeros((k, n, 0))
+    P = np.eye(n) - inverse @ rows
+    loaded = m > 0 and any(a.name == "lam" for a in system["Q"].inputs)
+    slope = input_slopes(system, unknown)
+    lam = np.zeros((k, m))
+    held[:, list(unknown)] = 0.0
+    total, missing = held.copy(), np.zeros((k, n))
+    Q = np.zeros((k, n))
+    for _ in range(_ROUNDS if loaded else 1):
+        before = lam
+        Q = evaluate(system["Q"], u=held, lam=lam).reshape(k, n)
+        needed = np.einsum("kij,kj->ki", P, inertial - Q)
+        missing = needed
+        if slope is not None:
+            B = evaluate(slope, u=held, lam=lam).reshape(k, n, len(unknown))
+            PB = P @ B
+            found = np.einsum("kij,kj->ki", np.linalg.pinv(PB, rcond=_CUT), needed)
+            total = held.copy()
+            total[:, list(unknown)] = found
+            missing = needed - np.einsum("kij,kj->ki", PB, found)
+            Q = Q + np.einsum("kij,kj->ki", B, found)
+        lam = np.einsum("kji,kj->ki", inverse, Q - inertial)
+        if np.abs(lam - before).max(initial=0.0) <= 1e-12 * np.abs(lam).max(initial=0.0):
+            break
+    scale = np.abs(inertial).max(axis=1, initial=0.0) + np.abs(Q).max(axis=1, initial=0.0)
+    return Requirement(total, lam, missing, scale)
+
+
+def input_slopes(system: System, unknown: Sequence[int]) -> Function | None:
+    """∂Q/∂u for some of the inputs, None without any.
+
+    Raises:
+        ModelError: The forces are not linear in them.
+    """
+    if not unknown:
+        return None
+    unrolled = Unrolled(system)
+    symbols = [unrolled.u[i] for i in unknown]
+    B = derivatives(list(unrolled("Q")), symbols)
+    live = set(unrolled.workspace.table.live(e.ref for row in B for e in row))
+    for symbol, i in zip(symbols, unknown, strict=True):
+        if symbol.ref in live:
+            raise ModelError(
+                f"{system.name}: the forces are not linear in the input {system.u[i].name}; "
+                f"give it a value and leave it out of the unknown ones"
+            )
+    inputs: dict[str, Any] = {
+        "t": unrolled.t,
+        "q": unrolled.q,
+        "v": unrolled.v,
+        "u": unrolled.u,
+        "p": unrolled.p,
+    }
+    more = {"lam": unrolled.lam} if unrolled.lam else {}
+    return Function("input_slopes", inputs | more, {"B": B})
+
+
+def chosen_inputs(system: System, names: Sequence[str] | None) -> list[int]:
+    """Places of inputs by name; all without names.
+
+    Raises:
+        ModelError: An input is unknown.
+    """
+    known = [e.name for e in system.u]
+    for name in names or ():
+        if name not in known:
+            raise ModelError(f"{system.name} has no input {name}; it has {', '.join(known)}")
+    return [known.index(name) for name in names] if names is not None else list(range(len(known)))
+
+
+def _motion(system: System, given: Results | tuple[Any, Any, Any, Any]) -> Motion:
+    parts: tuple[Any, Any, Any, Any]
+    if isinstance(given, Results):
+        for group, entries in (("q", system.q), ("v", system.v)):
+            names = tuple(given.groups[group].names) if group in given.groups else ()
+            if names != tuple(e.name for e in entries):
+                raise ModelError(
+                    f"{system.name}: the motion is not one of this model: its {group} are "
+                    f"{', '.join(names) or 'none'}"
+                )
+        if "a" not in given.groups:
+            raise ModelError(f"{system.name}: the motion has no accelerations; results need a")
+        parts = (given.t, given.q, given.v, given.a)
+    else:
+        parts = given
+    t = np.atleast_1d(np.asarray(parts[0], dtype=float))
+    arrays = [np.atleast_2d(np.asarray(part, dtype=float)) for part in parts[1:]]
+    for name, array, size in zip(
+        "qva", arrays, (len(system.q), len(system.v), len(system.v)), strict=True
+    ):
+        if array.shape != (len(t), size):
+            raise ShapeError(
+                f"{system.name}: {name} of the motion has shape {array.shape}, and should have "
+                f"{(len(t), size)}, a row an instant"
+            )
+        if not np.isfinite(array).all():
+            row = int(np.argwhere(~np.isfinite(array))[0][0])
+            raise ModelError(f"{system.name}: {name} is not finite at t = {t[row]:g} s")
+    return Motion(t, *arrays)
+
+
+def _check_enough(system: System, motion: Motion, found: Requirement, tolerance: float) -> None:
+    over = np.abs(found.missing) > tolerance * np.maximum(found.scale, 1e-9)[:, None]
+    if not over.any():
+        return
+    k = int(np.argmax(over.any(axis=1)))
+    i = int(np.argmax(np.abs(found.missing[k])))
+    inputs = ", ".join(e.name for e in system.u) or "none"
+    raise ModelError(
+        f"{system.name}: the inputs ({inputs}) cannot produce this motion: at "
+        f"t = {motion.t[k]:.6g} s a force of {found.missing[k, i]:.3g} along {system.v[i].name} "
+        f"is missing; add an input that acts there, or drive a coordinate"
+    )

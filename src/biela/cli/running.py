@@ -1,0 +1,202 @@
+"""``biela run``: simulate the model of a file, show how it went, write what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import biela as bl
+from biela.analysis import FORMULATIONS
+from biela.analysis.reactions import redundancy
+from biela.cli.models import model_in
+from biela.cli.tables import console, duration, listed, pairs, shown_path
+from biela.errors import SimulationError
+from biela.results import Results
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run should do and leave behind.
+
+    Attributes:
+        time: Duration, s.
+        step: Step of a fixed-step method, s; None for an adaptive one.
+        formulation: Name of the formulation.
+        integrator: Name of the integrator; "" leaves the choice to the simulator.
+        tolerance: Relative tolerance of adaptive methods.
+        parameters: Values other than those of the model.
+        inputs: Constant values of the inputs.
+        q: Start positions.
+        v: Start velocities.
+        folder: Where files go; None for out/ and the name of the model.
+        plot: Whether to write plots.
+        animation: Suffix of the animation, "" for none.
+        csv: Whether to write the channels as text.
+        save: Whether to write the results.
+    """
+
+    time: float
+    step: float | None = None
+    formulation: str = "multipliers"
+    integrator: str = ""
+    tolerance: float = 1e-8
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    inputs: Mapping[str, float] = field(default_factory=dict)
+    q: Mapping[str, float] = field(default_factory=dict)
+    v: Mapping[str, float] = field(default_factory=dict)
+    folder: Path | None = None
+    plot: bool = True
+    animation: str = "html"
+    csv: bool = False
+    save: bool = True
+
+
+def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
+    """Simulate, print a summary and write the files; the exit code.
+
+    Raises:
+        BielaError: Something cannot be done as asked.
+    """
+    out = console()
+    model = model_in(file, model_name)
+    with out.status(f"deriving and compiling {model.name}"):
+        simulator = bl.Simulator(model.equations(), wanted.formulation, wanted.integrator or None)
+        _load(simulator, wanted)
+    folder = wanted.folder or Path("out") / model.workspace.name
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        results = _simulated(simulator, wanted, wanted.time)
+    except SimulationError as error:
+        if isinstance(error.results, Results):
+            kept = error.results.save(folder / "results.npz")
+            message = f"{error}\nWhat was computed until then is in {shown_path(kept)}"
+            raise SimulationError(message, error.results) from error
+        raise
+    written = []
+    if wanted.save or results.interrupted:
+        written.append(results.save(folder / "results.npz"))
+    out.print(f"\n[bold]{model.name}[/bold] simulated for {results.t[-1] - results.t[0]:g} s")
+    out.print(pairs(_summary(simulator, results, wanted)))
+    if results.interrupted:
+        kept = shown_path(written[0])
+        out.print(f"\nInterrupted at {results.t[-1]:.4g} s: what was computed is in {kept}")
+        return 130
+    try:
+        written += _pictures(results, wanted, folder)
+    except KeyboardInterrupt:
+        where = f"the results are in {shown_path(written[0])}" if written else "nothing was kept"
+        out.print(f"\nInterrupted while drawing: {where}")
+        return 130
+    if written:
+        out.print("\nwritten")
+        out.print(pairs((path.name, shown_path(path)) for path in written))
+    if wanted.animation and results.scene is None:
+        out.print("\nNothing to animate: the model has no points but its origin.")
+    return 0
+
+
+def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
+    return simulator.run(
+        time,
+        q=wanted.q,
+        v=wanted.v,
+        step=wanted.step,
+        tolerance=wanted.tolerance,
+        parameters=wanted.parameters,
+        inputs=wanted.inputs,
+    )
+
+
+def _load(simulator: bl.Simulator, wanted: Wanted) -> None:
+    """Simulate a moment, so that the loading of native code is not measured as integration."""
+    try:
+        _simulated(simulator, wanted, wanted.step or 1e-6 * wanted.time)
+    except SimulationError:
+        pass  # the run itself will say it, and keep more of it
+
+
+def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[tuple[str, str]]:
+    system, statistics = simulator.system, results.statistics
+    rows = [("coordinates", listed([c.name for c in system.q]))]
+    rows.append(("constraints", listed(list(system.multipliers))))
+    if system.multipliers:
+        found = redundancy(
+            system,
+            results.q[0],
+            parameters=wanted.parameters,
+            inputs=wanted.inputs,
+            assemble=False,
+        )
+        rows += mobility_rows(found)
+    else:
+        rows.append(("mobility", str(len(system.v))))
+    rows.append(("formulation", f"{wanted.formulation}: {FORMULATIONS[wanted.formulation]}"))
+    if statistics is None:
+        return rows
+    skipped = {"method", "time simulated", "time in all", "faster than real time"}
+    rows += [
+        (label, text)
+        for label, text in statistics.rows()
+        if label not in skipped and label not in statistics.more and text != "0"
+    ]
+    rows += speed_rows(results)
+    if results.events:
+        events = [f"{event.name} at {event.time:.4g} s" for event in results.events]
+        rows.append(("located", listed(events, 4)))
+    return rows
+
+
+def mobility_rows(found: Any) -> list[tuple[str, str]]:
+    """Mobility and redundant constraints, of a `Redundancy`."""
+    place = "at the start" + (", a singular position" if found.singular else "")
+    rows = [("mobility", f"{found.mobility} {place}"), ("redundant", listed(found.dependent))]
+    for name, others in zip(found.dependent[:4], found.relations[:4], strict=True):
+        rows.append(("", f"{name} depends on {', '.join(others) or 'nothing: its row is zero'}"))
+    return rows
+
+
+def speed_rows(results: Results) -> list[tuple[str, str]]:
+    """How fast the integration ran."""
+    statistics = results.statistics
+    if statistics is None or not statistics.time_integration or not statistics.steps:
+        return []
+    factor = (statistics.time_simulated or 0.0) / statistics.time_integration
+    each = duration(statistics.time_integration / statistics.steps)
+    return [("speed", f"{factor:.3g} × real time, {each} a step")]
+
+
+def _pictures(results: Results, wanted: Wanted, folder: Path) -> list[Path]:
+    """Write what was asked for besides the results; the paths."""
+    written = []
+    if wanted.csv:
+        written.append(results.to_csv(folder / "results.csv"))
+    if wanted.plot:
+        results.plot(save=folder / "coordinates.png")
+        written.append(folder / "coordinates.png")
+        if "y" in results.groups:
+            results.plot("y", save=folder / "outputs.png")
+            written.append(folder / "outputs.png")
+        if results.monitors:
+            results.plot_monitors(save=folder / "monitors.png")
+            written.append(folder / "monitors.png")
+    if wanted.animation and results.scene is not None:
+        path = folder / f"animation.{wanted.animation}"
+        animate(results, path)
+        written.append(path)
+    return written
+
+
+def animate(results: Results, path: Path, **options: Any) -> None:
+    """Write an animation; a film shows on a terminal how far it is."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console(), transient=True) as bar:
+        task = bar.add_task(f"drawing {path.name}", total=None)
+        results.animate(
+            path,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            **options,
+        )

@@ -1,0 +1,511 @@
+"""Runs of the simulator: output, events, controllers, forces that depend on multipliers, interrupts.
+
+What is expected has a closed form everywhere: falling and bouncing bodies, a linear oscillator and
+its exact discretisation, a block on a slope, a brake.
+"""
+
+from __future__ import annotations
+
+import _thread
+import math
+import threading
+
+import numba
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import biela as bl
+from biela.code.routines import Int, Kernel, Matrix, Real, Vector, routine
+from biela.errors import ModelError, ShapeError
+from examples.mechanisms import simple_pendulum, slider_crank
+from tests.routines_in_c import compile_c
+
+GRAVITY = 9.81
+
+#: Ways to step that hold a polynomial of degree two without error.
+STEPPING = {
+    "rk4": {"step": 1e-2},
+    "heun": {"step": 1e-2, "integrator": "heun"},
+    "trapezoidal": {"step": 1e-2, "integrator": "trapezoidal"},
+    "dormand_prince": {"tolerance": 1e-10},
+    "adams": {"tolerance": 1e-10, "integrator": "adams"},
+    "radau": {"tolerance": 1e-10, "integrator": "radau"},
+}
+each_stepping = pytest.mark.parametrize("stepping", STEPPING.values(), ids=STEPPING.keys())
+fixed_and_adaptive = pytest.mark.parametrize(
+    "stepping", [{"step": 1e-3}, {"tolerance": 1e-11}], ids=["fixed", "adaptive"]
+)
+
+
+def ball() -> bl.SymbolicSystem:
+    """A ball that falls from 1 m and drifts to the side; its event is the ground."""
+    s = bl.SymbolicSystem("ball")
+    x, z = s.coordinates("x z")
+    m, g = s.parameters(m=2.0, g=GRAVITY)
+    s.solid("ball", at=s.origin.offset("P", s.base.vector(x, 0, z)), base=s.base, mass=m)
+    s.gravity = s.base.vector(0, 0, -g)
+    s.start(z=1.0, dx=0.5)
+    s.event("ground", z)
+    return s
+
+
+def oscillator() -> bl.SymbolicSystem:
+    """A mass on a spring and a damper, 2 x'' + 0.4 x' + 3 x = F, from x = 1 at rest."""
+    s = bl.SymbolicSystem("oscillator")
+    (x,) = s.coordinates("x")
+    m, c, k = s.parameters(m=2.0, c=0.4, k=3.0)
+    (F,) = s.inputs("F")
+    body = s.solid("body", at=s.origin.offset("P", s.base.vector(x, 0, 0)), base=s.base, mass=m)
+    s.wrench(body, s.base.vector(F - k * x - c * x.velocity, 0, 0))
+    s.start(x=1.0)
+    return s
+
+
+def free_motion(t, m=2.0, c=0.4, k=3.0, F=0.0):
+    """Position of the oscillator under a constant force."""
+    rest, decay = F / k, c / (2 * m)
+    omega = math.sqrt(k / m - decay**2)
+    swing = np.cos(omega * t) + decay / omega * np.sin(omega * t)
+    return rest + (1 - rest) * np.exp(-decay * t) * swing
+
+
+# -------------------------------------------------------------------------------- output
+
+
+def test_a_step_that_does_not_divide_the_duration_is_refused_with_one_that_would():
+    with pytest.raises(ShapeError, match=r"0\.03 s does not divide 1\.0 s; 0\.0303\d* s would"):
+        bl.simulate(oscillator(), 1.0, step=0.03)
+    with pytest.raises(ShapeError, match="does not divide"):
+        bl.simulate(oscillator(), 1.0, step=0.01, output=0.025)
+
+
+def test_a_step_longer_than_the_duration_is_refused():
+    with pytest.raises(ShapeError, match="does not divide"):
+        bl.simulate(oscillator(), 1.0, step=3.0)
+
+
+@fixed_and_adaptive
+def test_output_times_are_multiples_of_the_interval_from_the_start(stepping):
+    r = bl.simulate(oscillator(), 2.0, t=5.0, output=0.25, **stepping)
+    np.testing.assert_allclose(r.t, 5.0 + 0.25 * np.arange(9), rtol=1e-15)
+    np.testing.assert_allclose(r["x"], free_motion(r.t - 5.0), atol=1e-9)
+
+
+def test_an_adaptive_run_ends_at_its_duration_even_if_the_output_does_not_divide_it():
+    r = bl.simulate(oscillator(), 1.0, tolerance=1e-10, output=0.3)
+    np.testing.assert_allclose(r.t, [0, 0.3, 0.6, 0.9, 1.0], rtol=1e-15)
+    np.testing.assert_allclose(r["x"], free_motion(r.t), atol=1e-8)
+
+
+def test_a_fixed_step_run_stores_every_step_unless_they_are_many():
+    assert len(bl.simulate(oscillator(), 1.0, step=1e-2)) == 101
+    many = bl.simulate(oscillator(), 9.001, step=1e-3)
+    assert len(many) <= 2001
+    assert many.t[-1] == pytest.approx(9.001, rel=1e-15)
+    np.testing.assert_allclose(many["x"], free_motion(many.t), atol=1e-9)
+
+
+def test_an_adaptive_run_stores_500_instants_and_the_start():
+    assert len(bl.simulate(oscillator(), 7.0)) == 501
+
+
+def test_a_run_from_one_state_may_be_cut_into_two():
+    simulator = bl.Simulator(slider_crank.slider_crank())
+    whole = simulator.run(0.2, step=1e-3)
+    first = simulator.run(0.1, step=1e-3)
+    second = simulator.run(0.1, step=1e-3, t=0.1, q=first.q[-1], v=first.v[-1], assemble=False)
+    np.testing.assert_allclose(second.q[-1], whole.q[-1], rtol=1e-12)
+    np.testing.assert_allclose(second.v[-1], whole.v[-1], rtol=1e-11)
+
+
+# -------------------------------------------------------------------------- values by name
+
+
+def test_parameters_inputs_and_start_are_given_by_name_or_in_order():
+    t = 1.7
+    by_name = bl.simulate(
+        oscillator(), t, parameters={"k": 5.0, "c": 0.1}, inputs={"F": 2.0}, step=1e-3
+    )
+    in_order = bl.simulate(oscillator(), t, parameters=[2.0, 0.1, 5.0], inputs=[2.0], step=1e-3)
+    expected = free_motion(t, c=0.1, k=5.0, F=2.0)
+    assert by_name["x"][-1] == pytest.approx(expected, abs=1e-11)
+    np.testing.assert_array_equal(in_order.q, by_name.q)
+    np.testing.assert_array_equal(by_name["F"], 2.0)
+
+    started = bl.simulate(oscillator(), 1e-3, q={"x": 0.25}, v={"dx": -3.0}, step=1e-3)
+    assert (started["x"][0], started["dx"][0]) == (0.25, -3.0)
+
+
+def test_a_start_asked_for_in_the_call_wins_over_that_of_the_model():
+    theta, omega = 1.0, 3.0
+    q, v = slider_crank.closed_form(theta, omega)
+    r = bl.simulate(
+        slider_crank.slider_crank(), 1e-3, q={"theta": theta}, v={"dtheta": omega}, step=1e-3
+    )
+    np.testing.assert_allclose(r.q[0], q, atol=1e-10)
+    np.testing.assert_allclose(r.v[0], v, atol=1e-10)
+
+
+def test_what_is_compiled_for_one_run_serves_the_next_with_other_values():
+    simulator = bl.Simulator(oscillator())
+    for k in (1.0, 3.0, 8.0):
+        r = simulator.run(2.0, step=1e-3, parameters={"k": k})
+        assert r["x"][-1] == pytest.approx(free_motion(2.0, k=k), abs=1e-11)
+
+
+# ------------------------------------------------------------------------------ statistics
+
+
+def test_the_statistics_of_a_fixed_step_run_count_steps_and_evaluations():
+    s = bl.simulate(oscillator(), 2.0, step=1e-2).statistics
+    assert (s.steps, s.failed_steps, s.evaluations) == (200, 0, 800)
+    assert (s.method, s.integrator) == ("multipliers", "rk4, 0.01 s")
+    assert s.time_simulated == pytest.approx(2.0)
+    assert 0 < s.time_integration < s.time_total
+    heun = bl.simulate(oscillator(), 2.0, step=1e-2, integrator="heun").statistics
+    assert heun.evaluations == 400
+
+
+def test_the_statistics_of_an_adaptive_run_count_failed_steps_too():
+    # the spring is struck at half time: the step in use then is too long
+    s = bl.SymbolicSystem("struck")
+    (x,) = s.coordinates("x")
+    body = s.solid("body", at=s.origin.offset("P", s.base.vector(x, 0, 0)), base=s.base, mass=1.0)
+    s.wrench(body, s.base.vector(1e3 * bl.exp(-(((s.time - 1.0) / 0.01) ** 2)) - x, 0, 0))
+    s.start(x=1.0)
+    found = bl.simulate(s, 2.0, tolerance=1e-9).statistics
+    assert found.failed_steps > 0
+    # six stages, the first of them saved from the step before
+    tried = 6 * (found.steps + found.failed_steps)
+    assert tried <= found.evaluations <= tried + 3
+    implicit = bl.simulate(oscillator(), 2.0, integrator="radau").statistics
+    assert implicit.jacobians > 0
+    assert implicit.factorisations > 0
+
+
+# ---------------------------------------------------------------------------------- events
+
+
+@each_stepping
+def test_an_event_is_located_to_a_picosecond(stepping):
+    r = bl.simulate(ball(), 1.0, **stepping)
+    (event,) = r.events
+    assert (event.name, event.direction) == ("ground", -1)
+    assert event.time == pytest.approx(math.sqrt(2 / GRAVITY), abs=1e-12, rel=0)
+    # without a reaction the ball goes on through the ground
+    assert r.t[-1] == 1.0
+    assert r["z"][-1] == pytest.approx(1 - GRAVITY / 2, abs=1e-10)
+    assert r.statistics.events == 1
+
+
+@each_stepping
+def test_every_output_time_is_stored_around_an_event(stepping):
+    r = bl.simulate(ball(), 1.0, output=0.02, **stepping)
+    assert (np.diff(r.t) >= 0).all()
+    grid = 0.02 * np.arange(51)
+    assert np.abs(r.t[None, :] - grid[:, None]).min(axis=1).max() < 1e-12
+    assert len(r) == 52  # and the event itself
+    np.testing.assert_allclose(r["z"], 1 - GRAVITY * r.t**2 / 2, atol=1e-9)
+
+
+@each_stepping
+def test_a_bouncing_ball_bounces_at_the_times_of_its_closed_form(stepping):
+    """Speed e^k √(2 g h) after the k-th bounce, which takes 2 e^k √(2 h/g) to the next."""
+    e = 0.8
+    r = bl.simulate(
+        ball(), 3.0, on_event={"ground": lambda t, q, v: (q, [v[0], -e * v[1]])}, **stepping
+    )
+    first = math.sqrt(2 / GRAVITY)
+    times = first + np.concatenate([[0.0], 2 * first * np.cumsum(e ** np.arange(1.0, 6))])
+    np.testing.assert_allclose([event.time for event in r.events], times, rtol=0, atol=1e-11)
+    # the sixth flight, seen at the end
+    speed, flown = e**6 * GRAVITY * first, 3.0 - times[-1]
+    assert r["z"][-1] == pytest.approx(speed * flown - GRAVITY * flown**2 / 2, abs=1e-9)
+    assert r["x"][-1] == pytest.approx(1.5, abs=1e-9)
+    # the jump of the velocity is stored: twice the same instant
+    (twice,) = np.nonzero(np.diff(r.t) == 0)
+    assert len(twice) == 6
+    np.testing.assert_allclose(r["dz"][twice + 1], -e * r["dz"][twice], rtol=1e-12)
+
+
+@each_stepping
+def test_an_event_may_stop_the_run(stepping):
+    asked = []
+    for reaction in ("stop", lambda t, q, v: asked.append((t, q[1], v[1])) or "stop"):
+        r = bl.simulate(ball(), 3.0, on_event={"ground": reaction}, **stepping)
+        assert r.t[-1] == pytest.approx(math.sqrt(2 / GRAVITY), abs=1e-12, rel=0)
+        assert not r.interrupted
+        assert r["z"][-1] == pytest.approx(0.0, abs=1e-11)
+    ((t, z, dz),) = asked
+    assert z == pytest.approx(0.0, abs=1e-11)
+    assert dz == pytest.approx(-GRAVITY * t, rel=1e-11)
+
+
+def test_events_of_a_constrained_mechanism_are_found_on_its_motion():
+    """A point pendulum passes its lowest point after a quarter and three quarters of a period."""
+    from examples.mechanisms import point_pendulum
+
+    s = point_pendulum.point_pendulum()
+    s.event("lowest", s.q[0])
+    period = point_pendulum.PERIOD
+    for stepping in ({"step": period / 4000}, {"tolerance": 1e-12}):
+        r = bl.simulate(s, period, **stepping)
+        times = [event.time for event in r.events]
+        np.testing.assert_allclose(times, [period / 4, 3 * period / 4], rtol=0, atol=1e-10)
+        assert [event.direction for event in r.events] == [1, -1]
+
+
+def test_unknown_events_and_reactions_are_refused():
+    with pytest.raises(ModelError, match="ball has no event wall; it has ground"):
+        bl.simulate(ball(), 1.0, on_event={"wall": "stop"})
+    with pytest.raises(ModelError, match="event ground: 'halt' is not a reaction; use 'stop'"):
+        bl.simulate(ball(), 1.0, step=1e-2, on_event={"ground": "halt"})
+
+
+# ----------------------------------------------------------------------------- controllers
+
+PERIOD = 0.05
+GAINS = (5.0, 1.0)
+C_CONTROL = """
+#include <math.h>
+void control(const double *t, const double *x, const double *p, double *u);
+void control(const double *t, const double *x, const double *p, double *u)
+{
+    (void)p;
+    u[0] = -5.0 * x[0] - x[1] + sin(3.0 * t[0]);
+}
+"""
+
+
+def python_law(t, q, v):
+    return [-GAINS[0] * q[0] - GAINS[1] * v[0] + math.sin(3 * t)]
+
+
+def named_law(t, q, v):
+    return {"F": python_law(t, q, v)[0]}
+
+
+def numba_law():
+    P = numba.types.CPointer(numba.types.float64)
+
+    @numba.cfunc(numba.types.void(P, P, P, P))
+    def control(t, x, p, u):
+        u[0] = -5.0 * x[0] - x[1] + math.sin(3.0 * t[0])
+
+    return control
+
+
+def sampled_motion(count):
+    """Positions, velocities and inputs at the samples: the exact discretisation, x ← A x + B u."""
+    continuous = np.zeros((3, 3))
+    continuous[:2] = [[0, 1, 0], [-3.0 / 2.0, -0.4 / 2.0, 1 / 2.0]]
+    step = expm(PERIOD * continuous)
+    x, rows = np.array([1.0, 0.0]), []
+    for k in range(count + 1):
+        (u,) = python_law(k * PERIOD, x[:1], x[1:])
+        rows.append([*x, u])
+        x = step[:2, :2] @ x + step[:2, 2] * u
+    return np.array(rows).T
+
+
+def check_sampled_motion(control, stepping):
+    r = bl.simulate(
+        oscillator(), 2.0, control=control, sample_time=PERIOD, output=PERIOD, **stepping
+    )
+    x, dx, _ = sampled_motion(40)
+    np.testing.assert_allclose(r["x"], x, atol=1e-10)
+    np.testing.assert_allclose(r["dx"], dx, atol=1e-10)
+
+
+@fixed_and_adaptive
+@pytest.mark.parametrize("law", [python_law, named_law, numba_law()], ids=["list", "names", "numba"])
+def test_a_sampled_controller_is_held_between_samples(law, stepping):
+    check_sampled_motion(law, stepping)
+
+
+@pytest.mark.gcc
+@fixed_and_adaptive
+def test_a_controller_may_be_compiled_from_c(stepping):
+    check_sampled_motion(compile_c(C_CONTROL).control, stepping)
+
+
+@fixed_and_adaptive
+def test_results_show_the_inputs_that_the_controller_applied(stepping):
+    r = bl.simulate(
+        oscillator(), 2.0, control=python_law, sample_time=PERIOD, output=PERIOD / 5, **stepping
+    )
+    x, dx, u = sampled_motion(39)
+    # inside the intervals, where there is no doubt which sample is meant
+    inside = np.arange(200) % 5 == 2
+    np.testing.assert_allclose(r["F"][:-1][inside], u, atol=1e-9)
+    np.testing.assert_allclose(
+        2.0 * r["ddx"][:-1][inside],
+        u - 3.0 * r["x"][:-1][inside] - 0.4 * r["dx"][:-1][inside],
+        atol=1e-9,
+    )
+
+
+def test_without_a_sample_time_the_controller_is_asked_every_step():
+    times = []
+    bl.simulate(oscillator(), 1.0, step=0.1, control=lambda t, q, v: times.append(t) or [0.0])
+    np.testing.assert_allclose(times, 0.1 * np.arange(10), atol=1e-12)
+    with pytest.raises(ModelError, match="an adaptive run with a controller needs sample_time"):
+        bl.simulate(oscillator(), 1.0, control=python_law)
+
+
+def test_mistakes_in_controllers_are_named():
+    with pytest.raises(ModelError, match="ball has no inputs, so a controller has nothing to set"):
+        bl.simulate(ball(), 1.0, step=0.1, control=python_law)
+    with pytest.raises(ModelError, match="the controller returned 2 numbers.*1 inputs F"):
+        bl.simulate(oscillator(), 1.0, step=0.1, control=lambda t, q, v: [1.0, 2.0])
+    with pytest.raises(ModelError, match="the controller sets G, but oscillator has the inputs F"):
+        bl.simulate(oscillator(), 1.0, step=0.1, control=lambda t, q, v: {"G": 1.0})
+    with pytest.raises(ModelError, match=r"a controller is a function u = law\(t, q, v\)"):
+        bl.simulate(oscillator(), 1.0, step=0.1, control="bang-bang")
+
+    def broken(t, q, v):
+        raise ZeroDivisionError("my own mistake")
+
+    with pytest.raises(ZeroDivisionError, match="my own mistake"):
+        bl.simulate(oscillator(), 1.0, step=0.1, control=broken)
+
+
+# --------------------------------------------------------------------------------- interrupts
+
+
+@fixed_and_adaptive
+def test_an_interrupt_keeps_the_results_until_then(stepping):
+    def law(t, q, v):
+        if t > 1.0 + 1e-9:
+            raise KeyboardInterrupt
+        return [0.0]
+
+    r = bl.simulate(oscillator(), 2.0, control=law, sample_time=0.01, output=0.01, **stepping)
+    assert r.interrupted
+    assert 1.0 - 1e-9 <= r.t[-1] <= 1.01 + 1e-9
+    np.testing.assert_allclose(r["x"], free_motion(r.t), atol=1e-9)
+
+
+def test_a_native_loop_answers_an_interrupt():
+    """The run would take minutes; the signal arrives while native code is running."""
+
+    def law(t, q, v):
+        if t == 0.0:
+            threading.Timer(0.05, _thread.interrupt_main).start()
+        return [0.0]
+
+    duration = 1e6
+    r = bl.simulate(oscillator(), duration, step=1e-3, output=1.0, control=law, sample_time=1e4)
+    assert r.interrupted
+    assert r.t[-1] < duration
+    np.testing.assert_allclose(r["x"], free_motion(r.t), atol=1e-9)
+
+
+# ------------------------------------------------------------- forces that depend on multipliers
+
+
+def sliding_block(mu: float, slope: float) -> bl.SymbolicSystem:
+    """A block of 2 kg that starts up a slope at 3 m/s; Coulomb friction with the plane."""
+    s = bl.SymbolicSystem("sliding_block")
+    x, z = s.coordinates("x z")
+    (friction, g) = s.parameters(mu=mu, g=GRAVITY)
+    plane = s.base.rotated("plane", "-y", slope)
+    P = s.origin.offset("P", s.base.vector(x, 0, z))
+    block = s.solid("block", at=P, base=s.base, mass=2.0)
+    s.gravity = s.base.vector(0, 0, -g)
+    r, v = s.position(s.origin, P), s.velocity(P)
+    along, across = plane.vector(1, 0, 0), plane.vector(0, 0, 1)
+    (contact,) = s.constrain(across.dot(r), name="plane")
+    speed = along.dot(v)
+    # M v' + λ Φ_vᵀ = Q: the plane pushes with -λ
+    normal = -contact.multiplier
+    s.wrench(block, plane.vector(-friction * normal * bl.sign(speed), 0, 0), name="friction")
+    s.output("travel", along.dot(r))
+    s.output("speed", speed)
+    s.event("rest", speed)
+    s.start(dx=3 * math.cos(slope), dz=3 * math.sin(slope))
+    return s
+
+
+@pytest.mark.parametrize("formulation", ["multipliers", "baumgarte", "augmented", "index2"])
+def test_a_block_on_a_slope_rubs_with_its_normal_force(formulation):
+    mu, slope, duration = 0.3, 0.5, 1.0
+    up = GRAVITY * (math.sin(slope) + mu * math.cos(slope))
+    down = GRAVITY * (math.sin(slope) - mu * math.cos(slope))
+    for stepping in ({"step": 1e-3}, {"tolerance": 1e-10}):
+        r = bl.simulate(sliding_block(mu, slope), duration, formulation=formulation, **stepping)
+        turn = 3 / up
+        (event,) = r.events
+        assert event.time == pytest.approx(turn, abs=1e-9)
+        back = duration - turn
+        assert r["travel"][-1] == pytest.approx(1.5 * turn - down * back**2 / 2, abs=1e-7)
+        assert r["speed"][-1] == pytest.approx(-down * back, abs=1e-7)
+        np.testing.assert_allclose(r.lam[:, 0], -2.0 * GRAVITY * math.cos(slope), rtol=1e-6)
+
+
+@pytest.mark.parametrize("formulation", ["multipliers", "baumgarte", "augmented"])
+def test_a_self_energising_brake_finds_the_normal_force_that_its_friction_raises(formulation):
+    """A lever presses a pad on a drum, whose friction μ N pulls the lever further in.
+
+    Moments about the pivot of the lever: N a = F L + μ N b, so N = F L/(a - μ b).
+    """
+    mu, a, b, L, R, I, force = 0.3, 0.2, 0.1, 0.5, 0.15, 0.4, 40.0
+    s = bl.SymbolicSystem("brake")
+    lever_angle, drum_angle = s.coordinates("lever drum")
+    lever_base = s.base.rotated("lever", "z", lever_angle)
+    drum_base = s.base.rotated("drum", "z", drum_angle)
+    lever = s.solid(
+        "lever", at=s.origin, base=lever_base, mass=1.0, inertia=lever_base.inertia(zz=0.03)
+    )
+    drum = s.solid("drum", at=s.origin, base=drum_base, mass=5.0, inertia=drum_base.inertia(zz=I))
+    (pad,) = s.constrain(a * lever_angle, name="pad")
+    N = pad.multiplier  # positive when the lever presses
+    s.wrench(lever, moment=s.base.vector(0, 0, force * L + mu * b * N), name="hand")
+    s.wrench(drum, moment=s.base.vector(0, 0, -mu * R * N), name="friction")
+    s.start(ddrum=30.0)
+    r = bl.simulate(s, 1.0, step=1e-2, formulation=formulation, options=bl.Options(rounds=12))
+    normal = force * L / (a - mu * b)
+    np.testing.assert_allclose(r.lam[:, 0], normal, rtol=1e-8)
+    assert r["ddrum"][-1] == pytest.approx(30.0 - mu * R * normal / I, rel=1e-8)
+
+
+# --------------------------------------------------------------------------- your own integrator
+
+
+@routine(t="1", x="n", p="m", f="1, n, m -> n", work="2, n")
+def midpoint_step(
+    n: Int, m: Int, h: Real, t: Vector, x: Vector, p: Vector, f: Kernel, work: Matrix
+) -> None:
+    """The explicit midpoint rule, of order two."""
+    f(t, x, p, work[0])
+    for i in range(n):
+        work[1, i] = x[i] + h / 2.0 * work[0, i]
+    t[0] += h / 2.0
+    f(t, work[1], p, work[0])
+    for i in range(n):
+        x[i] += h * work[0, i]
+    t[0] += h / 2.0
+
+
+def test_an_integrator_of_your_own_is_a_routine():
+    duration = simple_pendulum.PERIOD / 2
+    errors = []
+    for count in (200, 400, 800):
+        r = bl.simulate(
+            simple_pendulum.simple_pendulum(),
+            duration,
+            integrator=midpoint_step,
+            step=duration / count,
+        )
+        errors.append(abs(r["theta"][-1] - math.pi / 2))
+    assert "midpoint_step" in r.statistics.integrator
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    np.testing.assert_allclose(orders, 2.0, atol=0.1)
+
+
+def test_unknown_integrators_and_formulations_are_refused_with_those_there_are():
+    with pytest.raises(ModelError, match="integrator 'ode45' is not known; these are: .*rk4.*rad"):
+        bl.simulate(oscillator(), 1.0, integrator="ode45")
+    with pytest.raises(ModelError, match="formulation 'gauss' is not known; .*multipliers.*index3"):
+        bl.simulate(oscillator(), 1.0, formulation="gauss")
