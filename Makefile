@@ -49,7 +49,7 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf build dist site biela-demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf build dist site out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	rm -f $(VENV)/.installed-*
 	find src tests tools docs benchmarks examples -type d -name __pycache__ -prune \
 	    -exec rm -rf {} + 2>/dev/null || true

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -220,7 +219,6 @@ int main(void) {{
 """
 
 
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_step_takes_the_same_instructions_in_every_state(
     name: str, compiled: Callable[[str], CompiledSimulator]
@@ -277,7 +275,8 @@ def test_the_program_writes_the_motion_and_keeps_pace(
     simulator = compiled("double_parallelogram")
     run(["make", "-B"], simulator.folder)
     command = ["./run_double_parallelogram", "50", "--paced", "--csv", "motion.csv"]
-    report = run(command, simulator.folder)
+    report = run([*command, "--rounds", "2"], simulator.folder)
+    assert "best of 2 rounds" in report
     assert "overruns" in report
     written = np.loadtxt(simulator.folder / "motion.csv", delimiter=",", skiprows=1)
     assert written[:, 1:].tobytes() == simulator.trajectory(50).tobytes()
@@ -335,7 +334,6 @@ def test_an_angle_too_large_is_told_before_its_sine_is_lost(
 # --- the files --------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_the_header_serves_cpp(compiled: Callable[[str], CompiledSimulator]) -> None:
     simulator = compiled("four_bar")
     text = '#include "four_bar.h"\n'
@@ -379,11 +377,11 @@ def test_functions_of_variable_work_and_functions_supplied_are_named(tmp_path: P
     point = s.origin.offset("P", s.base.vector(x, 0, 0))
     block = s.solid("block", at=point, base=s.base, mass=2.0, inertia=s.base.inertia(1, 1, 1))
     stick = s.workspace.external("stick", 1, np.tanh)
-    force = -3 * bl.tanh(10 * x.velocity) - stick(x.velocity)
+    force = -3 * bl.atan(10 * x.velocity) - stick(x.velocity)
     s.wrench(block, s.base.vector(force, 0, 0), s.base.vector(0, 0, 0))
     export_simulator(s, tmp_path, v=[1.0])
     for file in ("rubbing.h", "README.txt"):
-        assert "tanh of <math.h>" in (tmp_path / file).read_text(encoding="utf-8")
+        assert "atan of <math.h>" in (tmp_path / file).read_text(encoding="utf-8")
     assert "functions that you supply, as functions of double: stick" in (
         (tmp_path / "README.txt").read_text(encoding="utf-8")
     )

@@ -1,4 +1,4 @@
-"""The command line as a user types it."""
+"""The command line as a user types it: help, mistakes, the small verbs."""
 
 from __future__ import annotations
 
@@ -6,39 +6,51 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 import biela
-from biela.cli.main import main
+from biela.cli.benchmarking import checkout
+from biela.cli.main import app, main
+from biela.cli.values import assignments
+from biela.errors import ModelError
+
+VERBS = ("run", "info", "export", "bench", "demo", "cache")
 
 
 def test_without_a_command_the_help_is_shown(capsys):
     assert main([]) == 0
-    assert "demo" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert all(verb in text for verb in VERBS)
 
 
 def test_the_version_is_that_of_the_package(capsys):
-    with pytest.raises(SystemExit):
-        main(["--version"])
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == f"biela {biela.__version__}"
 
 
-def test_the_demonstration_runs_and_exports(tmp_path, capsys):
-    assert main(["demo", "--links", "2", "--output", str(tmp_path / "out")]) == 0
-    text = capsys.readouterr().out
-    assert "cart acceleration" in text
-    assert "native, from Python" in text
-    assert (tmp_path / "out" / "pendulums.c").is_file()
-    assert (tmp_path / "out" / "pendulums.jl").is_file()
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_help(verb):
+    result = CliRunner().invoke(app, [verb, "--help"])
+    assert result.exit_code == 0
+    assert "Usage" in result.output
+    if verb != "cache":
+        assert result.output.count(f" biela {verb}") > 1  # besides the usage, an example
 
 
-def test_a_wrong_argument_is_answered_in_words(capsys):
-    assert main(["demo", "--links", "0"]) == 1
-    assert "at least one pendulum" in capsys.readouterr().err
+@pytest.mark.parametrize("arguments", [["walk"], ["run"], ["run", "x.py", "--colour", "red"]])
+def test_a_command_that_cannot_be_read_ends_with_2(arguments, capsys):
+    assert main(arguments) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_an_option_that_needs_a_number_is_named(capsys):
+    assert main(["run", "x.py", "--time", "long"]) == 2
+    assert "--time" in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written_is_answered_in_words(tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
-    assert main(["demo", "--output", str(tmp_path / "file")]) == 1
+    assert main(["demo", "--out", str(tmp_path / "file")]) == 1
     assert "file" in capsys.readouterr().err
     assert (tmp_path / "file").read_text() == "in the way"
 
@@ -54,20 +66,43 @@ def test_the_cache_is_shown_and_cleared(tmp_path, monkeypatch, capsys):
     assert "removed 1 files" in capsys.readouterr().out
 
 
-def test_importing_biela_loads_neither_llvm_nor_numba():
-    script = "import sys, biela; print('llvmlite' in sys.modules, 'numba' in sys.modules)"
+def test_values_may_be_expressions_of_numbers():
+    found = assignments("--q", ["a=pi/2", "b = -2.5e-3"])
+    assert found == {"a": pytest.approx(1.5707963267948966), "b": -2.5e-3}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("theta", "name=value"), ("=3", "name=value"), ("a=", "name=value"), ("a=x", "not a number")],
+)
+def test_a_value_that_cannot_be_read_is_shown(text, said):
+    with pytest.raises(ModelError, match=said):
+        assignments("--q", [text])
+
+
+def test_a_value_given_twice_is_refused():
+    with pytest.raises(ModelError, match="twice"):
+        assignments("--set", ["m=1", "m=2"])
+
+
+def test_outside_a_checkout_the_benchmarks_say_where_they_are(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench"]) == 1
+    assert "make bench" in capsys.readouterr().err
+
+
+def test_a_checkout_is_found_from_inside_it(tmp_path):
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "registry.py").touch()
+    (tmp_path / "src" / "biela").mkdir(parents=True)
+    assert checkout(tmp_path / "src" / "biela") == tmp_path
+    assert checkout(tmp_path.parent) is None
+
+
+def test_importing_biela_loads_nothing_heavy():
+    heavy = ["llvmlite", "numba", "matplotlib", "typer", "rich"]
+    script = f"import sys, biela; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert result.stdout.split() == ["False", "False"]
-
-
-def test_a_single_pendulum_on_a_cart_is_that_of_the_textbooks():
-    import numpy as np
-
-    from biela.cli.demo import cart_and_pendulums
-
-    M, Q = cart_and_pendulums(1)([0.2, 0.6], [0.1, -0.7], 1.5, [2.0, 9.81, 0.5, 0.3])
-    s, c = np.sin(0.6), np.cos(0.6)
-    np.testing.assert_allclose(M, [[2.5, 0.15 * c], [0.15 * c, 0.5 * 0.09]], rtol=1e-14)
-    np.testing.assert_allclose(Q, [1.5 + 0.15 * s * 0.49, -0.5 * 9.81 * 0.3 * s], rtol=1e-13)
+    assert result.stdout.strip() == "[]"

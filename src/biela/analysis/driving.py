@@ -26,7 +26,8 @@ from biela.equations.system import LazyFunctions
 from biela.errors import BielaError, ModelError
 
 #: A law of time: a text of t and parameters ("2*t + 0.1*sin(3*t)"), a number, an expression of the
-#: time and parameters of a model, or times and values that a cubic spline goes through.
+#: time and parameters of a model, or times and values that a cubic spline goes through (which goes
+#: on straight outside of them: let the times reach beyond those of the run).
 Law: TypeAlias = str | float | Atom | tuple[ArrayLike, ArrayLike]
 
 #: Capabilities that drives leave as they are, but for the number of multipliers they may depend on.

@@ -152,8 +152,7 @@ def holding_inputs(
     )
     worst = int(np.argmax(np.abs(found.missing[0])))
     missing = float(found.missing[0, worst])
-    weight = float(np.abs(search.instant.Q(place)).max(initial=0.0))
-    if abs(missing) > tolerance * max(float(found.scale[0]), weight, 1e-9):
+    if abs(missing) > tolerance * max(float(found.scale[0]), 1e-9):
         names = ", ".join(e.name for e in system.u) or "none"
         raise ModelError(
             f"{system.name}: the inputs ({names}) cannot hold this position: a force of "

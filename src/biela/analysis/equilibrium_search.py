@@ -28,7 +28,7 @@ from biela.analysis.driving import driven
 from biela.analysis.instant import Instant, motions, multipliers
 from biela.analysis.linear_system import LinearSystem
 from biela.analysis.linearisation import Linearisation
-from biela.analysis.posing import posed
+from biela.analysis.posing import placed
 from biela.analysis.preparation import Values, values
 from biela.equations import System
 
@@ -86,8 +86,7 @@ class EquilibriumSearch:
     def assembled(self, q: Values) -> Floats:
         """The guess, brought onto the constraints."""
         i = self.instant
-        _, place, _ = posed(self.system, q, None, t=i.t, parameters=i.p, inputs=i.u)
-        return place
+        return placed(self.system, q, t=i.t, parameters=i.p, inputs=i.u)[1]
 
     def reached(self, q: Floats, way: str) -> tuple[Floats, Floats, float, int] | None:
         """The equilibrium reached from a position: q, λ, residual and iterations; None if none."""

@@ -5,8 +5,8 @@
     M v' + Φ_vᵀ λ = Q,   Φ_v v' = γ,                    or Φ_v v' = γ and equations of v'
 
 (Plaza 2015, eqs 2.46 to 2.49).  The further equations are those of the model (`initial`,
-`initial_velocity`) and texts given here; where they leave something open, what is given is changed
-as little as possible.
+`initial_velocity`), or texts given here in their place; where they leave something open, what is
+given is changed as little as possible.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,10 +71,11 @@ def initial_problem(
 
     Args:
         model: What moves.
-        q: First guess of the position, by name or in order; as many of the values named are kept as
-            the equations leave free.
+        q: First guess of the position, by name or in order; without ``positions``, as many of the
+            values named are kept as the constraints leave free.
         v: Likewise for velocities.
         positions: Further equations of the position, each a text held at zero: "theta1 - pi/4".
+            They take the place of those of the model; likewise the velocities.
         velocities: Further equations, linear in the velocities: "dx - r*dphi".
         accelerations: Equations linear in the accelerations, called "d" and the name of the
             velocity ("ddtheta - 2").  With any, accelerations follow from them and the constraints
@@ -93,7 +95,9 @@ def initial_problem(
     speed = values(system, "velocity", system.v, v)
     conditions = _Conditions(system)
     system = conditions.added(positions, velocities)
-    place, speed = initial_state(system, place, speed, t=t, u=u, p=p, given=(q, v))
+    # values named in the call win against the conditions of the model, but not against texts
+    named = (None if positions else q, None if velocities else v)
+    place, speed = initial_state(system, place, speed, t=t, u=u, p=p, given=named)
     instant = Instant(system, t, u, p)
     lam: Floats | None
     if accelerations:
@@ -147,28 +151,25 @@ class _Conditions:
         self._a = [ws.symbol(f"d{e.name}", Kind.ACCELERATION) for e in system.v]
 
     def added(self, positions: Sequence[str], velocities: Sequence[str]) -> System:
-        """The system with further initial conditions."""
-        if not (positions or velocities):
-            return self.system
+        """The system with initial conditions in place of its own."""
         system = self.system
-        at_q = [self._read(text, {Kind.COORDINATE}) for text in positions]
-        at_v = [self._read(text, {Kind.COORDINATE, Kind.VELOCITY}) for text in velocities]
-        own_q = self._own(("Init", "Init_q"), ("Phi", "Phi_q"), bool(system.geometric))
-        own_v = self._own(("Init_v", "Init_beta"), ("Phi_v", "beta"), bool(system.multipliers))
-        slopes, constant = self._linear(at_v, self._v, velocities)
-        entries = {
-            "Init": [*own_q[0], *at_q],
-            "Init_q": [*own_q[1], *(jacobian(at_q, self._q).rows if at_q else [])],
-            "Init_v": [*own_v[0], *slopes],
-            "Init_beta": [*own_v[1], *(-c for c in constant)],
-        }
-        made = {
-            name: Function(name, self._inputs(), {name: entry})
-            for name, entry in entries.items()
-            if entry
+        made: dict[str, Any] = {}
+        if positions:
+            at_q = [self._read(text, {Kind.COORDINATE}) for text in positions]
+            own, slopes = self._own("Phi", "Phi_q", bool(system.geometric))
+            made["Init"] = [*own, *at_q]
+            made["Init_q"] = [*slopes, *jacobian(at_q, self._q).rows]
+        if velocities:
+            at_v = [self._read(text, {Kind.COORDINATE, Kind.VELOCITY}) for text in velocities]
+            rows, constant = self._linear(at_v, self._v, velocities)
+            slopes, right = self._own("Phi_v", "beta", bool(system.multipliers))
+            made["Init_v"] = [*slopes, *rows]
+            made["Init_beta"] = [*right, *(-c for c in constant)]
+        functions = {
+            name: Function(name, self._inputs(), {name: entry}) for name, entry in made.items()
         }
         kept = {name: partial(system.functions.__getitem__, name) for name in system.functions}
-        return replace(system, functions=LazyFunctions(made, kept))
+        return replace(system, functions=LazyFunctions(functions, kept))
 
     def accelerations(self, texts: Sequence[str]) -> Function:
         """Rows and right-hand side of equations of the accelerations."""
@@ -182,16 +183,13 @@ class _Conditions:
     def _inputs(self) -> dict[str, Entries]:
         return {"t": self._t, "q": self._q, "v": self._v, "u": self._u, "p": self._p}
 
-    def _own(
-        self, initial: tuple[str, str], plain: tuple[str, str], constrained: bool
-    ) -> tuple[list[Atom], list[list[Atom]]] | tuple[list[list[Atom]], list[Atom]]:
-        """What the system has already, at the symbols of the conditions."""
-        names = initial if initial[0] in self.system else plain if constrained else None
-        if names is None:
+    def _own(self, first: str, second: str, constrained: bool) -> tuple[list[Any], list[Any]]:
+        """What the constraints of the system are, at the symbols of the conditions."""
+        if not constrained:
             return [], []
         inputs = self._inputs()
         found = []
-        for name in names:
+        for name in (first, second):
             function = self.system[name]
             found.append(list(function.inline(*(inputs[a.name] for a in function.inputs))))
         return found[0], found[1]

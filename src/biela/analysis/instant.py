@@ -50,14 +50,21 @@ class Motions:
         return int(self.R.shape[1])
 
 
+def unit_rows(rows: Floats) -> tuple[Floats, Floats]:
+    """The rows brought to unit length, and their lengths; a row that is rounding only becomes 0."""
+    sizes = np.linalg.norm(rows, axis=1)
+    real = sizes > 1e-12 * sizes.max(initial=0.0)
+    lengths = np.where(real, sizes, 1.0)
+    return np.where(real[:, None], rows / lengths[:, None], 0.0), lengths
+
+
 def motions(rows: Floats) -> Motions:
     """The null space, pseudo-inverse and rank of constraint rows."""
     m, n = rows.shape
     if not m:
         return Motions(np.eye(n), np.zeros((n, 0)), 0)
-    sizes = np.linalg.norm(rows, axis=1)
-    sizes = np.where(sizes > 0, sizes, 1.0)
-    U, s, Vt = np.linalg.svd(rows / sizes[:, None])
+    unit, sizes = unit_rows(rows)
+    U, s, Vt = np.linalg.svd(unit)
     rank = int((s > RANK_TOLERANCE).sum())
     inverse = Vt[:rank].T @ ((U[:, :rank] / s[:rank]).T / sizes)
     return Motions(Vt[rank:].T, inverse, rank)
@@ -177,9 +184,8 @@ def multipliers(rows: Floats, force: Floats, weights: Floats | None = None) -> F
     if not len(rows):
         return np.zeros(0)
     scale = np.ones(len(rows)) if weights is None else 1 / np.sqrt(weights)
-    sizes = np.linalg.norm(rows, axis=1)
     # the rank is judged on rows of unit length, the norm is that of λ itself
     rank = motions(rows).rank
     U, s, Vt = np.linalg.svd(rows * scale[:, None], full_matrices=False)
-    kept = slice(0, rank if sizes.any() else 0)
+    kept = slice(0, rank)
     return np.asarray(scale * (U[:, kept] @ ((Vt[kept] @ force) / s[kept])))

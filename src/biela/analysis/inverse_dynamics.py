@@ -123,10 +123,11 @@ def required(
     lam = np.zeros((k, m))
     held[:, list(unknown)] = 0.0
     total, missing = held.copy(), np.zeros((k, n))
-    Q = np.zeros((k, n))
+    Q, applied = np.zeros((k, n)), np.zeros((k, n))
     for _ in range(_ROUNDS if loaded else 1):
         before = lam
         Q = evaluate(system["Q"], u=held, lam=lam).reshape(k, n)
+        applied = Q
         needed = np.einsum("kij,kj->ki", P, inertial - Q)
         missing = needed
         if slope is not None:
@@ -140,8 +141,8 @@ def required(
         lam = np.einsum("kji,kj->ki", inverse, Q - inertial)
         if np.abs(lam - before).max(initial=0.0) <= 1e-12 * np.abs(lam).max(initial=0.0):
             break
-    scale = np.abs(inertial).max(axis=1, initial=0.0) + np.abs(Q).max(axis=1, initial=0.0)
-    return Requirement(total, lam, missing, scale)
+    scale = sum(np.abs(part).max(axis=1, initial=0.0) for part in (inertial, applied, Q))
+    return Requirement(total, lam, missing, np.asarray(scale))
 
 
 def input_slopes(system: System, unknown: Sequence[int]) -> Function | None:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from biela.analysis.assembly import dependent_rows, initial_state
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
-from biela.analysis.instant import Instant, motions
+from biela.analysis.instant import Instant, motions, unit_rows
 from biela.analysis.preparation import Model, Values, as_system, values
 from biela.analysis.recording import Recording
 from biela.analysis.stepping import whole_steps
@@ -166,7 +166,7 @@ def _check_driven(
             f"Add a drive for each: drives={{…: law}}, or accelerations={{…: law}}"
         )
     names = [*system.multipliers, *(f"acceleration of {system.v[i].name}" for i in driving)]
-    dependent = ", ".join(names[i] for i in dependent_rows(rows(q)))
+    dependent = ", ".join(names[i] for i in dependent_rows(unit_rows(rows(q))[0]))
     raise SingularityError(
         f"{system.name}: the start at t = {t:g} s is a singular position, in which {dependent} "
         f"depends on the other constraints; start from another one"

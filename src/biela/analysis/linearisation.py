@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.instant import Instant, motions
+from biela.analysis.instant import Instant, motions, unit_rows
 from biela.analysis.linear_system import LinearSystem
 from biela.analysis.posing import posed
 from biela.analysis.preparation import Model, Values, as_system
@@ -301,8 +301,7 @@ def _partition(
     rows: Floats, geometric: int, preferred: Sequence[int]
 ) -> tuple[list[int], list[int]]:
     """Places of independent displacements, and among these those of independent velocities."""
-    sizes = np.linalg.norm(rows, axis=1)
-    unit = rows / np.where(sizes > 0, sizes, 1.0)[:, None]
+    unit, _ = unit_rows(rows)
     n = rows.shape[1]
     free_q = list(range(n))
     if geometric:

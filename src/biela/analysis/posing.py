@@ -1,4 +1,4 @@
-"""The state an analysis of one instant is asked about."""
+"""The state, or the position, that an analysis of one instant is asked about."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def posed(
 ) -> tuple[Instant, Floats, Floats]:
     """The system at an instant, with the position and velocity given, assembled if wanted.
 
-    Without any given it is the start of the model; otherwise conditions on the start do not count.
+    What is not given is that of the start of the model.
 
     Raises:
         AssemblyError: The state cannot be assembled.
@@ -40,13 +40,35 @@ def posed(
     place = values(system, "coordinate", system.q, q)
     speed = values(system, "velocity", system.v, v)
     if assemble:
-        asked = system if q is None and v is None else without_start(system)
+        # conditions on the velocity are made for the position of the start
+        asked = system if q is None else _without_initial_velocity(system)
         place, speed = initial_state(asked, place, speed, t=t, u=u, p=p, given=(q, v))
     return Instant(system, t, u, p), place, speed
 
 
-def without_start(system: System) -> System:
-    """The system without conditions on its start."""
-    kept = [name for name in system.functions if not name.startswith("Init")]
+def placed(
+    system: System,
+    q: Values,
+    *,
+    t: float,
+    parameters: Values,
+    inputs: Values,
+    assemble: bool = True,
+) -> tuple[Instant, Floats]:
+    """The system at an instant, with the position given, assembled if wanted.
+
+    Raises:
+        AssemblyError: The position cannot be assembled.
+        ModelError: A name is unknown.
+    """
+    asked = _without_initial_velocity(system)
+    instant, place, _ = posed(
+        asked, q, None, t=t, parameters=parameters, inputs=inputs, assemble=assemble
+    )
+    return Instant(system, instant.t, instant.u, instant.p), place
+
+
+def _without_initial_velocity(system: System) -> System:
+    kept = [name for name in system.functions if name not in ("Init_v", "Init_beta")]
     lazy = {name: partial(system.functions.__getitem__, name) for name in kept}
     return replace(system, functions=LazyFunctions({}, lazy))

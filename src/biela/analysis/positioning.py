@@ -35,6 +35,9 @@ Floats = npt.NDArray[np.float64]
 ITERATIONS: Final = 12
 #: Residual at which they end (m, rad).
 THRESHOLD: Final = 1e-13
+#: A correction longer than this part of the way of a step may lead to another branch.  That of a
+#: smooth motion is (ω h)²/6 of it: steps up to a sixth of a turn pass.
+LEAP: Final = 0.2
 #: How often a step is halved before the run is given up.
 HALVINGS: Final = 10
 #: Instants of one native call.
@@ -92,7 +95,7 @@ class Positioning:
         self, t: float, x: Floats, h: float, steps: int, stride: int, tolerance: float
     ) -> Course:
         """The states from a start on, every ``stride`` steps of length h."""
-        states = [x[None]]
+        states, before = [x[None]], x
         halved = iterations = done = 0
         chunk = min(64, steps)
         while done < steps:
@@ -103,17 +106,21 @@ class Positioning:
             fine = found[1:good]
             states.append(fine[(np.arange(done + 1, done + good) % stride) == 0])
             done += good - 1
-            x = found[good - 1]
+            if good > 1:
+                before, x = found[good - 2], found[good - 1]
             chunk = min(2 * chunk, _CHUNK)
             if good <= count:
                 chunk = 16
                 begin = t + done * h
                 careful = self._halved(begin, x, h, tolerance, 1)
+                if careful is None and done:
+                    # the velocity of a singular position leads nowhere: from the one before it
+                    careful = self._stepped(begin - h, before, 2 * h, tolerance, True)
                 halved += 1
                 if careful is None:
                     missed = self._missed(begin, x, h)
                     return Course(np.concatenate(states), iterations, halved, missed)
-                x, done = careful, done + 1
+                before, x, done = x, careful, done + 1
                 if done % stride == 0:
                     states.append(x[None])
         return Course(np.concatenate(states), iterations, halved, None)
@@ -130,16 +137,32 @@ class Positioning:
         self._corrections = run.corrections
         return run.states, taken
 
-    def _residuals(self, t: Floats, q: Floats) -> Floats:
-        function = self.system["Phi"]
+    def _evaluated(self, capability: str, t: Floats, q: Floats) -> Floats:
+        function = self.system[capability]
         k, n = len(t), len(self.system.p)
         given = {"t": t, "q": q, "v": np.zeros((k, self.nv))}
         for name, part in (("p", self._given[:n]), ("u", self._given[n:])):
             given[name] = np.repeat(part[None], k, 0)
-        return np.asarray(function.map(*(given[a.name] for a in function.inputs))).reshape(k, -1)
+        return np.asarray(function.map(*(given[a.name] for a in function.inputs)))
 
-    def _good(self, t: float, states: Floats, h: float, tolerance: float) -> int:
-        """How many of the states, from the first on, can be believed."""
+    def _residuals(self, t: Floats, q: Floats) -> Floats:
+        return self._evaluated("Phi", t, q).reshape(len(t), -1)
+
+    def _signs(self, t: Floats, q: Floats) -> Floats:
+        """Signs of the determinant of Φ_v, which tell branches apart; zeros if it is not square."""
+        if len(self.system.multipliers) != self.nv:
+            return np.zeros(len(t))
+        rows = self._evaluated("Phi_v", t, q)
+        return np.asarray(np.linalg.slogdet(rows)[0])
+
+    def _good(
+        self, t: float, states: Floats, h: float, tolerance: float, crossing: bool = False
+    ) -> int:
+        """How many of the states, from the first on, can be believed.
+
+        A change of branch can only be believed if it is a ``crossing`` of a singular position,
+        seen with the shortest of steps.
+        """
         k, nq, nv = len(states), self.nq, self.nv
         times: Floats = t + h * np.arange(float(k))
         met = np.abs(self._residuals(times, states[:, :nq])).max(axis=1) <= tolerance
@@ -150,7 +173,10 @@ class Positioning:
             moved = states[1:, :nq] - states[:-1, :nq]
             corrected = np.linalg.norm(moved - reach, axis=1)
             speed = np.maximum(np.linalg.norm(v[:-1], axis=1), np.linalg.norm(v[1:], axis=1))
-            met[1:] &= ~(corrected > 0.5 * h * speed + 1e-9)
+            met[1:] &= ~(corrected > LEAP * h * speed + 1e-9)
+        if not crossing:
+            signs = self._signs(times, states[:, :nq])
+            met[1:] &= signs[1:] * signs[:-1] >= 0
         met[0] = True
         return k if met.all() else int(np.argmin(met))
 
@@ -158,17 +184,21 @@ class Positioning:
         """The state after a step taken in two halves, each again in two if need be."""
         for part in range(2):
             begin = t + part * h / 2
-            found, _ = self._run(begin, x, h / 2, 1)
-            if len(found) == 2 and self._good(begin, found, h / 2, tolerance) == 2:
-                x = found[1]
-                continue
-            if depth == HALVINGS:
+            after = self._stepped(begin, x, h / 2, tolerance, depth == HALVINGS)
+            if after is None and depth < HALVINGS:
+                after = self._halved(begin, x, h / 2, tolerance, depth + 1)
+            if after is None:
                 return None
-            careful = self._halved(begin, x, h / 2, tolerance, depth + 1)
-            if careful is None:
-                return None
-            x = careful
+            x = after
         return x
+
+    def _stepped(
+        self, t: float, x: Floats, h: float, tolerance: float, crossing: bool
+    ) -> Floats | None:
+        """The state after one step, if it can be believed."""
+        found, _ = self._run(t, x, h, 1)
+        good = len(found) == 2 and self._good(t, found, h, tolerance, crossing) == 2
+        return found[1] if good else None
 
     def _missed(self, t: float, x: Floats, h: float) -> Floats:
         """The residual at the end of a step that fails, as far as corrections reduce it."""

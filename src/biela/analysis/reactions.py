@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.assembly import dependent_rows
-from biela.analysis.instant import RANK_TOLERANCE, Instant, motions
-from biela.analysis.posing import posed
+from biela.analysis.instant import RANK_TOLERANCE, Instant, motions, unit_rows
+from biela.analysis.posing import placed, posed
 from biela.analysis.preparation import Model, Values, as_system
 from biela.equations import System
 from biela.errors import ModelError, UnknownNameError
@@ -163,17 +163,15 @@ def redundancy(
     Raises:
         AssemblyError: The position cannot be assembled.
     """
-    instant, place, _ = posed(
-        as_system(model), q, None, t=t, parameters=parameters, inputs=inputs, assemble=assemble
+    instant, place = placed(
+        as_system(model), q, t=t, parameters=parameters, inputs=inputs, assemble=assemble
     )
     return _redundancy(instant, place)
 
 
 def determinate_rows(rows: Floats) -> npt.NDArray[np.bool_]:
     """For each row, whether no self-stress, a null vector of the transposed rows, acts in it."""
-    sizes = np.linalg.norm(rows, axis=1)
-    scaled = rows / np.where(sizes > 0, sizes, 1.0)[:, None]
-    U, s, _ = np.linalg.svd(scaled)
+    U, s, _ = np.linalg.svd(unit_rows(rows)[0])
     null = U[:, int((s > RANK_TOLERANCE).sum()) :]
     found: npt.NDArray[np.bool_] = np.linalg.norm(null, axis=1) <= _PART
     return found
@@ -198,15 +196,16 @@ def _redundancy(instant: Instant, q: Floats) -> Redundancy:
     names = system.multipliers
     rows = instant.Phi_v(q)
     allowed = motions(rows)
-    dependent = dependent_rows(rows)
+    unit, _ = unit_rows(rows)
+    dependent = dependent_rows(unit)
     basis = [k for k in range(len(rows)) if k not in dependent]
     relations = []
     for k in dependent:
         before = [i for i in basis if i < k]
-        size = max(float(np.linalg.norm(rows[k])), 1e-300)
-        parts = np.linalg.lstsq(rows[before].T, rows[k], rcond=None)[0] if before else np.zeros(0)
-        shares = np.abs(parts) * np.linalg.norm(rows[before], axis=1) / size
-        relations.append(tuple(names[i] for i, x in zip(before, shares, strict=True) if x > _PART))
+        parts = np.linalg.lstsq(unit[before].T, unit[k], rcond=None)[0] if before else ()
+        relations.append(
+            tuple(names[i] for i, x in zip(before, parts, strict=True) if abs(x) > _PART)
+        )
     return Redundancy(
         names,
         allowed.rank,

@@ -63,6 +63,7 @@ class Run:
         self.p, self.u = p, u
         self.times: list[Floats] = []
         self.states: list[Floats] = []
+        self.inputs: list[Floats] = []
         self.events: list[Event] = []
 
     def go(
@@ -77,7 +78,7 @@ class Run:
         x = made.state(q, v)
         inputs = self.kernels.hoisted.complete(np.concatenate([self.p, self.u]))
         self.stepper.start(plan.start, x, inputs, plan.times)
-        self._store(np.array([plan.start]), x[None])
+        self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
         done, chunk = 0, min(8, len(plan.times))
         native = 0.0
@@ -88,7 +89,10 @@ class Run:
                     found = self.stepper.advance(chunk)
                     spent = time.perf_counter() - tick
                     native += spent
-                    self._store(found.times, found.states)
+                    if len(self.times) == 1 and self.law is not None and len(found.first):
+                        # at the start, what the first sample of the controller gave
+                        self.inputs[0] = found.first
+                    self._store(found.times, found.states, found.inputs)
                     done += len(found.times)
                     if self.law is not None:
                         self.law.raise_failure()
@@ -110,16 +114,21 @@ class Run:
             raise SimulationError(explanation(self.system, status, results), results)
         return results
 
-    def _store(self, times: Floats, states: Floats) -> None:
-        if len(times):
-            self.times.append(times)
-            self.states.append(states)
+    def _store(self, times: Floats, states: Floats, inputs: Floats) -> None:
+        if not len(times):
+            return
+        if self.law is None:
+            inputs = np.repeat(self.u[None], len(times), 0)
+        self.times.append(times)
+        self.states.append(states)
+        self.inputs.append(inputs)
 
     def _react(self, t: float, x: Floats, fired: npt.NDArray[np.int64]) -> bool:
         """Do what was asked for at an event; whether to stop."""
         stop = False
         system, made = self.system, self.kernels.formulation
-        self._store(np.array([t]), x[None].copy())
+        held = self.inputs[-1][-1:]
+        self._store(np.array([t]), x[None].copy(), held)
         for name, direction in zip(system.events, fired, strict=True):
             if not direction:
                 continue
@@ -127,7 +136,7 @@ class Run:
             reaction = self.reactions.get(name)
             answer: Any = reaction
             if callable(reaction):
-                found = made.read([t], x, np.concatenate([self.p, self.u]))
+                found = made.read([t], x, np.concatenate([self.p, held[0]]))
                 answer = reaction(t, found[0], found[1])
             if answer is None:
                 continue
@@ -138,8 +147,7 @@ class Run:
                 continue
             q, v = (np.asarray(part, dtype=float) for part in answer)
             x = made.state(q, v)
-            self.stepper.restart(x)
-            self._store(np.array([t]), x[None])
+            self._store(np.array([t]), x[None], held)
         if not stop:
             self.stepper.restart(x)
         return stop
@@ -147,7 +155,7 @@ class Run:
     def _results(self, began: float, prepared: float, native: float, interrupted: bool) -> Results:
         t = np.concatenate(self.times)
         states = np.concatenate(self.states)
-        held = np.repeat(self.u[None], len(t), 0)
+        held = np.concatenate(self.inputs)
         made = self.kernels.formulation
         recording = Recording(self.system, made.read, t, states, self.p, held)
         counted = statistics(

@@ -20,11 +20,16 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Progressed:
-    """How far an integrator came: the output times it passed, and where it stands."""
+    """How far an integrator came: the output times it passed, and where it stands.
+
+    ``inputs`` are those that a controller held at the output times, ``first`` those it held first.
+    """
 
     status: int
     times: Floats
     states: Floats
+    inputs: Floats
+    first: Floats
     t: float
     x: Floats
     fired: npt.NDArray[np.int64]
@@ -64,7 +69,7 @@ class AdaptiveStepper:
     def advance(self, count: int) -> Progressed:
         """Go on for so many output times, or to an event before."""
         run = self._integrator.advance(self._left[:count])
-        times, states = [run.times], [run.states]
+        times, states, inputs = [run.times], [run.states], [run.inputs]
         self._left = self._left[len(run.times) :]
         if run.status == EVENT:
             # the step that ends at the event may have passed output times not yet asked for
@@ -73,10 +78,10 @@ class AdaptiveStepper:
                 more = self._integrator.advance(late)
                 times.append(more.times)
                 states.append(more.states)
+                inputs.append(more.inputs)
                 self._left = self._left[len(more.times) :]
-        return Progressed(
-            run.status, np.concatenate(times), np.concatenate(states), run.t, run.x, run.fired
-        )
+        t, x, u = (np.concatenate(parts) for parts in (times, states, inputs))
+        return Progressed(run.status, t, x, u, u[:1], run.t, run.x, run.fired)
 
     def counts(self) -> dict[str, Any]:
         """What it cost so far."""
@@ -114,33 +119,41 @@ class FixedStepper:
         ahead = self._left[:count]
         last = round((float(ahead[-1]) - self._origin) / self._h)
         indices: list[int] = []
-        states: list[Floats] = []
+        states: list[Floats] = [np.zeros((0, len(self._x)))]
+        inputs: list[Floats] = [np.zeros((0, self._integrator.problem.nu))]
+        first = np.zeros((0, self._integrator.problem.nu))
         status, fired = FINISHED, np.zeros(0, np.int64)
         while self._k < last and status == FINISHED:
-            on_outputs = not self._off_grid and self._k % self._stride == 0
-            samples = (last - self._k) // self._stride if on_outputs else 1
+            samples = (last - self._k) // self._stride
+            on_outputs = not self._off_grid and self._k % self._stride == 0 and samples > 0
+            samples = samples if on_outputs else 1
             stride = self._stride if on_outputs else 1
             # after an event, a shorter step leads back to the grid
             h = self._time(self._k + 1) - self._t if self._off_grid else self._h
             run = self._integrator.run(
                 self._t, self._x, self._p, h, samples, stride, control=not self._off_grid
             )
+            first = run.inputs[:1] if not len(first) else first
             k = self._k + run.steps - self._steps
             self._steps, self._evaluations = run.steps, run.evaluations
             status, fired = run.status, run.fired
-            rows = run.states[1:] if on_outputs else run.states[1:][: int(k % self._stride == 0)]
-            if len(rows):
+            if on_outputs or k % self._stride == 0 or k == last:
+                rows = run.states[1:]
                 states.append(rows)
-                end = k // self._stride
-                indices += range(end - len(rows) + 1, end + 1)
+                inputs.append(run.inputs[1:])
+                # an event may stop between two outputs, and the last come after less than a stride
+                end = k - k % self._stride if on_outputs else k
+                indices += range(end - stride * (len(rows) - 1), end + 1, stride)
             self._k, self._x = k, run.x
             self._off_grid = status == EVENT
             self._t = run.t if status == EVENT else self._time(k)
         self._left = self._left[len(indices) :]
         return Progressed(
             status,
-            np.array([self._time(i * self._stride) for i in indices]),
-            np.concatenate([np.zeros((0, len(self._x))), *states]),
+            np.array([self._time(i) for i in indices]),
+            np.concatenate(states),
+            np.concatenate(inputs),
+            first,
             self._t,
             self._x,
             fired,

@@ -1,7 +1,8 @@
-"""The demonstration: a small model from its energies to running and exported code."""
+"""The demonstration: a linkage from its bodies to a film and to a simulator in C."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,144 +11,146 @@ from typing import Any
 import numpy as np
 
 import biela as bl
+from biela.cli.running import speed_rows
+from biela.cli.tables import console, duration, pairs, shown_path
+from biela.results import Animation, Ground, Results, Scene, Trace
+
+STEP, TIME = 1e-3, 2.0
 
 
-def demo(links: int, output: Path) -> None:
-    """Derive, compile, evaluate and export pendulums on a cart, and print what was gained."""
-    if links < 1:
-        raise bl.BielaError(f"--links {links}: at least one pendulum is needed")
-    output.mkdir(parents=True, exist_ok=True)
-    chain = "A pendulum" if links == 1 else f"A chain of {links} pendulums"
-    print(f"{chain} on a cart, from its energies by Lagrange's equations\n")
+def demo(folder: Path) -> None:
+    """Derive, simulate, plot, animate and export a linkage, and print what it took."""
+    out = console()
+    folder.mkdir(parents=True, exist_ok=True)
+    out.print("[bold]Hoecken's linkage[/bold]: a crank turns, and a point of the coupler draws a")
+    out.print("line that is straight for half a turn.  Three bars, one closed loop.\n")
+    rows: list[tuple[str, str]] = []
 
-    derived, seconds = _timed(lambda: cart_and_pendulums(links))
-    size = sum(bl.expanded_size(entry) for row in derived.expressions("M") for entry in row)
-    size += sum(bl.expanded_size(entry) for entry in derived.expressions("Q"))
-    count = derived.count
-    text = f"{size} terms written out, {count.arithmetic} operations on shared atoms"
-    _line("derive M and Q", seconds, text)
+    model = hoecken()
+    equations, seconds = _timed(model.equations)
+    expressions = [*_flat(equations.expressions.values())]
+    size = sum(bl.expanded_size(entry) for entry in expressions)
+    count = equations.joint().count.arithmetic
+    rows.append(
+        ("derived", f"{duration(seconds)}: {size} terms written out, {count} operations as code")
+    )
 
     files_before = bl.code_cache.contents()[0]
-    native, seconds = _timed(lambda: derived.native)
-    compiled = bl.code_cache.contents()[0] > files_before or not bl.code_cache.enabled()
-    state = _state(links)
-    M, Q = native(*state)
-    _line(
-        "compile" if compiled else "load",
-        seconds,
-        f"native code for this CPU{'' if compiled else ', kept from an earlier run'}",
-    )
+    simulator = bl.Simulator(equations)
+    _, seconds = _timed(lambda: simulator.run(STEP, step=STEP))
+    if bl.code_cache.contents()[0] > files_before or not bl.code_cache.enabled():
+        rows.append(("compiled", f"{duration(seconds)}, native code for this CPU"))
+    else:
+        rows.append(("loaded", f"{duration(seconds)}, native code kept from an earlier run"))
+    # the fastest of several, since other programs take their share of the processor
+    runs = [simulator.run(TIME, step=STEP) for _ in range(5)]
+    results = min(runs, key=_integration)
+    steps = f"{TIME:g} s in {round(TIME / STEP)} steps of {duration(STEP)} by Runge and Kutta"
+    error = results["constraint error"].max()
+    rows.append(("simulated", f"{steps}; the loop stays closed to {error:.0e} m"))
+    rows += speed_rows(results)
+    out.print(pairs(rows))
 
-    acceleration = np.linalg.solve(M, Q)
-    reference = derived.interpret(*state)
-    error = max(np.abs(M - reference[0]).max(), np.abs(Q - reference[1]).max())
-    _line(
-        "evaluate",
-        None,
-        f"cart acceleration {acceleration[0]:+.6f} m/s²; "
-        f"native code differs from the graph by {error:.0e}",
-    )
-
-    jacobian, seconds = _timed(lambda: derived.jacobian("Q", ["q", "v"]))
-    _line("differentiate", seconds, f"dQ/d(q, v) in {jacobian.count.arithmetic} operations")
-
-    languages = ("c", "matlab", "python", "julia")
-    files, seconds = _timed(lambda: derived.export(languages, output))
-    _line("export", seconds, f"{', '.join(path.name for path in files)} in {output}/")
-
-    print("\nOne evaluation of M and Q:")
-    _compare(derived, state, (output / "pendulums.py").read_text(encoding="utf-8"))
-    print(
-        f"\nNext: read {output}/{derived.name}.c, try `biela demo --links {2 * links}`, or start\n"
-        "from the examples folder and the README."
+    out.print("\nwritten")
+    written, seconds = _timed(lambda: _files(model, results, folder))
+    out.print(pairs((text, shown_path(path)) for path, text in written))
+    out.print(f"  [dim]in {duration(seconds)}[/dim]")
+    out.print(
+        "\nNext\n"
+        f"  make -C {shown_path(folder / 'simulator')} run     the C simulator against the clock\n"
+        "  biela run FILE.py --time 10       your model, or one of examples/mechanisms\n"
+        "  biela info FILE.py                its equations and how it can move\n"
+        "  docs/notebooks                    first steps, closed loops, control",
+        markup=False,
     )
 
 
-def cart_and_pendulums(links: int) -> bl.Function:
-    """The mass matrix and the generalised forces of a cart with a chain of pendulums.
+def hoecken() -> bl.SymbolicSystem:
+    """Hoecken's straight-line linkage, with bars of 1, 2.5 and 2.5 cranks on a ground of 2.
 
-    Coordinates: the place x of the cart and the angles of the rods from the vertical; a force u
-    drives the cart.  M a = Q, from T and V by Lagrange's equations:
+        O ── crank (a) ── B ── coupler (2.5 a) ── C ── (2.5 a) ── P
+        D ── rocker (2.5 a) ── C
 
-        M = d²T/dv²,   Q = u + dT/dq - dV/dq - d/dt(dT/dv) with a = 0.
+    All angles are from the ground, about z; gravity points to -y.  The crank is a flywheel.
     """
-    ws = bl.Workspace("pendulums_on_a_cart")
-    q = [ws.coordinate("x"), *ws.coordinates(f"theta:{links}")]
-    v = [c.velocity for c in q]
-    u = ws.input("u")
-    cart, g = ws.parameters("m_cart g")
-    mass, length = ws.parameters(f"m:{links}"), ws.parameters(f"l:{links}")
+    s = bl.SymbolicSystem("hoecken")
+    theta, phi, psi = s.coordinates("theta phi psi")
+    a, g, flywheel, density = s.parameters(a=0.1, g=9.81, flywheel=0.1, density=2.0)
+    (torque,) = s.inputs("torque")
+    s.gravity = s.base.vector(0, -g, 0)
 
-    T = cart * v[0] ** 2 / 2
-    V = ws.atom(0)
-    x, y = q[0], ws.atom(0)
-    for m, l, theta in zip(mass, length, q[1:], strict=True):
-        x = x + l * bl.sin(theta)
-        y = y - l * bl.cos(theta)
-        vx, vy = bl.time_derivative([x, y])
-        T = T + m * (vx**2 + vy**2) / 2
-        V = V + m * g * y
+    D = s.origin.offset("D", s.base.vector(2 * a, 0, 0))
+    crank = s.base.rotated("crank", "z", theta)
+    coupler = s.base.rotated("coupler", "z", phi)
+    rocker = s.base.rotated("rocker", "z", psi)
+    B = s.origin.offset("B", crank.vector(a, 0, 0))
+    C = B.offset("C", coupler.vector(2.5 * a, 0, 0))
+    P = C.offset("P", coupler.vector(2.5 * a, 0, 0))
+    end = D.offset("end", rocker.vector(2.5 * a, 0, 0))
 
-    momentum = bl.gradient(T, v)
-    M = bl.jacobian(momentum, v).rows
-    still = {c.acceleration: 0 for c in q}
-    inertia = bl.substitute(bl.time_derivative(momentum), still)
-    slope = bl.gradient(T - V, q)
-    Q = [s - i for s, i in zip(slope, inertia, strict=True)]
-    Q[0] = Q[0] + u
-    p = [cart, g, *mass, *length]
-    return bl.Function("pendulums", {"q": q, "v": v, "u": u, "p": p}, {"M": M, "Q": Q})
+    wheel = s.solid("crank", s.origin, crank, mass=1.0, inertia=crank.inertia(zz=flywheel))
+    for name, at, base, length in (("coupler", B, coupler, 5 * a), ("rocker", D, rocker, 2.5 * a)):
+        m = density * length
+        inertia = base.inertia(yy=m * length**2 / 3, zz=m * length**2 / 3)
+        s.solid(name, at, base, mass=m, com=(length / 2, 0, 0), inertia=inertia)
+    s.wrench(wheel, moment=s.base.vector(0, 0, torque), name="motor")
+    s.close(end, C, axes="xy", name="pin")
 
-
-def _state(links: int) -> tuple[Any, ...]:
-    random = np.random.default_rng(1)
-    q, v = random.uniform(-1, 1, links + 1), random.uniform(-1, 1, links + 1)
-    parameters = np.concatenate([[2.0, 9.81], np.full(links, 0.5), np.full(links, 0.3)])
-    return q, v, 1.5, parameters
+    s.start(theta=0.0, dtheta=2 * math.pi, phi=1.3, psi=2.0)
+    place = s.position(s.origin, P)
+    s.output("x", place.x)
+    s.output("y", place.y)
+    return s
 
 
-def _compare(function: bl.Function, state: tuple[Any, ...], python: str) -> None:
-    """Print how long one evaluation takes by different ways."""
-    scope: dict[str, Any] = {}
-    exec(compile(python, "pendulums.py", "exec"), scope)
-    rows = 4096
-    many = [np.repeat(np.asarray(s)[None], rows, 0) for s in state]
-    ways: list[tuple[str, Callable[[], object], int]] = [
-        ("graph, walked in Python", lambda: function.interpret(*state), 1),
-        ("exported Python", lambda: scope[function.name](*state), 1),
-        ("native, from Python", lambda: function(*state), 1),
-        (f"native, {rows} states at once", lambda: function.map(*many), rows),
+def _files(model: bl.SymbolicSystem, results: Results, folder: Path) -> list[tuple[Path, str]]:
+    """Plots, a film, a page and a simulator; each with what it is."""
+    from biela.analysis.realtime import export_simulator
+
+    results.plot("q", "lam", save=folder / "coordinates.png")
+    results.plot_phase("x", "y", save=folder / "path.png")
+    page = animation(results)
+    page.save(folder / "linkage.html")
+    # a film of one turn, small and with few frames, since drawing its frames takes the longest here
+    turn = float(results.t[np.argmax(results["theta"] >= 2 * math.pi)])
+    film = animation(results.between(0.0, turn), fps=12.5, speed=0.5, size=(400, 340))
+    film.save(folder / "linkage.gif")
+    export_simulator(model, folder / "simulator", step=STEP)
+    return [
+        (folder / "coordinates.png", "angles and reactions"),
+        (folder / "path.png", "path of the point"),
+        (folder / "linkage.gif", "film of a turn"),
+        (folder / "linkage.html", "page to play with"),
+        (folder / "simulator", "simulator in C99"),
     ]
-    slowest = 0.0
-    for label, call, states in ways:
-        seconds = _best(call) / states
-        slowest = slowest or seconds
-        print(f"  {label:<28}{_spelled(seconds):>10}   {slowest / seconds:8.0f} ×")
 
 
-def _best(call: Callable[[], object]) -> float:
-    call()  # what is compiled or loaded on first use is not measured
-    best, spent = float("inf"), 0.0
-    while spent < 0.1:
-        start = time.perf_counter()
-        call()
-        elapsed = time.perf_counter() - start
-        best, spent = min(best, elapsed), spent + elapsed
-    return best
+def animation(results: Results, **options: Any) -> Animation:
+    """The linkage with its pivots and the path of its point."""
+    scene = results.scene
+    assert scene is not None, "the linkage has points"
+    path = np.stack([results["x"], results["y"], 0 * results.t], axis=1)
+    bars = [shape for shape in scene.shapes if shape.name != "ground"]
+    pivots = [Ground(name, np.array(p)) for name, p in (("O", (0, 0, 0)), ("D", (0.2, 0, 0)))]
+    shapes = [*pivots, *bars, Trace("P", path)]
+    return Animation("Hoecken's linkage", results.t, Scene(shapes), **options)
+
+
+def _integration(results: Results) -> float:
+    """Time spent in the integrator, s."""
+    statistics = results.statistics
+    return (statistics.time_integration or 0.0) if statistics is not None else 0.0
+
+
+def _flat(entries: Any) -> list[Any]:
+    """The atoms of nested lists."""
+    found = []
+    for entry in entries:
+        found += _flat(entry) if isinstance(entry, list | tuple) else [entry]
+    return found
 
 
 def _timed(call: Callable[[], Any]) -> tuple[Any, float]:
     start = time.perf_counter()
     result = call()
     return result, time.perf_counter() - start
-
-
-def _line(what: str, seconds: float | None, text: str) -> None:
-    print(f"  {what:<16}{_spelled(seconds) if seconds is not None else '':>10}   {text}")
-
-
-def _spelled(seconds: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.1f} {unit}"
-    return f"{seconds / 1e-9:.0f} ns"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import biela as bl
 from biela.analysis import FORMULATIONS
 from biela.analysis.reactions import redundancy
 from biela.cli.models import model_in
-from biela.cli.tables import console, duration, listed, pairs, shown_path
+from biela.cli.tables import console, duration, files, listed, pairs, shown_path
 from biela.errors import SimulationError
 from biela.results import Results
 
@@ -80,8 +81,8 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     out.print(f"\n[bold]{model.name}[/bold] simulated for {results.t[-1] - results.t[0]:g} s")
     out.print(pairs(_summary(simulator, results, wanted)))
     if results.interrupted:
-        kept = shown_path(written[0])
-        out.print(f"\nInterrupted at {results.t[-1]:.4g} s: what was computed is in {kept}")
+        where = shown_path(written[0])
+        out.print(f"\nInterrupted at {results.t[-1]:.4g} s: what was computed is in {where}")
         return 130
     try:
         written += _pictures(results, wanted, folder)
@@ -91,7 +92,7 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
         return 130
     if written:
         out.print("\nwritten")
-        out.print(pairs((path.name, shown_path(path)) for path in written))
+        out.print(files(written))
     if wanted.animation and results.scene is None:
         out.print("\nNothing to animate: the model has no points but its origin.")
     return 0
@@ -111,10 +112,8 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
 
 def _load(simulator: bl.Simulator, wanted: Wanted) -> None:
     """Simulate a moment, so that the loading of native code is not measured as integration."""
-    try:
+    with suppress(SimulationError):  # the run itself will say it, and keep more of it
         _simulated(simulator, wanted, wanted.step or 1e-6 * wanted.time)
-    except SimulationError:
-        pass  # the run itself will say it, and keep more of it
 
 
 def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[tuple[str, str]]:
@@ -164,7 +163,8 @@ def speed_rows(results: Results) -> list[tuple[str, str]]:
         return []
     factor = (statistics.time_simulated or 0.0) / statistics.time_integration
     each = duration(statistics.time_integration / statistics.steps)
-    return [("speed", f"{factor:.3g} × real time, {each} a step")]
+    times = f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
+    return [("speed", f"{times} × real time, {each} a step")]
 
 
 def _pictures(results: Results, wanted: Wanted, folder: Path) -> list[Path]:
@@ -188,15 +188,15 @@ def _pictures(results: Results, wanted: Wanted, folder: Path) -> list[Path]:
     return written
 
 
-def animate(results: Results, path: Path, **options: Any) -> None:
-    """Write an animation; a film shows on a terminal how far it is."""
+def animate(results: Results, path: Path) -> None:
+    """Write an animation; on a terminal a bar shows how far it is."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+    out = console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console(), transient=True) as bar:
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
         task = bar.add_task(f"drawing {path.name}", total=None)
         results.animate(
             path,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
-            **options,
         )

@@ -48,6 +48,14 @@ def duration(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
+def files(paths: Sequence[Path]) -> Table:
+    """Files by their folders."""
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folders.setdefault(f"{shown_path(path.parent)}/", []).append(path.name)
+    return pairs((folder, ", ".join(names)) for folder, names in folders.items())
+
+
 def shown_path(path: Path) -> str:
     """A path as short as it can be said from here."""
     try:

@@ -32,5 +32,5 @@ def assignments(option: str, given: Sequence[str]) -> dict[str, float]:
             raise ModelError(f"{option} {text}: {value} is not a number ({reason})") from error
         if number is None:
             raise ModelError(f"{option} {text}: {value} is not a number")
-        found[name] = number
+        found[name] = float(number)
     return found

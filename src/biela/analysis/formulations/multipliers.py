@@ -26,7 +26,7 @@ def accelerations(
     stabilisation: float = 0.0,
     refinements: int = 0,
 ) -> tuple[Row, Row]:
-    """v' and λ of the state."""
+    """V' and λ of the state."""
     saddle = Saddle(unrolled.M, unrolled.Phi_v, stiffening, refinements=refinements)
     right = unrolled.gamma
     if stabilisation:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.unrolled import Matrix, Row, Unrolled, product, transposed_product
+from biela.atoms import select
 from biela.equations import System
 from biela.equations.elimination import (
     DROP_TOLERANCE,
@@ -68,6 +69,8 @@ class Saddle:
         for _ in range(self._refinements if self._rows else 0):
             # near a singular position elimination without pivots loses digits; this restores them
             left = [e - f for e, f in zip(b, product(self._A, found, self._zero), strict=True)]
+            for row, dropped in self.factors.dropped.items():
+                left[row] = select(dropped, 0, left[row])
             change = self.factors.solve(left)
             found = [e + f for e, f in zip(found, change, strict=True)]
         return found[: self._n], found[self._n :]

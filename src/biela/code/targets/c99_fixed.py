@@ -1,30 +1,32 @@
 """C99 that does the same work in every state: no branch, no library function that has one.
 
-Cases are chosen by masks instead of jumps, sines and cosines are our own.  What is left of the
-library are square roots (one instruction) and, where a function has them, the inverse functions,
-exponentials, logarithms and real powers, whose work depends on their argument; `variable_work`
-names them.
+Cases are chosen by masks instead of jumps; sines, cosines and exponentials are our own.  What is
+left of the library are square roots (one instruction) and, where a function has them, the inverse
+functions, logarithms and real powers, whose work depends on their argument; `variable_work` names
+them.
 
 The sine and cosine are those of `biela.code.llvm.sincos`, the form without fused multiply-adds:
 within 0.85 ulp up to 4e5 rad and the same bits on every machine; beyond that they are nan.  They
-are inline functions, so that a compiler shares the work between the two of one angle.
+are inline functions, so that a compiler shares the work between the two of one angle.  The
+exponential is within 1 ulp and the hyperbolic tangent within 3: reduction by multiples of ln 2 in
+two pieces, then the Taylor polynomial of degree 13, whose rest is below 2^-57.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import factorial
 from typing import Final
 
 from biela.atoms import opcodes as op
-from biela.atoms.infix import LEAF, Fragment, enclosed
+from biela.atoms.infix import Fragment
 from biela.code.function import Function
 from biela.code.llvm.sincos import COS, HALF_PI_SHORT, LIMIT, ROUND, SIN, TWO_OVER_PI
 from biela.code.targets.c99_notation import C99
 
 #: Functions of <math.h> whose work depends on their argument.
 _VARIABLE: Final = {
-    code: C99.functions[code]
-    for code in (op.POWER, op.ASIN, op.ACOS, op.ATAN, op.ATAN2, op.EXP, op.LOG, op.TANH)
+    code: C99.functions[code] for code in (op.POWER, op.ASIN, op.ACOS, op.ATAN, op.ATAN2, op.LOG)
 }
 
 
@@ -63,6 +65,36 @@ static inline void biela_sincos(double x, double *sine, double *cosine) {{
 }}
 """
 
+# ln 2 in two pieces: the first has 32 bits, so that its product with k is exact
+_LN_2: Final = (0.6931471803691238, 1.9082149292705877e-10)
+_LOG2_E: Final = 1.4426950408889634
+_FACTORIALS: Final = [repr(1 / factorial(n)) for n in range(13, 1, -1)]
+
+_EXPONENTIALS: Final = f"""\
+// e^x = 2^k (1 + p), where k is next to x/ln 2; gives p, and k + 2048 as an integer
+static inline double biela_expm1_2k(double x, uint64_t *k) {{
+  static const double c[{len(_FACTORIALS)}] = {{
+    {", ".join(_FACTORIALS[:4])},
+    {", ".join(_FACTORIALS[4:8])},
+    {", ".join(_FACTORIALS[8:])}
+  }};
+  union {{ double real; uint64_t bits; }} t, origin;
+  origin.real = {ROUND!r};
+  t.real = x*{_LOG2_E!r} + origin.real;
+  const double whole = t.real - origin.real;
+  const double a = x - whole*{_LN_2[0]!r};
+  const double b = whole*{_LN_2[1]!r};
+  const double r = a - b;
+  double sum = c[0];
+  for (int n = 1; n < {len(_FACTORIALS)}; n++) {{
+    sum = sum*r + c[n];
+  }}
+  *k = t.bits - origin.bits + 2048;
+  // r^2 sum and what r was rounded by
+  return r + (r*r*sum + ((a - r) - b));
+}}
+"""
+
 _HELPERS: Final = {
     "biela_select": """\
 // a if the condition is 1, b if it is 0
@@ -97,6 +129,34 @@ static inline double biela_tan(double x) {
   return sine/cosine;
 }
 """,
+    "biela_expm1_2k": _EXPONENTIALS,
+    "biela_exp": """\
+static inline double biela_exp(double x) {
+  union { double real; uint64_t bits; } first, second;
+  uint64_t k;
+  const double near = biela_select(x > 710.0, 710.0, biela_select(x < -750.0, -750.0, x));
+  const double p = biela_expm1_2k(near, &k);
+  // 2^k as two factors, since k alone may be too large or too small for one
+  first.bits = (k/2 - 1) << 52;
+  second.bits = (k - k/2 - 1) << 52;
+  return (first.real + first.real*p)*second.real;
+}
+""",
+    "biela_tanh": """\
+// (1 - e)/(1 + e) with e = exp(-2 |x|), as e - 1 keeps its digits where x is small
+static inline double biela_tanh(double x) {
+  union { double real; uint64_t bits; } power, result, sign;
+  uint64_t k;
+  const double size = biela_select(fabs(x) > 22.0, 22.0, fabs(x));
+  const double p = biela_expm1_2k(-2.0*size, &k);
+  power.bits = (k - 1025) << 52;
+  const double less = power.real*p + (power.real - 1.0);
+  sign.real = x;
+  result.real = fabs(less/(less + 2.0));
+  result.bits |= sign.bits & ((uint64_t)1 << 63);
+  return result.real;
+}
+""",
     "biela_sign": """\
 // -1, 0 or 1
 static inline double biela_sign(double x) {
@@ -119,7 +179,7 @@ static inline double biela_max(double a, double b) {
 // the largest integer that is not above x, for |x| < 2^51
 static inline double biela_floor(double x) {
   const double near = (x + 6755399441055744.0) - 6755399441055744.0;
-  return near - (double)(near > x);
+  return biela_select(near > x, near - 1.0, near);
 }
 """,
     "biela_curve": """\
@@ -156,12 +216,9 @@ class FixedWorkC99(C99):
         op.SIN: "biela_sin",
         op.COS: "biela_cos",
         op.TAN: "biela_tan",
+        op.EXP: "biela_exp",
+        op.TANH: "biela_tanh",
     }
-
-    def truth(self, condition: Fragment) -> Fragment:
-        """1 or 0."""
-        inner = enclosed(condition, LEAF)
-        return Fragment(f"(double){inner.text}", LEAF, inner.depth, inner.operations)
 
     def select(self, condition: Fragment, a: Fragment, b: Fragment) -> Fragment:
         """Both values are computed, and one is chosen by a mask."""

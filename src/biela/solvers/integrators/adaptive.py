@@ -147,7 +147,7 @@ def _driver(
         events="1, n, m -> ne", directions="ne", signs="ne", fired="ne", g="3, ne", atol="n",
         store=str(STORE), counts=str(COUNTS), memory="rows, n", table="size", J="ns, ns",
         E1="ns, ns", E2="2*ns, 2*ns", pivots="3*ns", delta="3*ns", start="n", y="n", trial="n + 1",
-        z="7", moment="1", times="outputs", states="outputs, n",
+        z="7", moment="1", times="outputs", states="outputs, n", inputs="outputs, nu",
     )  # fmt: skip
     def integrate(
         n: Int, m: Int, nu: Int, ne: Int, ns: Int, rows: Int, size: Int, outputs: Int, limit: Int,
@@ -157,27 +157,20 @@ def _driver(
         g: Matrix, atol: Vector, store: Vector, counts: IntVector, memory: Matrix, table: Vector,
         J: Matrix, E1: Matrix, E2: Matrix, pivots: IntVector, delta: Vector, start: Vector,
         y: Vector, trial: Vector, z: Vector, moment: Vector, times: Vector, states: Matrix,
+        inputs: Matrix,
     ) -> Int:  # fmt: skip
         """Integrate until all output times are passed, never beyond `end`; return a status.
 
         (t, x) is the end of the last step, and `states` the solution at the output times, projected
-        onto its constraints. At most `limit` steps are tried.
+        onto its constraints; `inputs` are those that a controller held until then. At most `limit`
+        steps are tried.
         """
         counts[OUTPUTS] = 0
-        if counts[FRESH] != 0:
-            first_signs(n, m, ne, t, x, p, events, signs, fired, g[0])
+        unsigned = counts[FRESH]
         keep = 0
         stopped = 0
         good = 1
         for k in range(limit + 1):
-            # a sample of the controller, and the start after it or after an event
-            if nu > 0 and t[0] >= store[ORIGIN] + counts[SAMPLES] * store[PERIOD] and stopped == 0:
-                if counts[FRESH] == 0:
-                    keep = 1
-                counts[FRESH] = 1
-                counts[SAMPLES] += 1
-                control(t, x, p, p[u_first : u_first + nu])
-
             # outputs inside the last step
             written = counts[OUTPUTS]
             for o in range(written, outputs):
@@ -198,6 +191,8 @@ def _driver(
                         v_iterations, threshold, trial,
                     )  # fmt: skip
                     counts[CORRECTIONS] += taken
+                for j in range(nu):
+                    inputs[o, j] = p[u_first + j]
                 counts[OUTPUTS] = o + 1
             if stopped != 0:
                 return EVENT
@@ -205,6 +200,18 @@ def _driver(
                 return FINISHED
             if k == limit:
                 return TOO_MANY_STEPS
+            if unsigned != 0:
+                # not before a step is taken: reading outputs up to an event must not forget it
+                first_signs(n, m, ne, t, x, p, events, signs, fired, g[0])
+                unsigned = 0
+
+            # a sample of the controller, and the start after it or after an event
+            if nu > 0 and t[0] >= store[ORIGIN] + counts[SAMPLES] * store[PERIOD]:
+                if counts[FRESH] == 0:
+                    keep = 1
+                counts[FRESH] = 1
+                counts[SAMPLES] += 1
+                control(t, x, p, p[u_first : u_first + nu])
 
             if counts[FRESH] != 0:
                 store[BEGIN] = t[0]

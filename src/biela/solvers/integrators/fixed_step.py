@@ -47,6 +47,7 @@ class FixedStepRun:
         x: state then.
         times: times of the rows of `states`.
         states: x at the start and after every stride, as far as the run came.
+        inputs: what the controller held until then, one row a time.
         fired: for each event 0, or 1 (rising) or -1 (falling) if it stopped the run.
         steps: whole steps taken since the start; likewise the others.
         evaluations: calls of f.
@@ -58,6 +59,7 @@ class FixedStepRun:
     x: NDArray[np.float64]
     times: NDArray[np.float64]
     states: NDArray[np.float64]
+    inputs: NDArray[np.float64]
     fired: NDArray[np.int64]
     steps: int
     evaluations: int
@@ -132,9 +134,11 @@ class FixedStep:
         time, state = np.array([t], dtype=np.float64), problem.state("x", x, problem.n)
         inputs = p if isinstance(p, np.ndarray) else problem.state("p", p, problem.m)
         trajectory = np.empty((samples + 1, problem.n))
+        nu = problem.nu if control else 0
+        held = np.empty((samples + 1, nu))
         k = problem.kernel
         status = self._march(
-            *(self._number, problem.nq, problem.n, problem.m, problem.nu if control else 0),
+            *(self._number, problem.nq, problem.n, problem.m, nu),
             *(
                 problem.ne,
                 self._ns,
@@ -147,7 +151,7 @@ class FixedStep:
             *(k("project_q"), problem.q_iterations, k("project_v"), problem.v_iterations),
             *(problem.threshold, k("control") if control else WITHOUT, self._control_every),
             *(problem.u_first, k("events"), problem.event_directions, self._signs, self._fired),
-            *(*self._scratch, *self._work, trajectory, self._counts),
+            *(*self._scratch, *self._work, trajectory, held, self._counts),
         )
         if status == UNSUITABLE:
             raise ShapeError(
@@ -155,10 +159,13 @@ class FixedStep:
                 f"not nq = {problem.nq} of n = {problem.n}"
             )
         rows = int(self._counts[3]) + 1
+        if not control:  # whatever p holds
+            u = inputs[problem.u_first : problem.u_first + problem.nu]
+            held = np.repeat(u[None], samples + 1, 0)
         times = t + h * stride * np.arange(rows, dtype=np.float64)
         steps, evaluations, corrections, _ = map(int, self._counts)
         fired = self._fired.copy() if status == EVENT else np.zeros(problem.ne, np.int64)
         return FixedStepRun(
-            status, float(time[0]), state, times, trajectory[:rows], fired, steps, evaluations,
-            corrections,
+            status, float(time[0]), state, times, trajectory[:rows], held[:rows], fired, steps,
+            evaluations, corrections,
         )  # fmt: skip

@@ -182,6 +182,7 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
         pivots="ns",
         delta="ns",
         trajectory="samples + 1, n",
+        inputs="samples + 1, nu",
         counts="4",
     )
     def march(
@@ -223,12 +224,14 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
         pivots: IntVector,
         delta: Vector,
         trajectory: Matrix,
+        inputs: Matrix,
         counts: IntVector,
     ) -> Int:
         """Take samples × stride steps of length h; row k of `trajectory` is x after k strides.
 
-        Time is t0 + k h, without accumulated rounding. `counts` adds up steps, evaluations of f and
-        corrections, and ends with the number of the last row written.
+        Row k of `inputs` is what the controller held in the step that ended there; row 0 what it
+        holds in the first. Time is t0 + k h, without accumulated rounding. `counts` adds up steps,
+        evaluations of f and corrections, and ends with the number of the last row written.
 
         Returns FINISHED; NOT_FINITE, with t and x at the end of the last good step; EVENT, with t
         and x at the event, the directions of those that fired in `fired`, and the shortened step
@@ -242,6 +245,9 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
         for k in range(samples * stride):
             if nu > 0 and counts[STEPS] % control_every == 0:
                 control(t, x, p, p[u_first : u_first + nu])
+            if k == 0:
+                for j in range(nu):
+                    inputs[0, j] = p[u_first + j]
             begin = start + k * h
             for i in range(n):
                 held[i] = x[i]
@@ -312,6 +318,8 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
                 counts[SAMPLES] = (k + 1) // stride
                 for i in range(n):
                     trajectory[(k + 1) // stride, i] = x[i]
+                for j in range(nu):
+                    inputs[(k + 1) // stride, j] = p[u_first + j]
         return FINISHED
 
     return march

@@ -63,6 +63,7 @@ class VariableStepRun:
         status: FINISHED, EVENT, NOT_FINITE, STEP_TOO_SMALL or TOO_MANY_STEPS.
         times: the output times that were reached.
         states: the solution there, one row a time.
+        inputs: what the controller held until then, one row a time.
         t: end of the last step: the time of the event, if one has stopped the integration.
         x: state there.
         fired: for each event 0, or 1 (rising) or -1 (falling) if it has stopped the integration.
@@ -71,6 +72,7 @@ class VariableStepRun:
     status: int
     times: NDArray[np.float64]
     states: NDArray[np.float64]
+    inputs: NDArray[np.float64]
     t: float
     x: NDArray[np.float64]
     fired: NDArray[np.int64]
@@ -194,6 +196,7 @@ class VariableStep:
             raise ShapeError(f"output time {wanted[-1]} lies beyond end = {self.end}")
         problem, k = self.problem, self.problem.kernel
         states = np.empty((wanted.size, problem.n))
+        inputs = np.empty((wanted.size, problem.nu))
         status = driver(self.method)(
             *(problem.n, problem.m, problem.nu, problem.ne, self._ns, self.method.rows),
             *(len(self.method.table), wanted.size, self.max_steps, self.end),
@@ -202,7 +205,7 @@ class VariableStep:
             *(problem.threshold, k("control"), problem.u_first, k("events")),
             *(problem.event_directions, self._signs, self._fired, self._g, self._atol, self._store),
             *(self._counts, *self._memory, *self._matrices, *self._matrices_pivots),
-            *(*self._scratch, wanted, states),
+            *(*self._scratch, wanted, states, inputs),
         )
         reached = int(self._counts[place.OUTPUTS])
         if reached:
@@ -212,7 +215,13 @@ class VariableStep:
             self._last = max(self._last, float(self._t[0]))
         fired = self._fired.copy() if status == EVENT else np.zeros(problem.ne, np.int64)
         return VariableStepRun(
-            status, wanted[:reached], states[:reached], float(self._t[0]), self._x.copy(), fired
+            status,
+            wanted[:reached],
+            states[:reached],
+            inputs[:reached],
+            float(self._t[0]),
+            self._x.copy(),
+            fired,
         )
 
     @property
