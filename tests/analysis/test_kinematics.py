@@ -18,6 +18,7 @@ from examples.mechanisms.four_bars import four_bars
 from examples.mechanisms.rolling_disc import RADIUS, rolling_disc
 from examples.mechanisms.slider_crank import slider_crank
 from examples.symbolic.four_bar import four_bar
+from tests.analysis.spinning_body import spinning_body
 
 TURN = 2 * math.pi
 #: Crank 2 m, rod 3.5 m, θ = π/4 + ω t: position, speed and acceleration of the slider, for
@@ -294,3 +295,16 @@ def test_integrated_accelerations_agree_with_positions(crank: bl.System) -> None
         assert np.abs(difference).max() < error
     with pytest.raises(ModelError, match="integrate=True"):
         kinematics(crank, 1.0, accelerations={"theta": "t"}, integrate=False)
+
+
+def test_a_quaternion_follows_driven_angular_velocities() -> None:
+    found = kinematics(
+        spinning_body(1.0, 1.4, 2.0),
+        1.0,
+        step=0.005,
+        drives={"w1": "0", "w2": "0", "w3": "2*t"},
+    )
+    half = found.t**2 / 2
+    assert np.allclose(found["e0"], np.cos(half), rtol=0, atol=1e-9)
+    assert np.allclose(found["e3"], np.sin(half), rtol=0, atol=1e-9)
+    assert np.allclose(found["dw3"], 2.0)

@@ -18,6 +18,7 @@ from examples.mechanisms.double_parallelogram import double_parallelogram
 from examples.mechanisms.double_pendulum import FREQUENCIES, double_pendulum
 from examples.mechanisms.rolling_disc import rolling_disc
 from examples.symbolic.four_bar import four_bar
+from tests.analysis.spinning_body import spinning_body
 
 Floats = npt.NDArray[np.float64]
 
@@ -193,3 +194,19 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 def test_unknown_coordinates_are_refused() -> None:
     with pytest.raises(ModelError, match="no coordinate tta"):
         linearise(double_pendulum(), independent=("tta",))
+
+
+def test_a_body_described_by_a_quaternion_wobbles_as_euler_found() -> None:
+    A, B, C, spin = 1.0, 1.4, 2.0, 3.0
+    turned = [math.cos(0.4), 0.0, math.sin(0.4), 0.0]  # the attitude does not matter
+    found = linearise(spinning_body(A, B, C), turned, [0, 0, spin])
+    assert len(found.states) == 6 and found.steady
+    wobble = spin * math.sqrt((C - A) * (C - B) / (A * B))
+    # about its own axes a turn of the body stays behind with the spin: ± i Ω and 0
+    wanted = [-spin, -wobble, 0, 0, wobble, spin]
+    assert np.sort(found.eigenvalues.imag) == pytest.approx(sorted(wanted), abs=1e-7)
+    assert np.abs(found.eigenvalues.real).max() < 1e-7
+    # about the axis of middle inertia it is unstable
+    middle = linearise(spinning_body(A, B, C), turned, [0, spin, 0])
+    growth = spin * math.sqrt((C - B) * (B - A) / (A * C))
+    assert middle.eigenvalues.real.max() == pytest.approx(growth)

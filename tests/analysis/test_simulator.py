@@ -1,4 +1,4 @@
-"""Runs of the simulator: output, events, controllers, forces that depend on multipliers, interrupts.
+"""Runs of the simulator: output, events, controllers, friction, interrupts.
 
 What is expected has a closed form everywhere: falling and bouncing bodies, a linear oscillator and
 its exact discretisation, a block on a slope, a brake.
@@ -319,7 +319,9 @@ def check_sampled_motion(control, stepping):
 
 
 @fixed_and_adaptive
-@pytest.mark.parametrize("law", [python_law, named_law, numba_law()], ids=["list", "names", "numba"])
+@pytest.mark.parametrize(
+    "law", [python_law, named_law, numba_law()], ids=["list", "names", "numba"]
+)
 def test_a_sampled_controller_is_held_between_samples(law, stepping):
     check_sampled_motion(law, stepping)
 
@@ -335,7 +337,7 @@ def test_results_show_the_inputs_that_the_controller_applied(stepping):
     r = bl.simulate(
         oscillator(), 2.0, control=python_law, sample_time=PERIOD, output=PERIOD / 5, **stepping
     )
-    x, dx, u = sampled_motion(39)
+    *_, u = sampled_motion(39)
     # inside the intervals, where there is no doubt which sample is meant
     inside = np.arange(200) % 5 == 2
     np.testing.assert_allclose(r["F"][:-1][inside], u, atol=1e-9)
@@ -357,7 +359,7 @@ def test_without_a_sample_time_the_controller_is_asked_every_step():
 def test_mistakes_in_controllers_are_named():
     with pytest.raises(ModelError, match="ball has no inputs, so a controller has nothing to set"):
         bl.simulate(ball(), 1.0, step=0.1, control=python_law)
-    with pytest.raises(ModelError, match="the controller returned 2 numbers.*1 inputs F"):
+    with pytest.raises(ModelError, match=r"the controller returned 2 numbers.*1 inputs F"):
         bl.simulate(oscillator(), 1.0, step=0.1, control=lambda t, q, v: [1.0, 2.0])
     with pytest.raises(ModelError, match="the controller sets G, but oscillator has the inputs F"):
         bl.simulate(oscillator(), 1.0, step=0.1, control=lambda t, q, v: {"G": 1.0})
@@ -406,7 +408,7 @@ def test_a_native_loop_answers_an_interrupt():
 
 
 def sliding_block(mu: float, slope: float) -> bl.SymbolicSystem:
-    """A block of 2 kg that slides up a slope at 3 m/s, with Coulomb friction; "way" is its sense."""
+    """A block of 2 kg that slides up a slope at 3 m/s and rubs; "way" is the sense of sliding."""
     s = bl.SymbolicSystem("sliding_block")
     x, z = s.coordinates("x z")
     friction, way, g = s.parameters(mu=mu, way=1.0, g=GRAVITY)
@@ -508,7 +510,9 @@ def test_an_integrator_of_your_own_is_a_routine():
 
 
 def test_unknown_integrators_and_formulations_are_refused_with_those_there_are():
-    with pytest.raises(ModelError, match="integrator 'ode45' is not known; these are: .*rk4.*rad"):
+    with pytest.raises(ModelError, match=r"integrator 'ode45' is not known; these are: .*rk4.*rad"):
         bl.simulate(oscillator(), 1.0, integrator="ode45")
-    with pytest.raises(ModelError, match="formulation 'gauss' is not known; .*multipliers.*index3"):
+    with pytest.raises(
+        ModelError, match=r"formulation 'gauss' is not known; .*multipliers.*index3"
+    ):
         bl.simulate(oscillator(), 1.0, formulation="gauss")

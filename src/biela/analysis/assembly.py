@@ -266,7 +266,8 @@ def _solved(equations: _Equations, start: Floats, held: Mapping[int, float]) -> 
 
 
 def _described(equations: _Equations, q: Floats, solution: Solution) -> Assembly:
-    rows = equations.jacobian(q)
+    # initial conditions belong to a start, not to the mechanism
+    rows = equations.jacobian(q)[: equations.system.geometric]
     dependent = dependent_rows(rows)
     residual = equations.residual(q)
     return Assembly(
@@ -311,12 +312,13 @@ def dependent_rows(A: Floats, tolerance: float = 1e-9) -> list[int]:
     """Rows that depend on the rows before them."""
     basis = np.zeros((0, A.shape[1]))
     found = []
+    least = 1e-13 * float(np.abs(A).max(initial=0.0))
     for i, row in enumerate(A):
         size = float(np.linalg.norm(row))
         rest = row - (row @ basis.T) @ basis
         rest = rest - (rest @ basis.T) @ basis
         left = float(np.linalg.norm(rest))
-        if left <= tolerance * max(size, 1e-300):
+        if left <= max(tolerance * size, least):
             found.append(i)
         else:
             basis = np.vstack([basis, rest / left])

@@ -9,14 +9,14 @@ from biela.results import Results
 from biela.solvers.integrators import NOT_FINITE, STEP_TOO_SMALL
 
 
-def explanation(system: System, status: int, results: Results) -> str:
+def explanation(system: System, status: int, results: Results, step: float | None = None) -> str:
     """A sentence for the status with which an integrator stopped."""
     t = float(results.t[-1])
     q, v = results.q[-1], results.v[-1]
     state = {e.name: abs(x) for e, x in zip((*system.q, *system.v), (*q, *v), strict=True)}
     worst = max(state, key=lambda name: state[name] if np.isfinite(state[name]) else np.inf)
     grown = f"the largest entry of the state is {worst} = {state[worst]:.3g}"
-    cause = _cause(system, results)
+    cause = _cause(system, results, step)
     if status == NOT_FINITE:
         what = "the state became infinite or not a number"
     elif status == STEP_TOO_SMALL:
@@ -29,17 +29,41 @@ def explanation(system: System, status: int, results: Results) -> str:
     )
 
 
-def _cause(system: System, results: Results) -> str:
-    accelerations = results.a[-1]
-    if not np.isfinite(accelerations).all():
-        bad = int(np.argwhere(~np.isfinite(accelerations))[0][0])
+def _cause(system: System, results: Results, step: float | None) -> str:
+    bad = _not_finite(system, results, step)
+    if bad:
         return (
-            f"Probable cause: the acceleration of {system.v[bad].name} is not finite there; a "
-            f"force or law divides by zero or leaves its domain."
+            f"Probable cause: the acceleration of {bad} is not finite from there on; a force or "
+            f"law divides by zero or leaves its domain."
         )
     if system.geometric and np.abs(results["constraint error"][-1]) > 1e-3:
         return (
             "Probable cause: the constraints are violated; use projections, or smaller steps, and "
             "look for a singular position."
         )
-    return "Probable cause: the step is too long for a stiff force; try integrator='radau'."
+    if step is None:
+        return (
+            "Probable cause: the mechanism stands in a singular position, or a law jumps; try a "
+            "fixed step (step=1e-3), a larger tolerance, or integrator='radau' for stiff forces."
+        )
+    return (
+        "Probable cause: the step is too long for a stiff force; try a smaller one, or "
+        "integrator='radau'."
+    )
+
+
+def _not_finite(system: System, results: Results, step: float | None) -> str:
+    """The velocity whose force is the first that is not finite at the end or soon after it."""
+    t, q, v = float(results.t[-1]), results.q[-1], results.v[-1]
+    given = {
+        "u": results.u[-1] if system.u else None,
+        "lam": results.lam[-1] if system.multipliers else None,
+    }
+    spacing = float(np.diff(results.t[-2:])[0]) if len(results.t) > 1 else 1e-3
+    for later in (0.0, 1e-9 * max(1.0, abs(t)), 0.5 * (step or spacing), step or spacing):
+        Q = np.asarray(
+            system.evaluate("Q", q + later * v if len(q) == len(v) else q, v, t=t + later, **given)
+        )
+        if not np.isfinite(Q).all():
+            return system.v[int(np.argwhere(~np.isfinite(Q))[0][0])].name
+    return ""

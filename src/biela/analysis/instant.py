@@ -2,8 +2,7 @@
 
 Time, inputs and parameters are fixed; what is left are functions of the position and the velocity.
 The motions that the constraints allow are the null space of Φ_v, found with its rank by a singular
-value decomposition of the rows brought to unit length, so that dependent constraints and units do
-no harm:
+value decomposition, so that dependent constraints do no harm:
 
     v' = Φ_v⁺ γ + R α,     Rᵀ M R α = Rᵀ (Q - M Φ_v⁺ γ),     Φ_vᵀ λ = Q - M v'
 
@@ -24,7 +23,7 @@ from biela.errors import ModelError
 
 Floats = npt.NDArray[np.float64]
 
-#: Rows of unit length with a smaller singular value depend on the others.
+#: Singular values below this part of the largest one belong to dependent rows.
 RANK_TOLERANCE: Final = 1e-9
 #: Rounds for forces that depend on multipliers, such as friction.
 LOAD_ROUNDS: Final = 30
@@ -53,7 +52,7 @@ class Motions:
 def unit_rows(rows: Floats) -> tuple[Floats, Floats]:
     """The rows brought to unit length, and their lengths; a row that is rounding only becomes 0."""
     sizes = np.linalg.norm(rows, axis=1)
-    real = sizes > 1e-12 * sizes.max(initial=0.0)
+    real = sizes > RANK_TOLERANCE * sizes.max(initial=0.0)
     lengths = np.where(real, sizes, 1.0)
     return np.where(real[:, None], rows / lengths[:, None], 0.0), lengths
 
@@ -63,10 +62,9 @@ def motions(rows: Floats) -> Motions:
     m, n = rows.shape
     if not m:
         return Motions(np.eye(n), np.zeros((n, 0)), 0)
-    unit, sizes = unit_rows(rows)
-    U, s, Vt = np.linalg.svd(unit)
-    rank = int((s > RANK_TOLERANCE).sum())
-    inverse = Vt[:rank].T @ ((U[:, :rank] / s[:rank]).T / sizes)
+    U, s, Vt = np.linalg.svd(rows)
+    rank = int((s > RANK_TOLERANCE * s[0]).sum())
+    inverse = Vt[:rank].T @ (U[:, :rank] / s[:rank]).T
     return Motions(Vt[rank:].T, inverse, rank)
 
 
@@ -184,7 +182,7 @@ def multipliers(rows: Floats, force: Floats, weights: Floats | None = None) -> F
     if not len(rows):
         return np.zeros(0)
     scale = np.ones(len(rows)) if weights is None else 1 / np.sqrt(weights)
-    # the rank is judged on rows of unit length, the norm is that of λ itself
+    # the rank is that of the rows, the norm that of the weighted λ
     rank = motions(rows).rank
     U, s, Vt = np.linalg.svd(rows * scale[:, None], full_matrices=False)
     kept = slice(0, rank)

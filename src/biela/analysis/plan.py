@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,18 +69,33 @@ class Plan:
         every = whole_steps(sample_time, h, "the step") if sample_time else 1
         return cls(chosen, start, duration, h, stride, stored, every, every * h)
 
-    def stepper(self, problem: Problem, tolerance: float) -> Stepper:
-        """The integrator, ready to start."""
+    def stepper(
+        self,
+        problem: Problem,
+        tolerance: float,
+        fused: bool = False,
+        singular: Callable[[float, Floats], bool] | None = None,
+    ) -> Stepper:
+        """The integrator, ready to start; ``fused`` if f is a whole step."""
         if self.step is None:
             return AdaptiveStepper(
                 problem,
                 self.integrator,
                 self.start + self.duration,
+                singular,
                 rtol=tolerance,
                 atol=0.01 * tolerance,
                 control_period=self.sample_time,
             )
+        if fused:
+            h, stride, every = self.step, self.stride, self.control_every
+            return FixedStepper(problem, "one_step_map", h, stride, every, evaluations=4)
         return FixedStepper(problem, self.integrator, self.step, self.stride, self.control_every)
+
+    @property
+    def steps(self) -> int:
+        """Number of fixed steps."""
+        return 0 if self.step is None else round(self.duration / self.step)
 
     @property
     def adaptive(self) -> bool:

@@ -13,6 +13,12 @@ from biela.errors import ModelError, ShapeError
 
 Floats = npt.NDArray[np.float64]
 Model: TypeAlias = System | Equations | SymbolicSystem
+_PLURAL = {
+    "parameter": "parameters",
+    "input": "inputs",
+    "coordinate": "coordinates",
+    "velocity": "velocities",
+}
 Values: TypeAlias = Mapping[str, float] | Sequence[float] | Floats | None
 
 
@@ -50,18 +56,38 @@ def values(system: System, what: str, entries: Sequence[Quantity], given: Values
                 f"{', '.join(names) or 'none'}"
             )
         for name, value in given.items():
-            found[names.index(name)] = float(value)
+            found[names.index(name)] = number(system, f"{what} {name}", value)
     elif given is not None:
-        flat = np.array(given, dtype=float).reshape(-1)
+        try:
+            flat = np.array(given, dtype=float).reshape(-1)
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"{system.name}: the values of the {_PLURAL[what]} must be numbers, not {given!r}"
+            ) from None
         if len(flat) != len(names):
             raise ShapeError(
-                f"{system.name} has {len(names)} {what}s ({', '.join(names) or 'none'}), "
+                f"{system.name} has {len(names)} {_PLURAL[what]} ({', '.join(names) or 'none'}), "
                 f"and {len(flat)} numbers are given"
             )
         found = flat
     bad = [name for name, value in zip(names, found, strict=True) if not np.isfinite(value)]
     if bad:
         raise ModelError(f"{system.name}: the value of {what} {bad[0]} is not a finite number")
+    return found
+
+
+def number(system: System, what: str, value: object) -> float:
+    """A finite number.
+
+    Raises:
+        ModelError: It is none.
+    """
+    try:
+        found = float(value)  # type: ignore[arg-type]  # anything may have been given
+    except (TypeError, ValueError):
+        found = np.nan
+    if not np.isfinite(found):
+        raise ModelError(f"{system.name}: {what} must be a finite number, not {value!r}")
     return found
 
 

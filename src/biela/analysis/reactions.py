@@ -171,8 +171,8 @@ def redundancy(
 
 def determinate_rows(rows: Floats) -> npt.NDArray[np.bool_]:
     """For each row, whether no self-stress, a null vector of the transposed rows, acts in it."""
-    U, s, _ = np.linalg.svd(unit_rows(rows)[0])
-    null = U[:, int((s > RANK_TOLERANCE).sum()) :]
+    U, s, _ = np.linalg.svd(rows)
+    null = U[:, int((s > RANK_TOLERANCE * s[0]).sum()) :]
     found: npt.NDArray[np.bool_] = np.linalg.norm(null, axis=1) <= _PART
     return found
 

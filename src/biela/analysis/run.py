@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.assembly import dependent_rows
 from biela.analysis.control import Controller
 from biela.analysis.divergence import explanation
 from biela.analysis.formulations import Formulation
@@ -34,10 +35,16 @@ _CHUNK_SECONDS: Final = 0.1
 
 @dataclass(frozen=True)
 class Kernels:
-    """A formulation, and its kernels with the constants of a run taken out."""
+    """A formulation, and its kernels with the constants of a run taken out.
+
+    ``whole_step`` says that f is the map of a whole step, whose length is an entry of p;
+    ``project`` that stored states have velocities still to be projected.
+    """
 
     formulation: Formulation
     hoisted: Hoisted
+    whole_step: bool = False
+    project: bool = False
 
 
 class Run:
@@ -75,13 +82,14 @@ class Run:
             SimulationError: The integrator cannot go on.
         """
         made, plan = self.kernels.formulation, self.plan
-        x = made.state(q, v)
-        inputs = self.kernels.hoisted.complete(np.concatenate([self.p, self.u]))
+        x = made.state(plan.start, q, v, np.concatenate([self.p, self.u]))
+        length = np.array([plan.step] if self.kernels.whole_step else [], dtype=float)
+        inputs = self.kernels.hoisted.complete(np.concatenate([self.p, self.u, length]))
         self.stepper.start(plan.start, x, inputs, plan.times)
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
         done, chunk = 0, min(8, len(plan.times))
-        native = 0.0
+        native, violated = 0.0, ""
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
                 while done < len(plan.times) and not stopped:
@@ -93,6 +101,9 @@ class Run:
                         # at the start, what the first sample of the controller gave
                         self.inputs[0] = found.first
                     self._store(found.times, found.states, found.inputs)
+                    violated = self._violated()
+                    if violated:
+                        break
                     done += len(found.times)
                     if self.law is not None:
                         self.law.raise_failure()
@@ -110,9 +121,37 @@ class Run:
             except KeyboardInterrupt:
                 interrupted = True
         results = self._results(began, prepared, native, interrupted)
+        if violated:
+            raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
-            raise SimulationError(explanation(self.system, status, results), results)
+            raise SimulationError(
+                explanation(self.system, status, results, self.plan.step), results
+            )
         return results
+
+    def _violated(self) -> str:
+        """What to say if a constraint does not hold although it is projected onto; else nothing."""
+        made, system = self.kernels.formulation, self.system
+        if made.project_q is None or made.threshold > 0:
+            return ""
+        t, x = float(self.times[-1][-1]), self.states[-1][-1]
+        u = self.inputs[-1][-1]
+        q = np.asarray(made.read([t], x, np.concatenate([self.p, u]))[0])
+        missed = np.abs(np.atleast_1d(system.evaluate("Phi", q, t=t, u=u, p=self.p)))
+        worst = int(np.argmax(missed))
+        if not missed[worst] > 1e-5 * max(1.0, float(np.abs(q).max())):
+            return ""
+        rows = np.atleast_2d(system.evaluate("Phi_q", q, t=t, u=u, p=self.p))
+        dependent = [system.multipliers[i] for i in dependent_rows(rows)]
+        reason = (
+            f"{', '.join(dependent)} depend on the other constraints and contradict them"
+            if dependent
+            else "the step is too long for the constraints to be followed; try a smaller one"
+        )
+        return (
+            f"constraint {system.multipliers[worst]} is missed by {missed[worst]:.3g} at "
+            f"t = {t:.6g} s: {reason}"
+        )
 
     def _store(self, times: Floats, states: Floats, inputs: Floats) -> None:
         if not len(times):
@@ -122,6 +161,15 @@ class Run:
         self.times.append(times)
         self.states.append(states)
         self.inputs.append(inputs)
+
+    def _projected(self, t: Floats, states: Floats, held: Floats) -> Floats:
+        """Stored states of a fused step, with their velocities projected."""
+        kernel = self.kernels.formulation.project_v
+        if not self.kernels.project or kernel is None:
+            return states
+        p = np.concatenate([np.repeat(self.p[None], len(t), 0), held], axis=1)
+        found: Floats = kernel.map(t[:, None], states, p)[:, :-1]
+        return found
 
     def _react(self, t: float, x: Floats, fired: npt.NDArray[np.int64]) -> bool:
         """Do what was asked for at an event; whether to stop."""
@@ -146,7 +194,7 @@ class Run:
                 stop = True
                 continue
             q, v = (np.asarray(part, dtype=float) for part in answer)
-            x = made.state(q, v)
+            x = made.state(t, q, v, np.concatenate([self.p, held[0]]))
             self._store(np.array([t]), x[None], held)
         if not stop:
             self.stepper.restart(x)
@@ -156,6 +204,7 @@ class Run:
         t = np.concatenate(self.times)
         states = np.concatenate(self.states)
         held = np.concatenate(self.inputs)
+        states = self._projected(t, states, held)
         made = self.kernels.formulation
         recording = Recording(self.system, made.read, t, states, self.p, held)
         counted = statistics(

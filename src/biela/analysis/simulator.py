@@ -8,22 +8,25 @@ event.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.alpha import AlphaStepper, alpha_kernels
 from biela.analysis.assembly import initial_state
 from biela.analysis.control import Controller, controller
-from biela.analysis.formulations import FORMULATIONS, Options, formulate
+from biela.analysis.formulations import FORMULATIONS, STEPPING, Options, formulate
 from biela.analysis.formulations.saddle import stiffening
-from biela.analysis.hoisting import hoisted
+from biela.analysis.fused import fused_step, worth_fusing
+from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.partitioning import independent_velocities
 from biela.analysis.plan import Plan
-from biela.analysis.preparation import Model, Values, as_system, check_masses, values
+from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values
 from biela.analysis.run import Kernels, Reaction, Run
+from biela.analysis.stepping import Stepper
 from biela.analysis.unrolled import Unrolled
 from biela.code.routines import Routine
 from biela.equations import System
@@ -115,8 +118,10 @@ class Simulator:
         """
         began = time.perf_counter()
         system = self.system
-        if not (np.isfinite(duration) and duration > 0):
-            raise ModelError(f"the duration must be a positive time, not {duration!r}")
+        t = number(system, "the start time t", t)
+        if not number(system, "the duration", duration) > 0:
+            raise ModelError(f"{system.name}: the duration must be positive, not {duration!r}")
+        self._check_stepping(step, control)
         p = values(system, "parameter", system.p, parameters)
         u = values(system, "input", system.u, inputs)
         q0 = values(system, "coordinate", system.q, q)
@@ -127,10 +132,9 @@ class Simulator:
         plan = Plan.make(
             self.integrator, duration, t, step, output, sample_time, control is not None
         )
-        kernels = self._compiled(t, q0, u, p, plan.adaptive)
+        kernels = self._compiled(t, q0, u, p, plan)
         law = controller(system, control, kernels.formulation.size) if control else None
-        problem = self._problem(kernels, law)
-        stepper = plan.stepper(problem, tolerance)
+        stepper = self._stepper(kernels, law, plan, tolerance, p, u)
         run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u)
         prepared = time.perf_counter()
         try:
@@ -141,7 +145,7 @@ class Simulator:
 
     # ----------------------------------------------------------------- kernels
 
-    def _compiled(self, t: float, q: Floats, u: Floats, p: Floats, adaptive: bool) -> Kernels:
+    def _compiled(self, t: float, q: Floats, u: Floats, p: Floats, plan: Plan) -> Kernels:
         system = self.system
         lacking = stiffening(system, t, q, u, p)
         independent: tuple[int, ...] = ()
@@ -151,17 +155,31 @@ class Simulator:
         scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
         options = self.options
         if options.refinements is None:
-            options = replace(options, refinements=int(adaptive))
-        key = (lacking, independent, scale, options)
+            options = replace(options, refinements=int(plan.adaptive))
+        steps = plan.steps if plan.integrator == "rk4" and not system.events else 0
+        key = (lacking, independent, scale, options, steps)
         if key not in self._kernels:
             self._kernels[key] = self._make(*key)
         return self._kernels[key]
 
     def _make(
-        self, lacking: Stiffening, independent: tuple[int, ...], scale: float, options: Options
+        self,
+        lacking: Stiffening,
+        independent: tuple[int, ...],
+        scale: float,
+        options: Options,
+        steps: int,
     ) -> Kernels:
         unrolled = Unrolled(self.system)
         made = formulate(unrolled, self.formulation, options, lacking, scale, independent)
+        fused = options.fused if options.fused is not None else worth_fusing(made, steps)
+        if steps and fused and made.project_v is not None:
+            step = fused_step(made, options.position_iterations)
+            return Kernels(made, hoisted({"f": step}), whole_step=True, project=True)
+        if self.formulation == "augmented3":
+            return Kernels(made, hoisted({"f": made.f}), whole_step=True)
+        if self.formulation == "generalised_alpha":
+            return Kernels(made, Hoisted({}, (), len(unrolled.p) + len(unrolled.u)))
         functions = {"f": made.f}
         if made.project_q is not None:
             functions["project_q"] = made.project_q
@@ -173,6 +191,58 @@ class Simulator:
                 "events", {"g": list(unrolled("events", q=q, v=v))}, made.symbols
             )
         return Kernels(made, hoisted(functions))
+
+    def _stepper(
+        self,
+        kernels: Kernels,
+        law: Controller | None,
+        plan: Plan,
+        tolerance: float,
+        p: Floats,
+        u: Floats,
+    ) -> Stepper:
+        if self.formulation == "generalised_alpha":
+            assert plan.step is not None, "a formulation with a step of its own has its length"
+            made, options = kernels.formulation.unrolled, self.options
+            return AlphaStepper(
+                alpha_kernels(made), made, plan.step, plan.stride, options.rho, options.iterations
+            )
+        near = self._nearly_singular(kernels, p, u) if self.system.geometric else None
+        return plan.stepper(self._problem(kernels, law), tolerance, kernels.whole_step, near)
+
+    def _nearly_singular(
+        self, kernels: Kernels, p: Floats, u: Floats
+    ) -> Callable[[float, Floats], bool]:
+        """Whether constraints are about to become dependent in a state.
+
+        Those that depend on each other everywhere have singular values of rounding size.
+        """
+        read, given = kernels.formulation.read, np.concatenate([p, u])
+
+        def nearly(t: float, x: Floats) -> bool:
+            q = np.asarray(read([t], x, given)[0])
+            rows = np.atleast_2d(self.system.evaluate("Phi_v", q, t=t, u=u, p=p))
+            sizes = np.linalg.svd(rows, compute_uv=False)
+            ratios = sizes / sizes[0]
+            return bool(((ratios > 1e-14) & (ratios < 0.03)).any())
+
+        return nearly
+
+    def _check_stepping(self, step: float | None, control: Any) -> None:
+        """Refuse what formulations with a step of their own cannot do."""
+        if self.formulation not in STEPPING:
+            return
+        wrong = None
+        if self.integrator is not None:
+            wrong = "has its own integrator: leave integrator out"
+        elif step is None:
+            wrong = "takes steps of fixed length: give step=…, in s"
+        elif self.system.events:
+            wrong = "does not stop at events: use formulation='multipliers'"
+        elif control is not None and self.formulation == "generalised_alpha":
+            wrong = "does not take controllers: use formulation='multipliers'"
+        if wrong:
+            raise ModelError(f"{self.system.name}: formulation {self.formulation!r} {wrong}")
 
     def _problem(self, kernels: Kernels, law: Controller | None) -> Problem:
         native = {name: f.native for name, f in kernels.hoisted.kernels.items()}

@@ -5,6 +5,7 @@ Both stop at events and go on from there; a fixed step finds back to its grid by
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,7 +14,14 @@ import numpy.typing as npt
 
 from biela.errors import ShapeError
 from biela.results import RunStatistics
-from biela.solvers.integrators import EVENT, FINISHED, FixedStep, Problem, VariableStep
+from biela.solvers.integrators import (
+    EVENT,
+    FINISHED,
+    STEP_TOO_SMALL,
+    FixedStep,
+    Problem,
+    VariableStep,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,15 +60,33 @@ class Stepper(Protocol):
 
 
 class AdaptiveStepper:
-    """Drives an adaptive method."""
+    """Drives an adaptive method.
 
-    def __init__(self, problem: Problem, method: str, end: float, **options: Any) -> None:
+    Where a mechanism passes a singular position, accelerations are dominated by rounding; an
+    adaptive method would creep into it, and could leave its branch there.  If the step falls to a
+    thousandth of its mean and ``singular(t, x)`` says that such a position is near, one step of
+    mean length, of a method without error control, leads across.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        method: str,
+        end: float,
+        singular: Callable[[float, Floats], bool] | None = None,
+        **options: Any,
+    ) -> None:
         self._integrator = VariableStep(problem, method, end=end, **options)
+        self._across = FixedStep(problem, "rk4")
+        self._end = end
+        free = not problem.nu and not problem.ne
+        self._singular = singular if free else None
+        self._leaps = 0
 
     def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
         """Begin somewhere; the output times of the whole run are known."""
         self._integrator.start(t, x, p)
-        self._left = times
+        self._left, self._origin = times, t
 
     def restart(self, x: Floats) -> None:
         """Go on from the time reached with another state."""
@@ -68,9 +94,22 @@ class AdaptiveStepper:
 
     def advance(self, count: int) -> Progressed:
         """Go on for so many output times, or to an event before."""
-        run = self._integrator.advance(self._left[:count])
+        wanted = self._left[:count]
+        run = self._integrator.advance(wanted)
         times, states, inputs = [run.times], [run.states], [run.inputs]
-        self._left = self._left[len(run.times) :]
+        wanted, self._left = wanted[len(run.times) :], self._left[len(run.times) :]
+        while run.status == STEP_TOO_SMALL and self._can_leap(run.t, run.x):
+            leapt, rows = self._leap(run.t, run.x, wanted)
+            times.append(leapt)
+            states.append(rows)
+            inputs.append(np.zeros((len(leapt), 0)))
+            wanted, self._left = wanted[len(leapt) :], self._left[len(leapt) :]
+            run = self._integrator.advance(wanted)
+            times.append(run.times)
+            states.append(run.states)
+            inputs.append(run.inputs)
+            wanted, self._left = wanted[len(run.times) :], self._left[len(run.times) :]
+        self._watch(run.t)
         if run.status == EVENT:
             # the step that ends at the event may have passed output times not yet asked for
             late = self._left[self._left <= run.t]
@@ -83,6 +122,47 @@ class AdaptiveStepper:
         t, x, u = (np.concatenate(parts) for parts in (times, states, inputs))
         return Progressed(run.status, t, x, u, u[:1], run.t, run.x, run.fired)
 
+    def _mean_step(self, t: float) -> float:
+        steps = self._integrator.statistics.steps
+        return (t - self._origin) / steps if steps >= 20 else 0.0
+
+    def _watch(self, t: float) -> None:
+        if self._singular is not None:
+            self._integrator.give_up_below(1e-3 * self._mean_step(t))
+
+    def _can_leap(self, t: float, x: Floats) -> bool:
+        if self._singular is None or not self._mean_step(t):
+            return False
+        if self._leaps >= 10_000:
+            return False
+        if not self._singular(t, x):
+            # short steps have another reason: they are wanted
+            self._singular = None
+            self._integrator.give_up_below(0.0)
+        return True
+
+    def _leap(self, t: float, x: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+        """One step across; the output times that it passes, and the states there."""
+        if self._singular is None:
+            return np.zeros(0), np.zeros((0, len(x)))
+        self._leaps += 1
+        p, mean = self._integrator.parameters, self._mean_step(t)
+
+        def across(end: float) -> tuple[float, float, Floats]:
+            """How much a whole step and two halves differ, the end, and the state there."""
+            end = min(end, self._end)
+            whole = self._across.run(t, x, p, end - t, 1).x
+            halves = self._across.run(t, x, p, (end - t) / 2, 2).x
+            apart = float(np.abs(whole - halves).max())
+            return apart if np.isfinite(apart) else np.inf, end, halves
+
+        # a stage may fall onto the singular position itself: of some lengths, the best
+        _, end, reached = min(across(t + mean * part) for part in (1.0, 0.73, 1.37, 0.59, 1.71))
+        passed = wanted[wanted <= end]
+        rows = [self._across.run(t, x, p, s - t, 1).x if s > t else x for s in passed]
+        self._integrator.leap(end, reached)
+        return passed, np.array(rows).reshape(len(passed), len(x))
+
     def counts(self) -> dict[str, Any]:
         """What it cost so far."""
         s = self._integrator.statistics
@@ -94,11 +174,21 @@ class AdaptiveStepper:
 
 
 class FixedStepper:
-    """Drives a method of fixed step h; output times are every ``stride`` steps."""
+    """Drives a method of fixed step h; output times are every ``stride`` steps.
+
+    ``evaluations`` of the equations are counted for each call of f, which may be a whole step.
+    """
 
     def __init__(
-        self, problem: Problem, method: Any, h: float, stride: int, control_every: int
+        self,
+        problem: Problem,
+        method: Any,
+        h: float,
+        stride: int,
+        control_every: int,
+        evaluations: int = 1,
     ) -> None:
+        self._each = evaluations
         self._integrator = FixedStep(problem, method, control_every=control_every)
         self._h, self._stride = h, stride
         self._steps = self._evaluations = 0
@@ -164,7 +254,11 @@ class FixedStepper:
 
     def counts(self) -> dict[str, Any]:
         """What it cost so far."""
-        return {"steps": self._steps, "failed_steps": 0, "evaluations": self._evaluations}
+        return {
+            "steps": self._steps,
+            "failed_steps": 0,
+            "evaluations": self._each * self._evaluations,
+        }
 
 
 def statistics(stepper: Stepper, **more: Any) -> RunStatistics:

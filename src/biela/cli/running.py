@@ -162,9 +162,11 @@ def speed_rows(results: Results) -> list[tuple[str, str]]:
     if statistics is None or not statistics.time_integration or not statistics.steps:
         return []
     factor = (statistics.time_simulated or 0.0) / statistics.time_integration
-    each = duration(statistics.time_integration / statistics.steps)
     times = f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
-    return [("speed", f"{times} × real time, {each} a step")]
+    text = f"{times} × real time"
+    if statistics.steps + 1 >= len(results):  # else it is the storing in between that takes time
+        text += f", {duration(statistics.time_integration / statistics.steps)} a step"
+    return [("speed", text)]
 
 
 def _pictures(results: Results, wanted: Wanted, folder: Path) -> list[Path]:

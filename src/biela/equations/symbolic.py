@@ -206,9 +206,8 @@ class SymbolicSystem:
         They are a first guess where constraints leave no choice; what is not given is 0.
         """
         symbols = {symbol.name: symbol for symbol in (*self.q, *self.v)}
-        given: dict[Atom | str, float] = {**(values or {}), **named}
-        for key, value in given.items():
-            name = key if isinstance(key, str) else key.name
+        given = {k if isinstance(k, str) else k.name: x for k, x in (values or {}).items()}
+        for name, value in (given | named).items():
             if name not in symbols:
                 known = ", ".join(symbols)
                 raise ModelError(f"{self.name}: {name} is no coordinate or velocity of {known}")
@@ -669,7 +668,7 @@ class SymbolicSystem:
         refs = []
         while flat:
             item = flat.pop()
-            if isinstance(item, list):
+            if isinstance(item, list | tuple):
                 flat.extend(item)
             else:
                 refs.append(item.ref)

@@ -6,6 +6,12 @@ by name in `biela.analysis.simulate`.
 
 from __future__ import annotations
 
-from biela.analysis.formulations.choice import FORMULATIONS, Formulation, Options, formulate
+from biela.analysis.formulations.choice import (
+    FORMULATIONS,
+    STEPPING,
+    Formulation,
+    Options,
+    formulate,
+)
 
-__all__ = ["FORMULATIONS", "Formulation", "Options", "formulate"]
+__all__ = ["FORMULATIONS", "STEPPING", "Formulation", "Options", "formulate"]

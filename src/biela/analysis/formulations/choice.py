@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.formulations import multipliers, penalty
+from biela.analysis.formulations.augmented3 import AugmentedStep
 from biela.analysis.formulations.partition import Partition
 from biela.analysis.formulations.projection import projections
 from biela.analysis.unrolled import Row, Unrolled
@@ -19,7 +20,7 @@ from biela.errors import ModelError
 
 Floats = npt.NDArray[np.float64]
 
-#: Explicit formulations: any integrator of x' = f(t, x, p) runs them.
+#: The formulations; any integrator of x' = f(t, x, p) runs them, but for the last two.
 FORMULATIONS: Final = {
     "multipliers": "Lagrange multipliers, index 1, with projections (the default)",
     "baumgarte": "Lagrange multipliers with Baumgarte's stabilisation",
@@ -27,7 +28,11 @@ FORMULATIONS: Final = {
     "augmented": "augmented Lagrangian, index 1",
     "index2": "independent accelerations by partition, all velocities integrated",
     "index3": "independent coordinates by partition, positions solved at every evaluation",
+    "augmented3": "augmented Lagrangian, index 3, by the trapezoidal rule with projections",
+    "generalised_alpha": "generalised-α method, index 3",
 }
+#: Those that bring a step of their own, of fixed length.
+STEPPING: Final = ("augmented3", "generalised_alpha")
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,10 @@ class Options:
         rounds: Rounds of the augmented Lagrangian.
         friction_rounds: Rounds for forces that depend on multipliers.
         independent: Names of coordinates preferred as independent ones.
+        fused: Whether a step is compiled as a whole ("rk4" only), which runs faster and takes
+            longer to compile; None decides by the size of the system and the length of the run.
+        iterations: Newton iterations of the formulations of index 3 that step by themselves.
+        rho: Spectral radius at infinity of the generalised-α method: 1 damps nothing.
         refinements: Sweeps that improve each solution of the linear system, which counts near
             singular positions; None leaves it to the integrator (one with adaptive steps).
     """
@@ -61,6 +70,9 @@ class Options:
     friction_rounds: int = 12
     independent: tuple[str, ...] = ()
     refinements: int | None = None
+    fused: bool | None = None
+    iterations: int = 3
+    rho: float = 0.9
 
     def __post_init__(self) -> None:
         if self.metric not in ("M", "identity"):
@@ -74,7 +86,7 @@ class Options:
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0):
                 raise ModelError(f"option {name} must be a number from 0, not {value!r}")
-        for name in ("position_iterations", "rounds", "friction_rounds"):
+        for name in ("position_iterations", "rounds", "friction_rounds", "iterations"):
             if getattr(self, name) < 1:
                 raise ModelError(f"option {name} must be 1 or more, not {getattr(self, name)!r}")
 
@@ -98,14 +110,18 @@ class Formulation:
     place: tuple[Row, Row]
     threshold: float = 0.0
     independent: tuple[int, ...] | None = None
+    #: For a state with more than q and v in it: the state of t, (q, v) and p.
+    enter: Function | None = None
 
     @property
     def size(self) -> int:
         """Number of entries of the state."""
         return self.f.inputs[1].size
 
-    def state(self, q: Floats, v: Floats) -> Floats:
+    def state(self, t: float, q: Floats, v: Floats, p: Floats) -> Floats:
         """The state x of a position and velocity."""
+        if self.enter is not None:
+            return np.asarray(self.enter([t], np.concatenate([q, v]), p))
         if self.independent is None:
             return np.concatenate([q, v])
         return np.concatenate([v[list(self.independent)], q])
@@ -132,6 +148,8 @@ def formulate(
         raise ModelError(f"formulation {name!r} is not known; these are: {known}")
     if name in ("index2", "index3") and unrolled.constrained:
         return _by_partition(unrolled, name, options, stiffening, independent)
+    if name in STEPPING:
+        return _stepping(unrolled, name, options, stiffening, scale)
     a, lam = _accelerations(unrolled, name, options, stiffening, scale)
     project_q, project_v, threshold = _projections(unrolled, name, options, stiffening)
     return Formulation(
@@ -161,6 +179,32 @@ def _accelerations(
     pull = options.baumgarte if name == "baumgarte" else 0.0
     return multipliers.accelerations(
         unrolled, stiffening, options.friction_rounds, pull, options.refinements or 0
+    )
+
+
+def _stepping(
+    unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening, scale: float
+) -> Formulation:
+    """A formulation whose state is (q, v, v', λ) and whose f is a whole step, if it has one."""
+    a, lam = multipliers.accelerations(unrolled, stiffening, options.friction_rounds)
+    enter = unrolled.kernel("enter", {"state": [*unrolled.q, *unrolled.v, *a, *lam]})
+    state = [*unrolled.q, *unrolled.v, *unrolled.a, *unrolled.lam]
+    # λ* of a large penalty carries its rounding: what is shown comes from the equations
+    readings = _readings(unrolled.q, unrolled.v, a, lam)
+    if name == "augmented3":
+        f = AugmentedStep(unrolled, scale, options.iterations).function()
+    else:
+        f = unrolled.kernel("state", {"y": state}, state)
+    return Formulation(
+        name,
+        unrolled,
+        f,
+        unrolled.kernel("read", readings, state),
+        None,
+        None,
+        state,
+        (unrolled.q, unrolled.v),
+        enter=enter,
     )
 
 

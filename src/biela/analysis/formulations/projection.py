@@ -16,9 +16,9 @@ from biela.analysis.unrolled import Matrix, Row, Unrolled, largest
 from biela.code import Function
 from biela.equations.elimination import Stiffening
 
-#: Constraints that depend on others to this part are not corrected: the correction of rounding errors
-#: would be magnified by its inverse root, and could throw a mechanism off its branch where it
-#: passes a singular position.
+#: Geometric constraints that depend on others to this part are not corrected: the correction of
+#: rounding errors would be magnified by its inverse root, and could throw a mechanism off its
+#: branch where it passes a singular position.
 DROP = 1e-8
 
 
@@ -44,7 +44,8 @@ def position_correction(
 
 def velocity_correction(unrolled: Unrolled, W: Matrix, stiffening: Stiffening) -> tuple[Row, Row]:
     """The velocity after the correction, and the residual before it."""
-    saddle = Saddle(W, unrolled.Phi_v, stiffening, drop=DROP)
+    # with the factors of the accelerations, if the metric is M
+    saddle = Saddle(W, unrolled.Phi_v, stiffening)
     zero = [unrolled.zero] * len(unrolled.v)
     delta, _ = saddle.solve(zero, [-r for r in unrolled.dPhi])
     return [v + d for v, d in zip(unrolled.v, delta, strict=True)], unrolled.dPhi

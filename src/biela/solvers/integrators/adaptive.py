@@ -32,6 +32,7 @@ from biela.solvers.integrators.adaptive_memory import (
     FAILED,
     FRESH,
     H_MAX,
+    H_MIN,
     ORIGIN,
     OUTPUTS,
     PERIOD,
@@ -232,7 +233,7 @@ def _driver(
             lands = 1 if 1.1 * h >= bound - t[0] else 0
             if lands == 1:
                 h = bound - t[0]
-            elif not h > 4.0 * EPSILON * abs(t[0]):
+            elif not h > max(4.0 * EPSILON * abs(t[0]), store[H_MIN]):
                 return NOT_FINITE if good < 0 else STEP_TOO_SMALL
             proposed = store[H]
             good = attempt(

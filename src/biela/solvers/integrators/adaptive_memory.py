@@ -17,7 +17,8 @@ H = 5  # length proposed for the next step
 BEGIN = 6  # time at the start of the last step
 USED = 7  # length of the last step
 OLD_ERROR = 8  # error of the last accepted step, as a share of the tolerance
-STORE_OWN = 9
+H_MIN = 9  # length at which a step that still fails is given up
+STORE_OWN = 10
 STORE = 64
 
 # places in `counts`

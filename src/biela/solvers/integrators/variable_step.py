@@ -181,6 +181,20 @@ class VariableStep:
         self._counts[place.FRESH] = 1
         self._last = float(self._t[0])
 
+    def leap(self, t: float, x: ArrayLike) -> None:
+        """Go on from another time and state, reached in another way."""
+        self._t[0] = t
+        self.restart(x)
+
+    @property
+    def parameters(self) -> NDArray[np.float64]:
+        """The present p, with what a controller has written to it."""
+        return self._p.copy()
+
+    def give_up_below(self, h_min: float) -> None:
+        """Stop with STEP_TOO_SMALL where the step would have to be shorter."""
+        self._store[place.H_MIN] = h_min
+
     def advance(self, times: ArrayLike) -> VariableStepRun:
         """Integrate up to the last of the output times, which rise and do not pass `end`.
 
