@@ -96,7 +96,7 @@ def test_the_step_in_process_gives_the_same_bits(
     assert p == pytest.approx(
         made.hoisted.complete(np.concatenate([made.start.p, made.start.u])), rel=1e-15
     )
-    t, x = np.zeros(1), made.formulation.state(made.start.q, made.start.v)
+    t, x = np.zeros(1), made.formulation.state(0.0, made.start.q, made.start.v, p)
     trial, work, residuals = np.zeros(made.n + 1), np.zeros((rows, made.n)), np.zeros(2)
     routine = corrected_step(step, rows)
     for _ in range(50):

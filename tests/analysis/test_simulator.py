@@ -256,6 +256,22 @@ def test_events_of_a_constrained_mechanism_are_found_on_its_motion():
         assert [event.direction for event in r.events] == [1, -1]
 
 
+@pytest.mark.parametrize("formulation", ["baumgarte", "augmented", "index2", "index3"])
+def test_formulations_agree_on_events_and_on_what_follows_them(formulation):
+    """At the dead centres of a slider–crank a tenth of its speed is taken away."""
+    s = slider_crank.slider_crank()
+    s.event("dead centre", bl.sin(s.q[0]))
+    model = s.equations()
+    run = {"step": 1e-4, "on_event": {"dead centre": lambda t, q, v: (q, 0.9 * v)}}
+    expected = bl.simulate(model, 0.3, **run)
+    r = bl.simulate(model, 0.3, formulation=formulation, **run)
+    assert len(expected.events) >= 2
+    np.testing.assert_allclose(
+        [event.time for event in r.events], [event.time for event in expected.events], atol=1e-10
+    )
+    np.testing.assert_allclose(r.q[-1], expected.q[-1], atol=1e-9)
+
+
 def test_unknown_events_and_reactions_are_refused():
     with pytest.raises(ModelError, match="ball has no event wall; it has ground"):
         bl.simulate(ball(), 1.0, on_event={"wall": "stop"})
@@ -346,6 +362,28 @@ def test_results_show_the_inputs_that_the_controller_applied(stepping):
         u - 3.0 * r["x"][:-1][inside] - 0.4 * r["dx"][:-1][inside],
         atol=1e-9,
     )
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["python", "numba"])
+@pytest.mark.parametrize("formulation", ["baumgarte", "augmented", "index2", "index3"])
+def test_a_controller_sees_positions_and_velocities_in_every_formulation(formulation, compiled):
+    P = numba.types.CPointer(numba.types.float64)
+
+    @numba.cfunc(numba.types.void(P, P, P, P))
+    def kernel(t, x, p, u):
+        u[0] = -0.05 * x[3] + 0.3 * math.sin(x[0])
+        u[1] = 2.0 * x[5]
+
+    def law(t, q, v):
+        return {"tau": -0.05 * v[0] + 0.3 * math.sin(q[0]), "F": 2.0 * v[2]}
+
+    run = {"control": kernel if compiled else law, "step": 1e-3, "sample_time": 0.01}
+    model = slider_crank.slider_crank().equations()
+    expected = bl.simulate(model, 0.2, **run)
+    r = bl.simulate(model, 0.2, formulation=formulation, **run)
+    np.testing.assert_allclose(r.q, expected.q, atol=1e-7)
+    np.testing.assert_allclose(r.u, expected.u, atol=1e-6)
+    assert np.ptp(expected["tau"]) > 0.5
 
 
 def test_without_a_sample_time_the_controller_is_asked_every_step():

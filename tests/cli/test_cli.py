@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +15,7 @@ from biela.cli.main import app, main
 from biela.cli.values import assignments
 from biela.errors import ModelError
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "simulation.md"
 VERBS = ("run", "info", "export", "bench", "demo", "cache")
 
 
@@ -35,6 +37,17 @@ def test_every_verb_has_a_help(verb):
     assert "Usage" in result.output
     if verb != "cache":
         assert result.output.count(f" biela {verb}") > 1  # besides the usage, an example
+
+
+@pytest.mark.parametrize("place", ["help", "guide"])
+def test_every_formulation_is_named(place, monkeypatch):
+    from biela.analysis import FORMULATIONS
+
+    monkeypatch.setenv("COLUMNS", "200")
+    text = CliRunner().invoke(app, ["run", "--help"]).output
+    if place == "guide":
+        text = GUIDE.read_text(encoding="utf-8")
+    assert [name for name in FORMULATIONS if name not in text] == []
 
 
 @pytest.mark.parametrize("arguments", [["walk"], ["run"], ["run", "x.py", "--colour", "red"]])

@@ -86,7 +86,7 @@ def test_nothing_is_written_if_nothing_is_wanted(folder):
         (["--q", "phi=1"], "no coordinate phi; it has theta"),
         (["--formulation", "magic"], "these are: multipliers, baumgarte"),
         (["--integrator", "magic"], "these are:"),
-        (["--time", "-1"], "duration must be a positive time"),
+        (["--time", "-1"], "not -1.0"),
         (["--model", "other"], "other is not there"),
         (["--q", "theta"], "write name=value"),
     ],
@@ -193,7 +193,7 @@ def test_the_demonstration_leaves_pictures_a_film_a_page_and_a_simulator(folder)
 
     result = called("demo", "--out", "shown")
     assert result.exit_code == 0, result.output
-    for name in ("coordinates.png", "path.png", "simulator/main.c", "simulator/Makefile"):
+    for name in ("motion.png", "simulator/main.c", "simulator/Makefile"):
         assert (Path("shown") / name).is_file()
     with Image.open("shown/linkage.gif") as film:
         assert film.n_frames > 10
@@ -227,3 +227,13 @@ def test_a_page_of_a_run_holds_its_times(folder):
     times = json.loads(page[start : page.index("]", start) + 1])
     assert times[0] == 0.0
     assert times[-1] == pytest.approx(0.4, abs=0.04)
+
+
+def test_names_and_folders_in_brackets_are_shown_as_they_are(folder):
+    text = PENDULUM.format(name="model").replace('"pendulum"', '"swing [red]"')
+    Path("swing.py").write_text(text, encoding="utf-8")
+    options = ("--time", "0.1", "--no-plot", "--animate", "none", "--out", "runs[1]")
+    result = called("run", "swing.py", *options)
+    assert result.exit_code == 0, result.output
+    assert "swing [red] simulated" in result.output
+    assert "runs[1]/" in result.output

@@ -365,7 +365,7 @@ def test_driver_has_the_same_bits_by_numba_python_and_c(method: int) -> None:
         march, *integers, 0.03, rng.random(1), x, rng.random(3), pendulum, WITHOUT,
         onto_circle, 2, along_circle, 1, 1e-14, sampled, 3, 2, lowest, *ne, np.zeros(4),
         np.zeros(5), np.zeros(7), np.zeros((5, 4)), np.zeros((ns, ns)), np.zeros(ns, np.int64),
-        np.zeros(ns), trajectory, counts,
+        np.zeros(ns), trajectory, np.zeros((7, 1)), counts,
     )  # fmt: skip
     # the search for an event is part of what is compared
     assert status == EVENT or method == 6

@@ -113,7 +113,7 @@ def assemble(
     for index, value in held.items():
         guess[index] = value
     if not signs and not near:
-        return _assembled(system, guess, held, t, u, p)
+        return _assembled(system, guess, held, t, u, p, conditions=q is None and not hold)
     found = branches(
         system, guess, hold=hold, t=t, parameters=p, inputs=u, restarts=restarts, seed=seed
     )
@@ -156,9 +156,9 @@ def branches(
     held = _held(system, hold or {})
     for index, value in held.items():
         guess[index] = value
-    equations = _Equations(system, t, u, p)
+    equations = _Equations(system, t, u, p, conditions=q is None and not hold)
     if not held:
-        first = _assembled(system, guess, {}, t, u, p)
+        first = _assembled(system, guess, {}, t, u, p, conditions=q is None)
         rows = equations.jacobian(first.q)
         held = {i: guess[i] for i in _free(rows, list(range(len(guess))))}
     turns = np.array([entry.unit == "rad" for entry in system.q])
@@ -172,8 +172,8 @@ def branches(
         solution = _solved(equations, start, held)
         if solution.status != CONVERGED:
             continue
-        place = solution.x.copy()
-        place[turns] = guess[turns] + (place[turns] - guess[turns] + np.pi) % (2 * np.pi) - np.pi
+        # in the turn of the guess, between minus and plus half a turn
+        place = _unwound(equations, solution.x, 2 * np.pi * np.round(guess / (2 * np.pi)))
         if all(np.abs(_apart(place, a.q, turns)).max() > 1e-6 for a in found):
             found.append(_described(equations, place, solution))
     if not found:
@@ -233,7 +233,7 @@ def initial_state(
         held = {}
     if solution.status != CONVERGED:
         raise AssemblyError(_reason(equations, solution, held))
-    place = solution.x
+    place = _unwound(equations, solution.x, q)
     rows, right = _velocity_equations(system, place, t, u, p, conditions=given[1] is None)
     kept = {i: float(v[i]) for i in _free(rows, _named(system.v, given[1]))}
     return place, _velocity(system, rows, right, v, kept)
@@ -243,13 +243,28 @@ def initial_state(
 
 
 def _assembled(
-    system: System, guess: Floats, held: Mapping[int, float], t: float, u: Floats, p: Floats
+    system: System,
+    guess: Floats,
+    held: Mapping[int, float],
+    t: float,
+    u: Floats,
+    p: Floats,
+    conditions: bool,
 ) -> Assembly:
-    equations = _Equations(system, t, u, p)
+    equations = _Equations(system, t, u, p, conditions)
     solution = _solved(equations, guess, held)
     if solution.status != CONVERGED:
         raise AssemblyError(_reason(equations, solution, held))
-    return _described(equations, solution.x, solution)
+    return _described(equations, _unwound(equations, solution.x, guess), solution)
+
+
+def _unwound(equations: _Equations, q: Floats, guess: Floats) -> Floats:
+    """The same position with the angles within half a turn of the guess, where that is the same."""
+    turns = np.array([entry.unit == "rad" for entry in equations.system.q])
+    near = q.copy()
+    near[turns] -= 2 * np.pi * np.round((q[turns] - guess[turns]) / (2 * np.pi))
+    same = np.abs(equations.residual(near)).max(initial=0.0) <= 10 * TOLERANCE
+    return near if same else q
 
 
 def _solved(equations: _Equations, start: Floats, held: Mapping[int, float]) -> Solution:

@@ -47,8 +47,8 @@ def _cause(system: System, results: Results, step: float | None) -> str:
             "fixed step (step=1e-3), a larger tolerance, or integrator='radau' for stiff forces."
         )
     return (
-        "Probable cause: the step is too long for a stiff force; try a smaller one, or "
-        "integrator='radau'."
+        "Probable cause: the step is too long for a stiff force; try integrator='radau', or a "
+        "smaller step."
     )
 
 

@@ -83,11 +83,12 @@ def number(system: System, what: str, value: object) -> float:
         ModelError: It is none.
     """
     try:
-        found = float(value)  # type: ignore[arg-type]  # anything may have been given
+        # a text that spells a number is a mistake all the same
+        found = np.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         found = np.nan
     if not np.isfinite(found):
-        raise ModelError(f"{system.name}: {what} must be a finite number, not {value!r}")
+        raise ModelError(f"{system.name}: {what} is not a finite number: {value!r}")
     return found
 
 

@@ -118,9 +118,13 @@ class Simulator:
         """
         began = time.perf_counter()
         system = self.system
-        t = number(system, "the start time t", t)
-        if not number(system, "the duration", duration) > 0:
-            raise ModelError(f"{system.name}: the duration must be positive, not {duration!r}")
+        given, t = duration, number(system, "the start time t", t)
+        try:
+            duration = number(system, "the duration", duration)
+        except ModelError:
+            duration = -1.0
+        if not duration > 0:
+            raise ModelError(f"{system.name}: the duration must be a positive time, not {given!r}")
         self._check_stepping(step, control)
         p = values(system, "parameter", system.p, parameters)
         u = values(system, "input", system.u, inputs)

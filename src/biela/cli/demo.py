@@ -62,6 +62,7 @@ def demo(folder: Path) -> None:
         "  biela info FILE.py                its equations and how it can move\n"
         "  docs/notebooks                    first steps, closed loops, control",
         markup=False,
+        soft_wrap=True,
     )
 
 
@@ -105,20 +106,16 @@ def hoecken() -> bl.SymbolicSystem:
 
 def _files(model: bl.SymbolicSystem, results: Results, folder: Path) -> list[tuple[Path, str]]:
     """Plots, a film, a page and a simulator; each with what it is."""
-    from biela.analysis.realtime import export_simulator
-
-    results.plot("q", "lam", save=folder / "coordinates.png")
-    results.plot_phase("x", "y", save=folder / "path.png")
+    results.plot("q", "lam", save=folder / "motion.png")
     page = animation(results)
     page.save(folder / "linkage.html")
     # a film of one turn, small and with few frames, since drawing its frames takes the longest here
     turn = float(results.t[np.argmax(results["theta"] >= 2 * math.pi)])
-    film = animation(results.between(0.0, turn), fps=12.5, speed=0.5, size=(400, 340))
+    film = animation(results.between(0.0, turn), fps=10, speed=0.5, size=(480, 400))
     film.save(folder / "linkage.gif")
-    export_simulator(model, folder / "simulator", step=STEP)
+    bl.export_simulator(model, folder / "simulator", step=STEP)
     return [
-        (folder / "coordinates.png", "angles and reactions"),
-        (folder / "path.png", "path of the point"),
+        (folder / "motion.png", "angles and reactions"),
         (folder / "linkage.gif", "film of a turn"),
         (folder / "linkage.html", "page to play with"),
         (folder / "simulator", "simulator in C99"),

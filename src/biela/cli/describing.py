@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.tree import Tree
 
 import biela as bl
-from biela.analysis.reactions import redundancy
 from biela.cli.models import model_in
 from biela.cli.running import mobility_rows
 from biela.cli.tables import console, listed, pairs
@@ -83,7 +82,7 @@ def _print_start(out: Any, system: bl.System) -> None:
         )
     out.print(table)
     if system.multipliers:
-        out.print(pairs(mobility_rows(redundancy(system, assembled.q, assemble=False))))
+        out.print(pairs(mobility_rows(bl.redundancy(system, assembled.q, assemble=False))))
     else:
         out.print(pairs([("mobility", str(len(system.v)))]))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.markup import escape
+
+import biela as bl
 from biela.cli.models import model_in
 from biela.cli.tables import console, files, shown_path
 from biela.errors import ExportError
@@ -30,17 +33,18 @@ def export(
     model = model_in(file, model_name)
     parent = Path("out") / model.workspace.name
     if simulator:
-        from biela.analysis.realtime import export_simulator
-
         folder = folder or parent / "simulator"
         chosen = 1e-3 if step is None else step
         with out.status(f"deriving {model.name}"):
-            written = export_simulator(
+            written = bl.export_simulator(
                 model, folder, step=chosen, integrator=integrator, formulation=formulation
             )
-        out.print(f"[bold]{model.name}[/bold] as a simulator in C99, {integrator}, {chosen:g} s")
+        out.print(
+            f"[bold]{escape(model.name)}[/bold] as a simulator in C99, {integrator}, {chosen:g} s"
+        )
         out.print(files(written))
-        out.print(f"\nNext, with a C compiler: make -C {shown_path(folder)} run")
+        text = f"\nNext, with a C compiler: make -C {shown_path(folder)} run"
+        out.print(text, markup=False, soft_wrap=True)
         return
     if step is not None:
         raise ExportError("--step is for a simulator: add --simulator, or leave it out")
@@ -49,5 +53,5 @@ def export(
         equations = model.equations()
         written = equations.export(language, folder)
     count = equations.joint().count
-    out.print(f"[bold]{model.name}[/bold] in {language}: all equations in {count}")
+    out.print(f"[bold]{escape(model.name)}[/bold] in {language}: all equations in {count}")
     out.print(files(written))

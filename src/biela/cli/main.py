@@ -70,7 +70,9 @@ ModelName = Annotated[
 Formulation = Annotated[
     str,
     typer.Option(
-        help="multipliers, baumgarte, penalty, augmented, index2 or index3.", metavar="NAME"
+        help="multipliers, baumgarte, penalty, augmented, index2, index3; with a step of their "
+        "own: augmented3, generalised_alpha.",
+        metavar="NAME",
     ),
 ]
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 import biela as bl
 from biela.analysis import FORMULATIONS
-from biela.analysis.reactions import redundancy
 from biela.cli.models import model_in
 from biela.cli.tables import console, duration, files, listed, pairs, shown_path
 from biela.errors import SimulationError
@@ -78,17 +79,20 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     written = []
     if wanted.save or results.interrupted:
         written.append(results.save(folder / "results.npz"))
-    out.print(f"\n[bold]{model.name}[/bold] simulated for {results.t[-1] - results.t[0]:g} s")
+    out.print(
+        f"\n[bold]{escape(model.name)}[/bold] simulated for {results.t[-1] - results.t[0]:g} s"
+    )
     out.print(pairs(_summary(simulator, results, wanted)))
     if results.interrupted:
         where = shown_path(written[0])
-        out.print(f"\nInterrupted at {results.t[-1]:.4g} s: what was computed is in {where}")
+        text = f"\nInterrupted at {results.t[-1]:.4g} s: what was computed is in {where}"
+        out.print(text, markup=False, soft_wrap=True)
         return 130
     try:
         written += _pictures(results, wanted, folder)
     except KeyboardInterrupt:
         where = f"the results are in {shown_path(written[0])}" if written else "nothing was kept"
-        out.print(f"\nInterrupted while drawing: {where}")
+        out.print(f"\nInterrupted while drawing: {where}", markup=False, soft_wrap=True)
         return 130
     if written:
         out.print("\nwritten")
@@ -112,7 +116,7 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
 
 def _load(simulator: bl.Simulator, wanted: Wanted) -> None:
     """Simulate a moment, so that the loading of native code is not measured as integration."""
-    with suppress(SimulationError):  # the run itself will say it, and keep more of it
+    with suppress(bl.BielaError):  # the run itself will say it, with what was asked for
         _simulated(simulator, wanted, wanted.step or 1e-6 * wanted.time)
 
 
@@ -121,7 +125,7 @@ def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[
     rows = [("coordinates", listed([c.name for c in system.q]))]
     rows.append(("constraints", listed(list(system.multipliers))))
     if system.multipliers:
-        found = redundancy(
+        found = bl.redundancy(
             system,
             results.q[0],
             parameters=wanted.parameters,

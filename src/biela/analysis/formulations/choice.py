@@ -45,7 +45,8 @@ class Options:
             to the formulation (always, but for Baumgarte, penalty and index 3).
         position_iterations: Corrections of the position after a step.
         baumgarte: α of Baumgarte's method, 1/s.
-        penalty: α of the penalty methods, as a multiple of the mean of the diagonal of M.
+        penalty: α of the penalty methods, as a multiple of the mean of the diagonal of M; None
+            takes 1e6, and 1e4 for the augmented Lagrangian, whose rounds need no large one.
         frequency: Ω of the penalty methods, 1/s.
         damping: μ of the penalty methods.
         rounds: Rounds of the augmented Lagrangian.
@@ -63,7 +64,7 @@ class Options:
     projections: str | float | None = None
     position_iterations: int = 1
     baumgarte: float = 10.0
-    penalty: float = 1e7
+    penalty: float | None = None
     frequency: float = 10.0
     damping: float = 1.0
     rounds: int = 3
@@ -84,6 +85,8 @@ class Options:
             )
         for name in ("baumgarte", "penalty", "frequency", "damping"):
             value = getattr(self, name)
+            if value is None:
+                continue
             if not (np.isfinite(value) and value >= 0):
                 raise ModelError(f"option {name} must be a number from 0, not {value!r}")
         for name in ("position_iterations", "rounds", "friction_rounds", "iterations"):
@@ -169,9 +172,10 @@ def _accelerations(
     unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening, scale: float
 ) -> tuple[Row, Row]:
     if name in ("penalty", "augmented") and unrolled.constrained:
+        alpha = options.penalty or (1e6 if name == "penalty" else 1e4)
         return penalty.accelerations(
             unrolled,
-            options.penalty * scale,
+            alpha * scale,
             options.frequency,
             options.damping,
             rounds=1 if name == "penalty" else options.rounds,
