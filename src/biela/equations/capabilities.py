@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biela.atoms import Atom, jacobian
+from biela.atoms import Atom, Kind, jacobian
 from biela.atoms import opcodes as op
 from biela.code import Function
 from biela.equations.elimination import (
@@ -21,6 +21,7 @@ from biela.equations.elimination import (
 )
 from biela.equations.energy import applied_power, kinetic_energy, potential_energy
 from biela.equations.system import Drawing
+from biela.space import Point, Solid
 from biela.space.rotations import AxisRotation, MatrixRotation
 
 if TYPE_CHECKING:
@@ -99,27 +100,56 @@ def energy(source: SymbolicSystem) -> Function:
 
 
 def points(source: SymbolicSystem) -> Function:
-    """The places of all points of the tree, in the inertial base, one row each."""
-    rows = [
-        source.position(source.origin, point).components(source.base)
-        for point in source.space.points.values()
-    ]
+    """Places to be drawn, in the inertial base, one row each: the points, and centres of mass."""
+    places = [source.position(source.origin, point) for point in source.space.points.values()]
+    for solid in _without_points(source):
+        at = source.position(source.origin, solid.point)
+        places.append(at + solid.first_moment / solid.mass)
+    rows = [place.components(source.base) for place in places]
     return source.function("points", {"points": rows})
+
+
+def _without_points(source: SymbolicSystem) -> list[Solid]:
+    """Solids that have no point but their own, and a centre of mass beside it to draw them by."""
+    drawn = {base for point in _placed(source) for base in point.vector.parts}
+    return [
+        solid
+        for solid in source.solids
+        if solid.base not in drawn and not solid.first_moment.is_zero and solid.mass.ref
+    ]
+
+
+def _placed(source: SymbolicSystem) -> list[Point]:
+    return [point for point in source.space.points.values() if point.parent is not None]
 
 
 def drawing(source: SymbolicSystem) -> Drawing:
     """Lines from each point to the points placed from it, named after the body they belong to."""
-    space = source.space
     bodies = {solid.base: solid.name for solid in reversed(source.solids)}
-    order = {point: k for k, point in enumerate(space.points.values())}
+    at = {solid.point: solid.name for solid in reversed(source.solids)}
+    order = {point: k for k, point in enumerate(source.space.points.values())}
     links = []
-    for point in space.points.values():
+    for point in _placed(source):
         if point.parent is None or point.vector.is_zero:
             continue
         base = next(iter(point.vector.parts))
-        name = "ground" if base is source.base else bodies.get(base, base.name)
+        name = bodies.get(base, base.name)
+        if base is source.base:
+            name = at.get(point, point.name) if _moves(point) else "ground"
         links.append((name, order[point.parent], order[point]))
-    return Drawing(tuple(point.name for point in order), tuple(links))
+    names = [point.name for point in order]
+    for solid in _without_points(source):
+        links.append((solid.name, order[solid.point], len(names)))
+        names.append(f"centre of {solid.name}")
+    return Drawing(tuple(names), tuple(links))
+
+
+def _moves(point: Point) -> bool:
+    """Whether the vector to a point changes in its base."""
+    entries = [e.ref for part in point.vector.parts.values() for e in part]
+    table = point.space.workspace.table
+    kinds = {table.symbols[atom].kind for atom in table.live(entries) if atom in table.symbols}
+    return not kinds <= {Kind.PARAMETER, Kind.FREE}
 
 
 def coordinate_units(source: SymbolicSystem) -> dict[Atom, str]:

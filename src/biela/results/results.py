@@ -138,7 +138,11 @@ class Results(Pictures, Stored):
     def scene(self) -> Scene | None:
         """The shapes to draw; made on first use if a function was given."""
         if self._scene is not None and not isinstance(self._scene, Scene):
-            self._scene = _fitting(self._scene(), len(self.t))
+            try:
+                made = self._scene()
+            except AttributeError as error:  # which would send Python to __getattr__
+                raise ResultsError(f"the scene cannot be made: {error}") from error
+            self._scene = _fitting(made, len(self.t))
         return self._scene
 
     def __len__(self) -> int:

@@ -178,12 +178,19 @@ def _accelerations(
             alpha * scale,
             options.frequency,
             options.damping,
-            rounds=1 if name == "penalty" else options.rounds,
+            rounds=_rounds(unrolled, name, options),
         )
     pull = options.baumgarte if name == "baumgarte" else 0.0
     return multipliers.accelerations(
         unrolled, stiffening, options.friction_rounds, pull, options.refinements or 0
     )
+
+
+def _rounds(unrolled: Unrolled, name: str, options: Options) -> int:
+    """Rounds of a penalty method; forces that depend on multipliers need more of them."""
+    loaded = unrolled.constrained and unrolled.needs("Q", "lam")
+    rounds = 1 if name == "penalty" else options.rounds
+    return max(rounds, options.friction_rounds) if loaded and name == "augmented" else rounds
 
 
 def _stepping(

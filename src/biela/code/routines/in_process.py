@@ -77,6 +77,7 @@ class _AddressCalls(ast.NodeTransformer):
         return node
 
 
+@cache
 def _text(routine: Routine[..., Any]) -> str:
     """Text of the generated module; `compiled`, `call_kernel` and the callees are put in later."""
     checked = routine.checked
