@@ -39,6 +39,9 @@ BENCHMARKS = {
         "sparse_solve",
         "thesis_examples",
         "symbolic",
+        "closed_loops",
+        "andrews",
+        "first_answer",
         "realtime",
     )
 }

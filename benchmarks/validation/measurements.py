@@ -11,6 +11,7 @@ import numpy as np
 
 import biela as bl
 from benchmarks.validation.problems import Problem, derived, simulator, solved
+from biela.errors import SimulationError
 from examples.mechanisms import andrews
 
 #: Methods of fixed step, and their orders.
@@ -24,17 +25,38 @@ FIXED_STEP: Final = {
 }
 
 
-def observed_order(problem: Problem, method: str = "rk4", refinements: int = 2) -> float:
-    """The order from steps h, h/2 and h/4: log₂ of the ratio of the changes of the last state."""
-    duration, steps = problem.halvings
+#: One rule for all problems: first number of steps, halvings, and the change over the state
+#: below which rounding decides.
+FIRST_STEPS, HALVINGS, FLOOR = 5, 12, 1e-11
+
+
+def observed_orders(problem: Problem, method: str = "rk4", part: float = 0.1) -> list[float]:
+    """The orders seen while the step is halved, until the changes come near rounding.
+
+    The interval is the first ``part`` of the duration; steps with which the run diverges are passed
+    over. Nothing is chosen by problem.
+    """
+    duration = problem.duration * part
     made = simulator(problem, method)
     given = {k: v for k, v in problem.run.items() if k in ("q", "v", "parameters")}
-    ends = []
-    for k in range(refinements + 1):
-        r = made.run(duration, step=duration / (steps * 2**k), **given)
-        ends.append(np.concatenate([r.q[-1], r.v[-1]]))
+    ends: list[Any] = []
+    for k in range(HALVINGS + 1):
+        try:
+            r = made.run(duration, step=duration / (FIRST_STEPS * 2**k), **given)
+        except SimulationError:
+            ends.clear()
+            continue
+        end = np.concatenate([r.q[-1], r.v[-1]])
+        if np.abs(end).max() > 1e6:  # on its way to infinity
+            ends.clear()
+            continue
+        ends.append(end)
+    if not ends:
+        return []
+    floor = FLOOR * float(np.linalg.norm(ends[-1]))
     changes = [float(np.linalg.norm(b - a)) for a, b in pairwise(ends)]
-    return math.log2(changes[-2] / changes[-1])
+    above = changes[: next((i for i, c in enumerate(changes) if c < floor), None)]
+    return [math.log2(a / b) for a, b in pairwise(above)]
 
 
 def drift(r: bl.Results, conserved: str) -> float:
@@ -56,13 +78,16 @@ def row(problem: Problem) -> list[str]:
     s = r.statistics
     assert s is not None
     error = problem.error(r)
-    order = f"{observed_order(problem):.2f}" if problem.halvings[1] else ""
+    order = [
+        ", ".join(f"{x:.2f}" for x in observed_orders(problem, part=part)[-2:]) or "–"
+        for part in (0.1, 0.5)
+    ]
     time = fastest(simulator(problem), problem.duration, 3, **problem.run)
     constraints = [r[name].max() for name in ("constraint error", "velocity error") if name in r]
     return [
         problem.name, s.integrator, f"{s.steps} / {s.failed_steps}", str(s.evaluations),
         f"{1e3 * time:.2f}", f"{drift(r, problem.conserved):.1e}",
-        " / ".join(f"{x:.0e}" for x in constraints) or "–", order, f"{error:.1e}",
+        " / ".join(f"{x:.0e}" for x in constraints) or "–", *order, f"{error:.1e}",
         f"{-math.log10(max(error, 1e-16)):.1f}", problem.reference,
     ]  # fmt: skip
 

@@ -34,7 +34,7 @@ def rate(pose: Pose, angle: float, step: float = 2e-3) -> Floats:
 
 
 def passage(
-    system: System, pose: Pose, start: float, speed: float, end: float, p: Floats, panels: int = 400
+    system: System, pose: Pose, start: float, speed: float, end: float, p: Floats
 ) -> tuple[float, float]:
     """When the angle reaches ``end``, and its speed then."""
 
@@ -44,6 +44,7 @@ def passage(
 
     T, V = energies(start)
     E = T * speed**2 + V
+    panels = math.ceil(abs(end - start) / 0.25) + 1
     edges = np.linspace(start, end, panels + 1)
     half = (edges[1] - edges[0]) / 2
     total = 0.0

@@ -6,7 +6,6 @@ The problems and their bounds are those of the validation page (`benchmarks.vali
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +16,7 @@ from benchmarks.validation.measurements import (
     FIXED_STEP,
     andrews_error,
     drift,
-    observed_order,
+    observed_orders,
 )
 from benchmarks.validation.problems import (
     PROBLEMS,
@@ -204,16 +203,30 @@ def test_small_oscillations_of_the_double_pendulum_have_its_frequencies():
 
 @pytest.mark.parametrize("method", FIXED_STEP)
 @pytest.mark.parametrize(
-    ("name", "halvings"),
+    ("name", "part"),
     [
-        ("Slider–crank, 1 s", (0.2, 800)),
-        ("Bricard (A04, redundant), 1 s", (0.5, 100)),
-        ("Rolling disc (non-holonomic), 5 s", (0.5, 100)),
+        ("Slider–crank, 1 s", 0.1),
+        ("Bricard (A04, redundant), 1 s", 0.5),  # in a tenth rk4 is at rounding at once
+        ("Rolling disc (non-holonomic), 5 s", 0.1),
     ],
 )
-def test_a_method_has_its_order_on_a_constrained_mechanism(name, halvings, method):
-    problem = replace(PROBLEMS[name], halvings=halvings)
-    assert observed_order(problem, method) == pytest.approx(FIXED_STEP[method], abs=0.06)
+def test_a_method_has_its_order_on_a_constrained_mechanism(name, part, method):
+    orders = observed_orders(PROBLEMS[name], method, part)
+    assert orders[-1] == pytest.approx(FIXED_STEP[method], abs=0.1)
+
+
+def test_a_start_exactly_in_line_costs_two_orders():
+    """There the constraints do not fix the accelerations of the branch; nearby they do."""
+    model, seen = bl.Simulator(derived(partial_four_bars(2)), integrator="rk4"), {}
+    for angle in (0.0, 1e-3):
+        ends = []
+        for steps in (50, 100, 200):
+            q, v = [angle] + 2 * [angle, 0.0], [6.0] + 2 * [6.0, 0.0]
+            ends.append(model.run(0.2, q=q, v=v, step=0.2 / steps).q[-1])
+        changes = np.linalg.norm(np.diff(ends, axis=0), axis=1)
+        seen[angle] = math.log2(changes[0] / changes[1])
+    assert seen[0.0] > 1.9
+    assert seen[1e-3] == pytest.approx(4.0, abs=0.1)
 
 
 @pytest.mark.parametrize("formulation", ["baumgarte", "index2", "index3"])

@@ -132,7 +132,7 @@ class AlphaStepper:
             tolerance=1e-12,
         )
         self._h, self._stride = h, stride
-        self._steps = self._iterations = 0
+        self._steps = self._iterations = self.leaps = 0
 
     def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
         """Begin with the state (q, v, v', λ)."""

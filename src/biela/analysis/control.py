@@ -17,9 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from biela.analysis.formulations import Formulation
 from biela.equations import System
 from biela.errors import ModelError
+
+Floats = npt.NDArray[np.float64]
 
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
 _SIGNATURE = ctypes.CFUNCTYPE(None, _DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES)
@@ -30,6 +34,7 @@ class Controller:
     """A kernel that computes the inputs, and what went wrong in it."""
 
     kernel: Any
+    law: Any  # kept alive as long as the kernel
     failures: list[BaseException] = field(default_factory=list)
 
     def raise_failure(self) -> None:
@@ -38,11 +43,12 @@ class Controller:
             raise self.failures[0]
 
 
-def controller(system: System, law: Any, size: int) -> Controller:
+def controller(system: System, law: Any, made: Formulation) -> Controller:
     """The kernel of a control law: compiled already, or a function ``u = law(t, q, v)``.
 
     A Python law returns an array in the order of the inputs, or the inputs it sets by name; the
-    others keep their values.
+    others keep their values.  Where the state of a formulation does not begin with q and v, they
+    are read from it first.
 
     Raises:
         ModelError: There is nothing to control, or the law cannot be called.
@@ -53,23 +59,53 @@ def controller(system: System, law: Any, size: int) -> Controller:
             f"inputs(…) and use them in wrenches"
         )
     if hasattr(law, "address") or isinstance(law, type(_SIGNATURE()).__mro__[1]):
-        return Controller(law)
+        kernel = law if made.independent is None else _through_place(system, law, made)
+        return Controller(kernel, law)
     if not callable(law):
         raise ModelError(f"a controller is a function u = law(t, q, v), not {law!r}")
-    return _in_python(system, law, size)
+    return _in_python(system, law, made)
 
 
-def _in_python(system: System, law: Callable[..., Any], size: int) -> Controller:
+def _place(made: Formulation) -> Callable[[Any, Any, Any], Floats]:
+    """The entries (q, v) of a state, as a function of t, x and p."""
+    if made.independent is None:
+        count = len(made.unrolled.q) + len(made.unrolled.v)
+        return lambda t, x, p: x[:count]
+    function = made.unrolled.kernel(
+        "place", {"place": [*made.place[0], *made.place[1]]}, made.symbols
+    )
+    return lambda t, x, p: np.asarray(function(t, x, p))
+
+
+def _through_place(system: System, law: Any, made: Formulation) -> Any:
+    """A compiled law that is given (q, v) instead of the state."""
+    address = getattr(law, "address", None) or ctypes.cast(law, ctypes.c_void_p).value
+    compiled, place = _SIGNATURE(int(address or 0)), _place(made)
+    count, given = made.size, len(system.p) + len(system.u)
+
+    def call(t: Any, x: Any, p: Any, u: Any) -> None:
+        state = np.ctypeslib.as_array(x, (count,)).copy()
+        found = place([t[0]], state, np.ctypeslib.as_array(p, (given,)).copy())
+        found = np.ascontiguousarray(found)
+        compiled(t, found.ctypes.data_as(_DOUBLES), p, u)
+
+    return _SIGNATURE(call)
+
+
+def _in_python(system: System, law: Callable[..., Any], made: Formulation) -> Controller:
     nq, np_, nu = len(system.q), len(system.p), len(system.u)
+    size, place = made.size, _place(made)
     names = [entry.name for entry in system.u]
     failures: list[BaseException] = []
 
     def call(t: Any, x: Any, p: Any, u: Any) -> None:
         state = np.ctypeslib.as_array(x, (size,)).copy()
-        held = np.ctypeslib.as_array(p, (np_ + nu,))[np_:].copy()
+        given = np.ctypeslib.as_array(p, (np_ + nu,)).copy()
+        held = given[np_:].copy()
         target = np.ctypeslib.as_array(u, (nu,))
         try:
-            found = law(t[0], state[:nq], state[nq:])
+            now = place([t[0]], state, given)
+            found = law(t[0], now[:nq].copy(), now[nq:].copy())
             if isinstance(found, Mapping):
                 for name, value in found.items():
                     if name not in names:
@@ -91,4 +127,4 @@ def _in_python(system: System, law: Callable[..., Any], size: int) -> Controller
             failures.append(error)
             target[:] = np.nan
 
-    return Controller(_SIGNATURE(call), failures)
+    return Controller(_SIGNATURE(call), law, failures)

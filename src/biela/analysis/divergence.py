@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from biela.equations import System
 from biela.results import Results
 from biela.solvers.integrators import NOT_FINITE, STEP_TOO_SMALL
 
+Floats = npt.NDArray[np.float64]
 
-def explanation(system: System, status: int, results: Results, step: float | None = None) -> str:
+
+def explanation(
+    system: System, status: int, results: Results, p: Floats, step: float | None = None
+) -> str:
     """A sentence for the status with which an integrator stopped."""
     t = float(results.t[-1])
     q, v = results.q[-1], results.v[-1]
     state = {e.name: abs(x) for e, x in zip((*system.q, *system.v), (*q, *v), strict=True)}
     worst = max(state, key=lambda name: state[name] if np.isfinite(state[name]) else np.inf)
     grown = f"the largest entry of the state is {worst} = {state[worst]:.3g}"
-    cause = _cause(system, results, step)
+    cause = _cause(system, results, p, step)
     if status == NOT_FINITE:
         what = "the state became infinite or not a number"
     elif status == STEP_TOO_SMALL:
@@ -29,8 +36,49 @@ def explanation(system: System, status: int, results: Results, step: float | Non
     )
 
 
-def _cause(system: System, results: Results, step: float | None) -> str:
-    bad = _not_finite(system, results, step)
+def broken_energy(system: System, results: Results, p: Floats) -> tuple[str, float]:
+    """What to say if the energy jumps, and the time until which it does not.
+
+    It jumps where a mechanism is thrown off its branch.
+
+    The energy must change by the work of the forces that have no potential, and of constraints
+    that move; a trapezoidal sum of their power over the stored instants is good enough for that.
+    """
+    end = float(results.t[-1])
+    if "energy" not in system or "power" not in system:
+        return "", end
+    columns = {
+        "t": results.t,
+        "q": results.q,
+        "v": results.v,
+        "u": results.u if system.u else np.zeros((len(results), 0)),
+        "p": np.repeat(p[None], len(results), 0),
+        "lam": results.lam if system.multipliers else np.zeros((len(results), 0)),
+    }
+
+    def values(name: str) -> Any:
+        function = system[name]
+        return function.map(*(columns[a.name] for a in function.inputs))
+
+    kinetic, potential = values("energy")
+    power = np.asarray(values("power")) - (columns["lam"] * values("beta")).sum(axis=1)
+    work = np.concatenate([[0.0], np.cumsum(np.diff(results.t) * (power[1:] + power[:-1]) / 2)])
+    missing = np.abs(np.diff(kinetic + potential - work))
+    scale = float(kinetic.max()) + float(np.ptp(potential))
+    jumps = np.nonzero(missing > 0.02 * scale)[0]
+    if not len(jumps):
+        return "", end
+    k = int(jumps[0])
+    said = (
+        f"the energy jumps by {missing[k]:.3g} J between t = {results.t[k]:.6g} s and "
+        f"{results.t[k + 1]:.6g} s: the mechanism left its branch in a singular position there. "
+        f"Use a fixed step (step=1e-3) or a larger tolerance"
+    )
+    return said, float(results.t[k])
+
+
+def _cause(system: System, results: Results, p: Floats, step: float | None) -> str:
+    bad = _not_finite(system, results, p, step)
     if bad:
         return (
             f"Probable cause: the acceleration of {bad} is not finite from there on; a force or "
@@ -52,10 +100,11 @@ def _cause(system: System, results: Results, step: float | None) -> str:
     )
 
 
-def _not_finite(system: System, results: Results, step: float | None) -> str:
+def _not_finite(system: System, results: Results, p: Floats, step: float | None) -> str:
     """The velocity whose force is the first that is not finite at the end or soon after it."""
     t, q, v = float(results.t[-1]), results.q[-1], results.v[-1]
     given = {
+        "p": p,
         "u": results.u[-1] if system.u else None,
         "lam": results.lam[-1] if system.multipliers else None,
     }

@@ -32,3 +32,31 @@ def independent_velocities(
     rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=p))
     last = [names.index(name) for name in preferred]
     return tuple(sorted(choose_independent(rows, prefer_independent=last).independent))
+
+
+def worn_out(
+    system: System,
+    t: float,
+    q: Floats,
+    u: Floats,
+    p: Floats,
+    chosen: Sequence[int],
+) -> bool:
+    """Whether another choice of independent velocities is now twice as well conditioned.
+
+    A choice is kept as long as it is not much worse than the best: changing it costs a restart
+    (García de Jalón & Bayo 1994, §3.5).
+    """
+    best = independent_velocities(system, t, q, u, p)
+    if set(best) == set(chosen):
+        return False
+    rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=p))
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = rows / np.where(sizes > 0, sizes, 1.0)
+
+    def conditioned(picked: Sequence[int]) -> float:
+        """The smallest singular value that is not that of a dependent constraint."""
+        values = np.linalg.svd(np.vstack([rows, np.eye(len(q))[list(picked)]]), compute_uv=False)
+        return float(values[len(system.v) - 1])
+
+    return conditioned(chosen) < 0.5 * conditioned(best)

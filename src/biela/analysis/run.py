@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from biela.analysis.assembly import dependent_rows
 from biela.analysis.control import Controller
-from biela.analysis.divergence import explanation
+from biela.analysis.divergence import broken_energy, explanation
 from biela.analysis.formulations import Formulation
 from biela.analysis.hoisting import Hoisted
 from biela.analysis.plan import Plan
@@ -28,6 +28,9 @@ Floats = npt.NDArray[np.float64]
 
 #: What a reaction to an event may return: nothing, "stop", or the (q, v) to go on with.
 Reaction: TypeAlias = Callable[[float, Floats, Floats], Any]
+
+#: Other kernels and their integrator for a time and position, if those given are a bad choice now.
+Another: TypeAlias = Callable[[float, Floats, "Kernels"], "tuple[Kernels, Stepper] | None"]
 
 #: Native calls are about this long, so that an interrupt is answered soon.
 _CHUNK_SECONDS: Final = 0.1
@@ -60,6 +63,7 @@ class Run:
         plan: Plan,
         p: Floats,
         u: Floats,
+        another: Another | None = None,
     ) -> None:
         unknown = [name for name in reactions if name not in system.events]
         if unknown:
@@ -67,7 +71,9 @@ class Run:
             raise ModelError(f"{system.name} has no event {unknown[0]}; it has {known}")
         self.system, self.kernels, self.stepper = system, kernels, stepper
         self.law, self.reactions, self.plan = law, reactions, plan
-        self.p, self.u = p, u
+        self.p, self.u, self.another = p, u, another
+        self.closed: list[dict[str, Floats]] = []
+        self.costs: dict[str, Any] = {}
         self.times: list[Floats] = []
         self.states: list[Floats] = []
         self.inputs: list[Floats] = []
@@ -81,14 +87,12 @@ class Run:
         Raises:
             SimulationError: The integrator cannot go on.
         """
-        made, plan = self.kernels.formulation, self.plan
-        x = made.state(plan.start, q, v, np.concatenate([self.p, self.u]))
-        length = np.array([plan.step] if self.kernels.whole_step else [], dtype=float)
-        inputs = self.kernels.hoisted.complete(np.concatenate([self.p, self.u, length]))
-        self.stepper.start(plan.start, x, inputs, plan.times)
+        plan = self.plan
+        x = self._start(plan.start, q, v, self.u, plan.times)
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
-        done, chunk = 0, min(8, len(plan.times))
+        # independent coordinates are looked at often: a dead point may come within a few steps
+        done, chunk = 0, min(8 if self.another is None else 1, len(plan.times))
         native, violated = 0.0, ""
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
@@ -113,6 +117,8 @@ class Run:
                         status = FINISHED
                     elif status != FINISHED:
                         break
+                    elif self.another is not None and done < len(plan.times):
+                        self._change(self.another, plan.times[done:])
                     elif spent < _CHUNK_SECONDS:
                         chunk = min(2 * chunk, 100_000)
                     elif spent > 2 * _CHUNK_SECONDS:
@@ -121,13 +127,51 @@ class Run:
             except KeyboardInterrupt:
                 interrupted = True
         results = self._results(began, prepared, native, interrupted)
+        if not violated and self.stepper.leaps:
+            violated, until = broken_energy(self.system, results, self.p)
+            results = results.between(results.t[0], until)
         if violated:
             raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
-            raise SimulationError(
-                explanation(self.system, status, results, self.plan.step), results
-            )
+            said = explanation(self.system, status, results, self.p, plan.step)
+            raise SimulationError(said, results)
         return results
+
+    def _start(self, t: float, q: Floats, v: Floats, u: Floats, times: Floats) -> Floats:
+        """Set the integrator at a position and velocity; return the state."""
+        x = self.kernels.formulation.state(t, q, v, np.concatenate([self.p, u]))
+        length = np.array([self.plan.step] if self.kernels.whole_step else [], dtype=float)
+        inputs = self.kernels.hoisted.complete(np.concatenate([self.p, u, length]))
+        self.stepper.start(t, x, inputs, times)
+        return x
+
+    def _change(self, another: Another, times: Floats) -> None:
+        """Go on with other independent coordinates, where these have become a bad choice."""
+        t, u = float(self.times[-1][-1]), self.inputs[-1][-1]
+        sampled = self.plan.sample_time or 0.0
+        if self.law is not None and abs((t - self.plan.start) / sampled % 1.0) > 1e-9:
+            return  # the samples of the controller count from the start
+        read = self.kernels.formulation.read
+        q, v = read([t], self.states[-1][-1], np.concatenate([self.p, u]))[:2]
+        found = another(t, q, self.kernels)
+        if found is None:
+            return
+        self._close()
+        for name, value in self.stepper.counts().items():
+            self.costs[name] = self.costs.get(name, 0) + value
+        self.kernels, self.stepper = found
+        self._start(t, q, v, u, times)
+
+    def _close(self) -> None:
+        """Read what was stored, before the state changes its meaning."""
+        if not self.times:
+            return
+        t, u = np.concatenate(self.times), np.concatenate(self.inputs)
+        states = self._projected(t, np.concatenate(self.states), u)
+        read = self.kernels.formulation.read
+        readings = Recording(self.system, read, t, states, self.p, u).readings()
+        self.closed.append({"t": t, "u": u, **readings})
+        self.times, self.states, self.inputs = [], [], []
 
     def _violated(self) -> str:
         """What to say if a constraint does not hold although it is projected onto; else nothing."""
@@ -201,14 +245,16 @@ class Run:
         return stop
 
     def _results(self, began: float, prepared: float, native: float, interrupted: bool) -> Results:
-        t = np.concatenate(self.times)
-        states = np.concatenate(self.states)
-        held = np.concatenate(self.inputs)
-        states = self._projected(t, states, held)
+        self._close()
+        read = {
+            name: np.concatenate([part[name] for part in self.closed]) for name in self.closed[0]
+        }
+        t, held = read.pop("t"), read.pop("u")
         made = self.kernels.formulation
-        recording = Recording(self.system, made.read, t, states, self.p, held)
+        recording = Recording(self.system, read, t, np.zeros((len(t), 0)), self.p, held)
         counted = statistics(
             self.stepper,
+            self.costs,
             method=made.name,
             integrator=self.plan.name,
             events=len(self.events),

@@ -22,7 +22,7 @@ from biela.analysis.formulations import FORMULATIONS, STEPPING, Options, formula
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.fused import fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
-from biela.analysis.partitioning import independent_velocities
+from biela.analysis.partitioning import independent_velocities, worn_out
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values
 from biela.analysis.run import Kernels, Reaction, Run
@@ -137,9 +137,21 @@ class Simulator:
             self.integrator, duration, t, step, output, sample_time, control is not None
         )
         kernels = self._compiled(t, q0, u, p, plan)
-        law = controller(system, control, kernels.formulation.size) if control else None
+        law = controller(system, control, kernels.formulation) if control is not None else None
         stepper = self._stepper(kernels, law, plan, tolerance, p, u)
-        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u)
+        another = None
+        if kernels.formulation.independent is not None:
+
+            def another(t: float, q: Floats, present: Kernels) -> tuple[Kernels, Stepper] | None:
+                chosen = present.formulation.independent or ()
+                if not worn_out(system, t, q, u, p, chosen):
+                    return None
+                fresh = self._compiled(t, q, u, p, plan, preferred=())
+                if fresh is present:
+                    return None
+                return fresh, self._stepper(fresh, law, plan, tolerance, p, u)
+
+        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, another)
         prepared = time.perf_counter()
         try:
             return run.go(q0, v0, progress, began, prepared)
@@ -149,12 +161,21 @@ class Simulator:
 
     # ----------------------------------------------------------------- kernels
 
-    def _compiled(self, t: float, q: Floats, u: Floats, p: Floats, plan: Plan) -> Kernels:
+    def _compiled(
+        self,
+        t: float,
+        q: Floats,
+        u: Floats,
+        p: Floats,
+        plan: Plan,
+        preferred: tuple[str, ...] | None = None,
+    ) -> Kernels:
         system = self.system
         lacking = stiffening(system, t, q, u, p)
         independent: tuple[int, ...] = ()
         if self.formulation in ("index2", "index3") and system.multipliers:
-            independent = independent_velocities(system, t, q, u, p, self.options.independent)
+            wanted = self.options.independent if preferred is None else preferred
+            independent = independent_velocities(system, t, q, u, p, wanted)
         M = np.asarray(system.evaluate("M", q, t=t, u=u, p=p))
         scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
         options = self.options

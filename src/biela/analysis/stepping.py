@@ -5,7 +5,7 @@ Both stop at events and go on from there; a fixed step finds back to its grid by
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -44,7 +44,9 @@ class Progressed:
 
 
 class Stepper(Protocol):
-    """What drives a run."""
+    """What drives a run; ``leaps`` counts singular positions it leapt across."""
+
+    leaps: int
 
     def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
         """Begin somewhere; the output times of the whole run are known."""
@@ -81,7 +83,8 @@ class AdaptiveStepper:
         self._end = end
         free = not problem.nu and not problem.ne
         self._singular = singular if free else None
-        self._leaps = 0
+        #: How often a singular position was leapt across.
+        self.leaps = 0
 
     def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
         """Begin somewhere; the output times of the whole run are known."""
@@ -133,7 +136,7 @@ class AdaptiveStepper:
     def _can_leap(self, t: float, x: Floats) -> bool:
         if self._singular is None or not self._mean_step(t):
             return False
-        if self._leaps >= 10_000:
+        if self.leaps >= 10_000:
             return False
         if not self._singular(t, x):
             # short steps have another reason: they are wanted
@@ -145,7 +148,7 @@ class AdaptiveStepper:
         """One step across; the output times that it passes, and the states there."""
         if self._singular is None:
             return np.zeros(0), np.zeros((0, len(x)))
-        self._leaps += 1
+        self.leaps += 1
         p, mean = self._integrator.parameters, self._mean_step(t)
 
         def across(end: float) -> tuple[float, float, Floats]:
@@ -189,6 +192,7 @@ class FixedStepper:
         evaluations: int = 1,
     ) -> None:
         self._each = evaluations
+        self.leaps = 0
         self._integrator = FixedStep(problem, method, control_every=control_every)
         self._h, self._stride = h, stride
         self._steps = self._evaluations = 0
@@ -261,9 +265,11 @@ class FixedStepper:
         }
 
 
-def statistics(stepper: Stepper, **more: Any) -> RunStatistics:
-    """The statistics of a run."""
-    return RunStatistics(**{**stepper.counts(), **more})
+def statistics(stepper: Stepper, before: Mapping[str, Any], **more: Any) -> RunStatistics:
+    """The statistics of a run, with what other integrators cost before."""
+    counts = stepper.counts()
+    total = {name: counts.get(name, 0) + before.get(name, 0) for name in {*counts, *before}}
+    return RunStatistics(**{**total, **more})
 
 
 def whole_steps(duration: float, step: float, what: str) -> int:
