@@ -145,7 +145,8 @@ This page is written by
 
 and the same problems, with bounds on their errors, are tests
 (`tests/analysis/test_validation.py`). Times are those of the integration, the least of several
-runs, on {host}; they are shown, not tested.
+runs, on {host}, which other
+work shared; they are shown, not tested.
 
 ## Accuracy
 
@@ -163,7 +164,7 @@ parallelogram.
 ## Order of convergence
 
 By one rule for all problems: over the first tenth of the duration, and over the first half, the
-step is halved, from 5 steps on up to 12 times, and the order is the logarithm of the ratio of
+step is halved, from 5 steps on up to 10 times, and the order is the logarithm of the ratio of
 successive changes of the last state. Steps with which a run diverges are passed over, and halving
 ends when the change falls below 1e-11 of the state; the last two orders found are shown. Neither
 interval suits all problems: in a tenth, Bricard and Stewart are at rounding at once; in a half,

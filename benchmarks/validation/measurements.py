@@ -27,7 +27,7 @@ FIXED_STEP: Final = {
 
 #: One rule for all problems: first number of steps, halvings, and the change over the state
 #: below which rounding decides.
-FIRST_STEPS, HALVINGS, FLOOR = 5, 12, 1e-11
+FIRST_STEPS, HALVINGS, FLOOR = 5, 10, 1e-11
 
 
 def observed_orders(problem: Problem, method: str = "rk4", part: float = 0.1) -> list[float]:

@@ -155,13 +155,17 @@ class Results(Pictures, Stored):
         return name in self._places
 
     def __getitem__(self, name: str) -> Array:
-        """The channel of that name, (k,); "t" is the time unless a channel is called so.
+        """The channel of that name, (k,), or the group, (k, n); "t" is the time.
+
+        A channel goes before a group, and before the time, of the same name.
 
         Raises:
             UnknownNameError: no channel is called so.
         """
         if name == "t" and name not in self._places:
             return self.t
+        if name in self.groups and name not in self._places:
+            return self._values(self.groups[name])
         channels, column = self._channel(name)
         return self._values(channels)[:, column]
 
