@@ -168,14 +168,11 @@ step is halved, from 5 steps on up to 10 times, and the order is the logarithm o
 successive changes of the last state. Steps with which a run diverges are passed over, and halving
 ends when the change falls below 1e-11 of the state; the last two orders found are shown. Neither
 interval suits all problems: in a tenth, Bricard and Stewart are at rounding at once; in a half,
-fast mechanisms are still far from their final order, which they approach from above. Besides:
+fast mechanisms are still on the way to their final order. Besides:
 
-* the Euler angles of the steady top are linear in time: any method is exact up to rounding, and
-  what is shown for them is no order;
+* the Euler angles of the steady top are linear in time: any method is exact up to rounding;
 * the governor is stiff: between steps that are unstable and changes that are rounding there is
   room for few halvings, which do not show an order;
-* four-bars that step very near to the line position lose digits there, so that halving the step
-  does not always lessen the change;
 * from a start exactly in line the order is 2: the constraints there do not fix the accelerations
   of the branch (from an angle of 0.001 rad it is 4).
 

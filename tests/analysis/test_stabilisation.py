@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.analysis.formulations.augmented3 import AugmentedStep
+from biela.analysis.unrolled import Unrolled
 from examples.mechanisms import bricard, slider_crank
 
 
@@ -123,3 +125,27 @@ def test_methods_of_index_three_are_of_order_two_and_meet_the_constraints(
         errors.append(np.abs(r.q[-1] - exact.q[-1]).max())
         assert r["constraint error"].max() < 1e-11
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_the_step_of_index_three_projects_velocities_and_accelerations() -> None:
+    """The trapezoidal rule meets neither of their constraints, the projections do nearly."""
+    system, h = crank(), 2e-3
+    q, v = (np.array(part) for part in slider_crank.start())
+    step = AugmentedStep(Unrolled(system), scale=1.0, iterations=4).function()
+    start = bl.simulate(system, h, step=h)
+    p = np.array([entry.value for entry in system.p] + [0.0] * len(system.u) + [h])
+    a, lam = start.a[0], start.lam[0]
+    end = np.asarray(step([0.0], np.concatenate([q, v, a, lam]), p))
+    q1, v1, a1 = end[:3], end[3:6], end[6:9]
+    rule_v = 2 / h * (q1 - q) - v
+    rule_a = 4 / h**2 * (q1 - q) - 4 / h * v - a
+    rows = system.evaluate("Phi_v", q1)
+    assert np.abs(system.evaluate("Phi", q1)).max() < 1e-14
+    missed = {"rule": np.abs(rows @ rule_v).max(), "projected": np.abs(rows @ v1).max()}
+    assert missed["rule"] > 1e-4 and missed["projected"] < 1e-4 * missed["rule"]
+    gamma = system.evaluate("gamma", q1, v1)
+    missed = {
+        "rule": np.abs(rows @ rule_a - gamma).max(),
+        "projected": np.abs(rows @ a1 - gamma).max(),
+    }
+    assert missed["rule"] > 1e-2 and missed["projected"] < 1e-4 * missed["rule"]

@@ -184,3 +184,16 @@ def test_a_system_is_stored_with_what_it_can_derive():
         for found, expected in pairs:
             np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(again.evaluate("points", q), system.evaluate("points", q))
+
+
+def test_inputs_may_have_values_of_their_own():
+    s = bl.SymbolicSystem("cart")
+    (x,) = s.coordinates("x")
+    F, G = s.inputs("F", G=4.0)
+    body = s.solid("cart", at=s.origin.offset("P", s.base.vector(x, 0, 0)), base=s.base, mass=2.0)
+    s.wrench(body, (F + G, 0, 0))
+    r = bl.simulate(s, 1.0)
+    assert r["x"][-1] == pytest.approx(1.0, rel=1e-9)
+    assert bl.simulate(s, 1.0, inputs={"F": -4.0})["x"][-1] == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(ModelError, match="input H must be a number"):
+        s.inputs(H="much")

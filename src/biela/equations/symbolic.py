@@ -11,42 +11,37 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from biela.atoms import Atom, Workspace, jacobian, substitute
+from biela.atoms import Atom, jacobian, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
 from biela.equations import forces, virtual_power
 from biela.equations.beams import beam, vibrations
 from biela.equations.capabilities import coordinate_units, drawing, makers
 from biela.equations.choice import derive
-from biela.equations.constraints import Constraint, ConstraintSet, Levels
+from biela.equations.constraints import Levels
+from biela.equations.declarations import Declarations
 from biela.equations.derived import Equations
 from biela.equations.flexible import FlexibleBody, particles
 from biela.equations.system import LazyFunctions, Quantity, System
 from biela.equations.virtual_power import FOR_FORCES, FOR_MASS, Dynamics, Route
-from biela.errors import DomainError, ModelError
+from biela.errors import ModelError
 from biela.space import (
     Algebra,
     Base,
-    Frame,
     Point,
     Solid,
-    Space,
     Tensor,
     Toward,
     Vector,
     Wrench,
-    acceleration,
-    angular_acceleration,
     angular_velocity,
-    position,
     velocity,
-    velocity_in,
 )
 from biela.space.rotations import triple
 from biela.space.solids import point_inertia
 
 
-class SymbolicSystem:
+class SymbolicSystem(Declarations):
     """A multibody system described by symbols.
 
     >>> s = SymbolicSystem("pendulum")
@@ -62,161 +57,18 @@ class SymbolicSystem:
     """
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        identifier = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
-        self.workspace = Workspace(identifier if identifier[:1].isalpha() else f"m{identifier}")
-        self.space = Space(self.workspace)
-        self._gravity = Vector(self.space, {})
+        super().__init__(name)
         self.solids: list[Solid] = []
         self.flexible_bodies: list[FlexibleBody] = []
         self.wrenches: list[Wrench] = []
-        self._constraints = ConstraintSet(name, self.space)
-        self._coordinates: list[Atom] = []
-        self._inertialess: set[Atom] = set()
-        self._inputs: dict[Atom, float] = {}
-        self._parameters: dict[Atom, float] = {}
-        self._initial: list[Atom] = []
-        self._initial_velocity: list[Atom] = []
-        self._outputs: dict[str, Atom] = {}
-        self._events: dict[str, Atom] = {}
-        self._explicit: dict[Atom, Atom] = {}
-        self._start: dict[Atom, float] = {}
         #: Potential energies of springs and the like, gravity not included.
         self.potentials: list[Atom] = []
-        self._unknowns: list[Atom] = []
 
     def __repr__(self) -> str:
         return (
             f"SymbolicSystem {self.name}: {len(self._coordinates)} coordinates, "
             f"{len(self.solids)} solids, {len(self.constraint_list)} constraints"
         )
-
-    # ------------------------------------------------------------------- symbols
-
-    @property
-    def base(self) -> Base:
-        """The inertial base."""
-        return self.space.root
-
-    @property
-    def origin(self) -> Point:
-        """The root of the points."""
-        return self.space.origin
-
-    @property
-    def gravity(self) -> Vector:
-        """The acceleration of gravity; none unless set."""
-        return self._gravity
-
-    @gravity.setter
-    def gravity(self, value: Vector | Sequence[Atom | float]) -> None:
-        self._gravity = self._vector(self.base, value)
-
-    @property
-    def time(self) -> Atom:
-        """The time."""
-        return self.workspace.time
-
-    @property
-    def q(self) -> list[Atom]:
-        """The coordinates in the order of their declaration."""
-        return list(self._coordinates)
-
-    @property
-    def v(self) -> list[Atom]:
-        """Their velocities."""
-        return [q.velocity for q in self._coordinates]
-
-    @property
-    def parameter_symbols(self) -> list[Atom]:
-        """The parameters in the order of their declaration."""
-        return list(self._parameters)
-
-    @property
-    def parameter_values(self) -> dict[Atom, float]:
-        """The value of each parameter."""
-        return dict(self._parameters)
-
-    def coordinates(self, names: str | Sequence[str], inertia: bool = True) -> tuple[Atom, ...]:
-        """Declare coordinates; ``inertia=False`` for those that move no mass.
-
-        Such coordinates (surface parameters of a contact, auxiliary ones) have zero rows and
-        columns in M, which are not computed.
-        """
-        new = self.workspace.coordinates(names)
-        for q in new:
-            if q in self._coordinates:
-                raise ModelError(f"{self.name}: coordinate {q.name} is declared twice")
-            self._coordinates.append(q)
-            if not inertia:
-                self._inertialess.add(q)
-        return new
-
-    def parameters(self, names: str | Sequence[str] = (), /, **values: float) -> tuple[Atom, ...]:
-        """Declare parameters, by name alone or with their values (SI units)."""
-        symbols = list(self.workspace.parameters(names)) if names else []
-        for symbol in symbols:
-            self._parameters.setdefault(symbol, 0.0)
-        for name, value in values.items():
-            symbol = self.workspace.parameter(name)
-            try:
-                self._parameters[symbol] = float(value)
-            except (TypeError, ValueError):
-                raise ModelError(
-                    f"{self.name}: the value of parameter {name} must be a number, not {value!r}"
-                ) from None
-            symbols.append(symbol)
-        return tuple(symbols)
-
-    def inputs(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
-        """Declare inputs: forces, torques, commands given at every instant."""
-        new = self.workspace.inputs(names)
-        for symbol in new:
-            self._inputs.setdefault(symbol, 0.0)
-        return new
-
-    def unknowns(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
-        """Declare joint unknowns: components of joint forces used in wrenches, linearly.
-
-        They are taken out of Q as the matrix V, M v' + Vᵀ ε = Q.
-        """
-        new = self.workspace.unknowns(names)
-        self._unknowns += [symbol for symbol in new if symbol not in self._unknowns]
-        return new
-
-    def output(self, name: str, expression: Atom) -> None:
-        """Add an entry to the outputs y."""
-        self._outputs[name] = expression
-
-    def event(self, name: str, expression: Atom) -> None:
-        """Watch an expression: a change of its sign is an event of a simulation."""
-        if name in self._events:
-            raise ModelError(f"{self.name}: two events are called {name}")
-        self._events[name] = self.workspace.atom(expression)
-
-    def explicit(self, coordinate: Atom, expression: Atom) -> None:
-        """Give a dependent coordinate in closed form, as a function of the others."""
-        if coordinate not in self._coordinates:
-            raise ModelError(f"{self.name}: {coordinate!r} is not one of its coordinates")
-        self._explicit[coordinate] = self.workspace.atom(expression)
-
-    def start(self, values: Mapping[Atom | str, float] | None = None, /, **named: float) -> None:
-        """Set where a motion starts: values of coordinates and velocities, by symbol or name.
-
-        They are a first guess where constraints leave no choice; what is not given is 0.
-        """
-        symbols = {symbol.name: symbol for symbol in (*self.q, *self.v)}
-        given = {k if isinstance(k, str) else k.name: x for k, x in (values or {}).items()}
-        for name, value in (given | named).items():
-            if name not in symbols:
-                known = ", ".join(symbols)
-                raise ModelError(f"{self.name}: {name} is no coordinate or velocity of {known}")
-            self._start[symbols[name]] = float(value)
-
-    @property
-    def multipliers(self) -> list[Atom]:
-        """The symbols of the multipliers, in the order of the rows of the constraints."""
-        return [c.multiplier for c in self._constraints.ordered]
 
     # --------------------------------------------------------------- what moves
 
@@ -368,15 +220,6 @@ class SymbolicSystem:
         twin._parameters = dict(parameters)
         return twin
 
-    def _vector(self, base: Base, components: Sequence[Atom | float] | Vector) -> Vector:
-        if isinstance(components, Vector):
-            return components
-        if not isinstance(components, Sequence):
-            raise DomainError(f"{components!r} is not a vector; use base.vector(x, y, z)")
-        if len(components) != 3:
-            raise DomainError(f"three components are needed, not {len(components)}")
-        return base.vector(components[0], components[1], components[2])
-
     # ---------------------------------------------------------------- what acts
 
     def wrench(
@@ -466,76 +309,6 @@ class SymbolicSystem:
     def _add(self, element: forces.Element) -> None:
         self.wrenches += element.wrenches
         self.potentials.append(element.potential)
-
-    # -------------------------------------------------------------- constraints
-
-    def constrain(self, *equations: Atom, name: str = "") -> tuple[Constraint, ...]:
-        """Geometric equations: each expression of q and t is held at zero."""
-        return tuple(self._constraints.add(e, name, geometric=True) for e in equations)
-
-    def constrain_velocity(self, *equations: Atom, name: str = "") -> tuple[Constraint, ...]:
-        """Non-holonomic equations: each expression, linear in the velocities, is held at zero."""
-        return tuple(self._constraints.add(e, name, geometric=False) for e in equations)
-
-    def close(
-        self, first: Point, second: Point, axes: str = "xyz", name: str = ""
-    ) -> tuple[Constraint, ...]:
-        """Hold two points together along axes of the inertial base.
-
-        The velocity equations are written with the velocity operator, which gives fewer operations
-        than differentiating the positions.
-        """
-        gap = position(first, second).components(self.base)
-        speed = (
-            velocity(self.space.inertial, second) - velocity(self.space.inertial, first)
-        ).components(self.base)
-        made = []
-        for axis in axes:
-            if axis not in "xyz":
-                raise DomainError(f"{axis!r} is not an axis; use x, y, z")
-            k = "xyz".index(axis)
-            made.append(self._constraints.add(gap[k], name, geometric=True, speed=speed[k]))
-        return tuple(made)
-
-    def initial(self, *equations: Atom) -> None:
-        """Further equations that fix the initial position."""
-        for equation in equations:
-            self._constraints.check("initial", equation, geometric=True)
-        self._initial += equations
-
-    def initial_velocity(self, *equations: Atom) -> None:
-        """Further equations, linear in the velocities, that fix the initial motion."""
-        for equation in equations:
-            self._constraints.check("initial", equation, geometric=False)
-        self._initial_velocity += equations
-
-    @property
-    def constraint_list(self) -> list[Constraint]:
-        """The constraints in the order in which they were written."""
-        return self._constraints.written
-
-    # ---------------------------------------------------------------- operators
-
-    def position(self, start: Point, end: Point) -> Vector:
-        """The vector from one point to another."""
-        return position(start, end)
-
-    def velocity(self, point: Point, frame: Frame | None = None, of: Solid | None = None) -> Vector:
-        """The velocity of a point, or of a point as if it belonged to a solid."""
-        observer = frame or self.space.inertial
-        return velocity(observer, point) if of is None else velocity_in(observer, point, of)
-
-    def acceleration(self, point: Point, frame: Frame | None = None) -> Vector:
-        """The acceleration of a point."""
-        return acceleration(frame or self.space.inertial, point)
-
-    def angular_velocity(self, base: Base, observer: Base | None = None) -> Vector:
-        """The angular velocity of a base."""
-        return angular_velocity(observer or self.base, base)
-
-    def angular_acceleration(self, base: Base, observer: Base | None = None) -> Vector:
-        """The angular acceleration of a base."""
-        return angular_acceleration(observer or self.base, base)
 
     # ---------------------------------------------------------------- equations
 
