@@ -85,8 +85,31 @@ def test_values_may_be_expressions_of_numbers():
 
 
 @pytest.mark.parametrize(
+    ("text", "radians"),
+    [
+        ("40*deg", 0.6981317007977318),
+        ("40deg", 0.6981317007977318),
+        ("-40 deg", -0.6981317007977318),
+        ("1e2deg + .5deg", 1.7540558982543014),
+        ("pi/2 - 90.0deg", 0.0),
+        ("sin(30deg)", 0.5),
+        ("deg", 0.017453292519943295),
+    ],
+)
+def test_angles_may_be_given_in_degrees(text, radians):
+    assert assignments("--q", [f"theta={text}"])["theta"] == pytest.approx(radians, abs=1e-15)
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
-    [("theta", "name=value"), ("=3", "name=value"), ("a=", "name=value"), ("a=x", "not a number")],
+    [
+        ("a=40degree", "not a number"),
+        ("a=x2deg", "not a number"),
+        ("theta", "name=value"),
+        ("=3", "name=value"),
+        ("a=", "name=value"),
+        ("a=x", "not a number"),
+    ],
 )
 def test_a_value_that_cannot_be_read_is_shown(text, said):
     with pytest.raises(ModelError, match=said):

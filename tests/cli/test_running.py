@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import biela as bl
 from biela.cli import running
-from biela.cli.demo import hoecken
+from biela.cli.demo import activation, hoecken
 from biela.cli.main import app
 from tests.cli.models_on_disk import LOOP, PENDULUM
 
@@ -37,9 +37,9 @@ def test_a_run_leaves_results_plots_and_an_animation(folder):
     assert left == pictures | {"results.npz", "results.csv", "animation.html"}
     for said in (
         "2: a, b",
-        "2: glued_1, again_2",
+        "2: glued_1, again_1",
         "mobility",
-        "again_2 depends on glued_1",
+        "again_1 depends on glued_1",
         "real time",
     ):
         assert said in result.output
@@ -143,8 +143,8 @@ def test_info_shows_parts_values_sizes_and_freedoms(folder):
     assert result.exit_code == 0, result.output
     for said in (
         "2: bar_first, bar_second",
-        "2: glued_1, again_2",
-        "again_2 depends on glued_1",
+        "2: glued_1, again_1",
+        "again_1 depends on glued_1",
         "1 at the start",
         "arithmetic operations",
         "└── second: about y by -b",
@@ -200,6 +200,19 @@ def test_the_demonstration_leaves_pictures_a_film_a_page_and_a_simulator(folder)
     page = Path("shown/linkage.html").read_text(encoding="utf-8")
     assert "Hoecken" in page
     assert "× real time" in result.output
+
+
+def test_the_demonstration_says_how_biela_becomes_a_command(folder, monkeypatch):
+    script = folder / "env" / "bin" / "activate"
+    script.parent.mkdir(parents=True)
+    script.touch()
+    command = script.with_name("biela")
+    monkeypatch.setattr("sys.prefix", str(folder / "env"))
+    monkeypatch.setenv("PATH", str(folder))
+    assert activation().split()[:2] == [".", "env/bin/activate"]
+    command.touch(0o755)
+    monkeypatch.setenv("PATH", str(command.parent))
+    assert activation() == ""
 
 
 def test_the_linkage_of_the_demonstration_draws_a_line_for_half_a_turn():

@@ -398,3 +398,47 @@ def test_regrouped_code_has_fewer_operations(make, through, share):
     before = s.equations().count()["M Q"].arithmetic
     after = regrouped(s, through).system.equations().count()["M Q"].arithmetic
     assert after < share * before
+
+
+# --------------------------------------------------------------------------- units
+
+
+def in_units(s: bl.SymbolicSystem, lengths: set[str], scale: float) -> Any:
+    """The values of the parameters with some of them, the lengths, measured by another unit."""
+    return np.array(
+        [x * (scale if p.name in lengths else 1) for p, x in s.parameter_values.items()]
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "lengths", "count"),
+    [
+        (four_bar, "l1 l2 l3 l4", 8),
+        (slider_crank, "r l", 6),
+        (lambda: puma(3), "a2 a3 d3 d4", 15),
+        (scara, "a b", 8),
+    ],
+)
+@pytest.mark.parametrize("scale", [1e-5, 1e-3, 1.0, 1e3])
+def test_as_many_parameters_are_seen_in_any_unit_of_length(make, lengths, count, scale):
+    s = make()
+    K = regressor(s)
+    found = base_parameters(K, in_units(s, set(lengths.split()), scale))
+    assert len(found.independent) == count
+
+
+def test_regrouping_factors_are_lengths_in_the_unit_of_the_mechanism():
+    """By powers of the unit: a mass enters a first moment by a length, an inertia by its square."""
+    s = slider_crank()
+    K = regressor(s)
+    metres, millimetres = (
+        base_parameters(K, in_units(s, {"r", "l"}, scale)) for scale in (1.0, 1e3)
+    )
+    assert metres.independent == millimetres.independent
+    assert metres.dependent == millimetres.dependent
+    powers = np.array([0 if n.endswith(".m") else 1 if ".m" in n else 2 for n in K.names])
+    rows, columns = powers[list(metres.independent)], powers[list(metres.dependent)]
+    unit = 1e3 ** (rows[:, None] - columns)
+    np.testing.assert_allclose(millimetres.regrouping / unit, metres.regrouping, atol=1e-9)
+    # some factors are lengths indeed
+    assert np.abs(metres.regrouping[unit > 1]).max() > 0.1

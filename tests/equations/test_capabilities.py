@@ -143,7 +143,7 @@ def test_lines_join_each_point_to_the_one_it_is_placed_from():
     system = four_bar().equations().system
     drawing = system.drawing
     assert drawing is not None
-    joined = {(drawing.points[a], drawing.points[b]): name for name, a, b in drawing.links}
+    joined = {(drawing.points[k.first], drawing.points[k.second]): k.name for k in drawing.links}
     origin = drawing.points[0]
     assert joined == {
         (origin, "A"): "bar1",

@@ -119,7 +119,7 @@ def test_non_holonomic_equations_are_stacked_below_the_geometric_ones():
     assert (len(level.Phi), len(level.dPhi)) == (3, 4)
     assert (len(level.Phi_q), len(level.Phi_v)) == (3, 4)
     names = s.equations().system.multipliers
-    assert names == ("rim_1", "plane_2", "parallel_3", "rolling_4")
+    assert names == ("rim_1", "plane_1", "parallel_1", "rolling_1")
 
 
 def test_geometric_equations_come_first_even_if_written_last():
@@ -129,7 +129,7 @@ def test_geometric_equations_come_first_even_if_written_last():
     s.constrain_velocity(x.velocity - y.velocity, name="late")
     s.constrain(x * y - 1, name="early")
     eq = s.equations()
-    assert eq.system.multipliers == ("early_2", "late_1")
+    assert eq.system.multipliers == ("early_1", "late_1")
     assert eq.system.geometric == 1
     np.testing.assert_allclose(eq.system.evaluate("Phi_v", [2.0, 3.0]), [[3, 2], [1, -1]])
 
@@ -266,3 +266,50 @@ def test_moving_along_the_constraints_keeps_them():
     start = numbers(level.Phi, values)
     drift = [np.abs(numbers(level.Phi, moved(values, tau)) - start).max() for tau in (0.01, 0.02)]
     assert drift[1] / drift[0] == pytest.approx(8, rel=0.2)  # what is left is of third order
+
+
+# ------------------------------------------------------- equations that constrain nothing
+
+
+@pytest.mark.parametrize("ask", ("constrain", "initial"))
+def test_a_geometric_equation_has_a_coordinate(point, ask):
+    (l,) = point.parameters(l=1.0)
+    with pytest.raises(ModelError, match="no coordinate in it, only l,"):
+        getattr(point, ask)(l - 1)
+    with pytest.raises(ModelError, match=f"no coordinate in it, only {point.time.name},"):
+        getattr(point, ask)(point.time - 1)
+
+
+@pytest.mark.parametrize("ask", ("constrain_velocity", "initial_velocity"))
+def test_a_velocity_equation_has_a_velocity(point, ask):
+    with pytest.raises(ModelError, match=r"no velocity in it, only x, .*use constrain"):
+        getattr(point, ask)(point.q[0] - 1)
+
+
+@pytest.mark.parametrize("ask", ("constrain", "constrain_velocity", "initial", "initial_velocity"))
+def test_an_equation_is_not_a_number(point, ask):
+    for zero in (0.0, point.q[0] - point.q[0]):
+        with pytest.raises(ModelError, match="is always zero"):
+            getattr(point, ask)(zero)
+    with pytest.raises(ModelError, match="is the number 2 and never zero"):
+        getattr(point, ask)(2.0)
+
+
+def test_closing_a_planar_mechanism_along_all_axes_adds_no_row_across_its_plane():
+    closed = []
+    for axes in ("xyz", "xy"):
+        s = bl.SymbolicSystem("planar")
+        a, b = s.coordinates("a b")
+        first = s.base.rotated("b1", "z", a)
+        end = s.origin.offset("A", first.vector(0.3, 0, 0))
+        end = end.offset("B", first.rotated("b2", "z", b).vector(1.0, 0, 0))
+        closed.append(s.close(end, s.origin.offset("C", s.base.vector(1, 0, 0)), axes=axes))
+        level = s.constraints()
+        assert (len(level.Phi), len(level.dPhi)) == (2, 2)
+    assert [c.equation.ref for c in closed[0]] == [c.equation.ref for c in closed[1]]
+
+
+def test_closing_points_that_never_part_is_refused(point):
+    with pytest.raises(ModelError, match="O and P never part along z: there is nothing to close"):
+        point.close(point.origin, point.space.points["P"], axes="z")
+    assert point.constraint_list == []

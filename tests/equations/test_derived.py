@@ -7,6 +7,7 @@ import pytest
 
 import biela as bl
 from biela.equations import SymbolicSystem
+from biela.errors import ModelError
 
 
 def lifted(toward: bl.Toward | None = None) -> SymbolicSystem:
@@ -75,3 +76,11 @@ def test_the_whole_system_is_exported_as_one_function(tmp_path):
     text = paths[0].read_text(encoding="utf-8")
     assert "def lifted_all(" in text
     assert "def lifted_M_Q(" in text
+
+
+@pytest.mark.parametrize("name", ("energy", "M_Q", "accelerations"))
+@pytest.mark.parametrize("ask", ("joint", "latex", "text"))
+def test_what_is_no_matrix_is_refused_with_the_names_of_those_there_are(ask, name):
+    eq = lifted().equations()
+    with pytest.raises(ModelError, match=rf"{name} of .* none of the matrices, which are M, Q, V"):
+        getattr(eq, ask)(name)

@@ -141,3 +141,80 @@ def test_two_inertias_of_one_solid_are_refused():
     I = s.base.inertia(1, 1, 1)
     with pytest.raises(ModelError, match="solid a has an inertia about its point and one about"):
         s.solid("a", s.origin, s.base, 1.0, inertia=I, central_inertia=I)
+
+
+# ------------------------------------------------------------------------- springs of no length
+
+
+def tied(length, **more) -> tuple[bl.SymbolicSystem, tuple]:
+    """A mass on a spring from the origin, free in space."""
+    s = bl.SymbolicSystem("tied")
+    x = s.coordinates("x y z")
+    at = s.origin.offset("P", s.base.vector(*x))
+    bob = s.solid("bob", at=at, base=s.base, mass=2.0)
+    s.spring("tie", (None, s.origin), (bob, at), stiffness=30.0, length=length, **more)
+    return s, x
+
+
+def test_a_spring_of_no_length_is_regular_where_its_points_meet():
+    s, _ = tied(0)
+    eq = s.equations()
+    q = np.array([0.3, -0.4, 1.2])
+    np.testing.assert_allclose(eq.forces(q, np.ones(3)), -30.0 * q, rtol=1e-14)
+    np.testing.assert_array_equal(eq.forces(np.zeros(3), np.ones(3)), np.zeros(3))
+    K, _ = eq.system.evaluate("tangents", np.zeros(3))
+    np.testing.assert_allclose(K, 30.0 * np.eye(3), rtol=1e-14)
+    _, potential = eq.system.evaluate("energy", q)
+    assert potential == pytest.approx(15.0 * 1.69, rel=1e-14)
+
+
+def test_a_spring_of_no_length_is_the_limit_of_short_ones():
+    q = np.array([0.3, -0.4, 1.2])
+    none, short = (tied(length)[0].equations().forces(q, np.zeros(3)) for length in (0, 1e-9))
+    np.testing.assert_allclose(short, none + 30.0 * 1e-9 * q / 1.3, rtol=1e-14)
+
+
+def test_a_damper_of_no_length_stays_in_its_line():
+    s, _ = tied(0, damping=3.0, force=2.0)
+    q, v = np.array([0.3, -0.4, 1.2]), np.array([1.0, 2.0, -0.5])
+    along = q / np.linalg.norm(q)
+    expected = -30.0 * q - 3.0 * (along @ v) * along + 2.0 * along
+    np.testing.assert_allclose(s.equations().forces(q, v), expected, rtol=1e-13)
+
+
+# --------------------------------------------------------------------------- what is refused
+
+
+def test_the_ends_of_a_spring_are_pairs_of_a_solid_and_a_point():
+    s, _ = tied(0)
+    P, bob = s.space.points["P"], s.solids[0]
+    for wrong in (P, (P, bob), (bob,), None, "P"):
+        with pytest.raises(ModelError, match=r"an end of k is a pair \(solid, point\)"):
+            s.spring("k", (None, s.origin), wrong, stiffness=1.0)
+        with pytest.raises(ModelError, match=r"an end of k is a pair \(solid, point\)"):
+            s.bushing("k", wrong, (bob, P), stiffness=K)
+    other = bl.SymbolicSystem("other")
+    with pytest.raises(ModelError, match="point O of k belongs to another system, other"):
+        s.spring("k", (None, other.origin), (bob, P), stiffness=1.0)
+    assert len(s.wrenches) == 1
+
+
+def test_a_bushing_has_three_values_along_the_axes_of_a_base():
+    s, _ = tied(0)
+    ends = (None, s.origin), (s.solids[0], s.space.points["P"])
+    with pytest.raises(DomainError, match=r"stiffness of bushing b is three values.*not 3\.0"):
+        s.bushing("b", *ends, stiffness=3.0)
+    with pytest.raises(DomainError, match=r"damping of bushing b is three values.*not 0\.1"):
+        s.bushing("b", *ends, stiffness=K, damping=0.1)
+    with pytest.raises(ModelError, match=r"bushing b: base is that of its frame.*not 'xyz'"):
+        s.bushing("b", *ends, stiffness=K, base="xyz")
+
+
+@pytest.mark.parametrize("value", (float("nan"), float("inf")))
+def test_a_stiffness_that_is_no_finite_number_is_refused(value):
+    s, _ = tied(0)
+    ends = (None, s.origin), (s.solids[0], s.space.points["P"])
+    with pytest.raises(DomainError, match=str(value)):
+        s.spring("k", *ends, stiffness=value)
+    with pytest.raises(DomainError, match=str(value)):
+        s.bushing("b", *ends, stiffness=(1.0, value, 1.0))

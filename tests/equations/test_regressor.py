@@ -8,6 +8,7 @@ import pytest
 import biela as bl
 from biela.equations.base_parameters import base_parameters
 from biela.equations.regressor import regressor
+from tests.mechanisms import ALGEBRAS
 
 
 def chain(joints: int, seed: int = 0) -> bl.SymbolicSystem:
@@ -44,7 +45,45 @@ def test_the_regressor_does_not_depend_on_the_inertial_parameters():
     K = regressor(s)
     used = {x.name for x in s.workspace if x.ref in s.workspace.table.live(
         e.ref for row in K.K for e in row)}  # fmt: skip
-    assert used == {"q1", "q2", "dq1", "dq2", "ddq1", "ddq2"}
+    # the first turn is about the vertical: its angle changes nothing
+    assert used == {"q2", "dq1", "dq2", "ddq1", "ddq2"}
+
+
+@pytest.mark.parametrize("joints", [2, 3, 4])
+def test_the_regressor_with_mass_and_forces_computes_what_they_share_once(joints):
+    s = chain(joints)
+    eq, K = s.equations(), regressor(s)
+    joint = K.joint()
+    assert [a.name for a in joint.inputs] == ["t", "q", "v", "u", "p", "a"]
+    apart = K.function().count.arithmetic + eq.joint("M", "Q").count.arithmetic
+    assert joint.count.arithmetic < 0.97 * apart
+    q, v, a = np.random.default_rng(4).normal(size=(3, joints))
+    p = eq.system.parameters
+    found = joint(0.0, q, v, [], p, a)
+    expected = K.function()(0.0, q, v, a, p), eq.mass(q), eq.forces(q, v)
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("algebra", ALGEBRAS, ids=str)
+def test_the_regressor_is_derived_by_the_smallest_of_algebras_that_agree(algebra):
+    s = chain(3)
+    chosen, other = regressor(s), regressor(s, algebra)
+    assert chosen.function().count.arithmetic <= other.function().count.arithmetic
+    q, v, a = np.random.default_rng(5).normal(size=(3, 3))
+    p = s.equations().system.parameters
+    expected = chosen.function()(0.0, q, v, a, p)
+    np.testing.assert_allclose(other.function()(0.0, q, v, a, p), expected, rtol=1e-11, atol=1e-11)
+
+
+def test_the_joint_function_takes_inputs_and_multipliers_where_the_forces_do():
+    s = chain(1)
+    (tau,) = s.inputs("tau")
+    s.wrench(s.solids[0], moment=(0, 0, tau))
+    K, _, Q = regressor(s).joint()(0.0, [0.3], [0.2], [2.5], s.equations().system.parameters, [0.1])
+    still = s.equations().forces([0.3], [0.2], u=[0.0])
+    assert Q[0] - still[0] == pytest.approx(2.5)
+    assert K.shape == (1, 10)
 
 
 def test_a_pendulum_about_a_fixed_vertical_axis_shows_one_inertia():

@@ -259,7 +259,7 @@ def test_without_multipliers_in_wrenches_no_function_takes_them():
 def test_matrices_together_take_no_more_operations_than_apart():
     for build in (four_bar, block_pendulum, crank_rod_disc):
         counts = build().equations().count()
-        for names in ("M Q", "Phi_q Phi", "Phi_v gamma"):
+        for names in ("M Q", "Phi_q Phi", "Phi_v dPhi", "Phi_v gamma"):
             if names in counts:
                 apart = sum(counts[name].thesis for name in names.split())
                 assert counts[names].thesis <= apart
@@ -294,13 +294,25 @@ def test_a_joint_function_gives_what_its_parts_give():
 # ------------------------------------------------------------------------------ exporting
 
 
+def started_disc() -> bl.SymbolicSystem:
+    """A rolling disc held at one coordinate, with equations for where and how it starts."""
+    s = rolling_disc()
+    x, _, heading, spin = s.q
+    s.constrain(x - bl.sin(s.time))
+    s.initial(heading - 0.3, spin * bl.cos(heading))
+    s.initial_velocity(spin.velocity - 2, x.velocity - heading * spin.velocity)
+    return s
+
+
 @pytest.mark.gcc
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-@pytest.mark.parametrize("build", [four_bar, crank_rod_disc], ids=lambda b: b.__name__)
+@pytest.mark.parametrize(
+    "build", [four_bar, crank_rod_disc, started_disc], ids=lambda b: b.__name__
+)
 def test_exported_c_gives_the_same_numbers(build, tmp_path: Path):
     eq = build().equations()
     header, source = eq.export("c", tmp_path)
-    # the names are those of the header: each matrix, M with Q, and everything together
+    # the names are those of the header: each matrix, pairs of them, and everything together
     names = re.findall(r"^void (\w+)\(", header.read_text(), flags=re.M)
     library = tmp_path / "model.so"
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
@@ -316,7 +328,14 @@ def test_exported_c_gives_the_same_numbers(build, tmp_path: Path):
         "u": rng.uniform(-1, 1, len(system.u)),
         "p": system.parameters,
     }
-    functions = [*(system[name] for name in eq.expressions), eq.joint("M", "Q"), eq.joint()]
+    functions = [system[name] for name in eq.expressions]
+    for pair in (("M", "Q"), ("Phi_q", "Phi"), ("Phi_v", "dPhi"), ("Phi_v", "gamma")):
+        if all(name in eq.expressions for name in pair):
+            functions.append(eq.joint(*pair))
+    functions.append(eq.joint())
+    if build is started_disc:
+        wanted = {f"disc_Init{end}" for end in ("", "_q", "_v", "_beta")}
+        assert wanted | {"disc_Phi_q_Phi", "disc_Phi_v_dPhi"} <= set(names)
     for name, function in zip(names, functions, strict=True):
         inputs = [given[a.name] for a in function.inputs]
         outputs = [np.full(a.size, np.nan) for a in function.outputs]

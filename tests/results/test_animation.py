@@ -100,7 +100,7 @@ def test_every_kind_of_shape_is_drawn_flat_and_in_space():
 
 def test_the_page_holds_the_data_and_asks_nothing_of_the_network(tmp_path):
     r = swing()
-    film = r.animate(tmp_path / "a.html", fps=10)
+    film = r.animate(tmp_path / "a.html", fps=10, speed=1.0)
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert page == film.html()
     assert not re.search(r"https?:|//[a-z]|\bsrc=|<link|@import|url\(|fetch\(|@[A-Z]+@", page)
@@ -113,7 +113,7 @@ def test_the_page_holds_the_data_and_asks_nothing_of_the_network(tmp_path):
 
 
 def test_the_page_of_a_scene_in_space_has_all_shapes():
-    data = data_of(spatial().animate(fps=4).html())
+    data = data_of(spatial().animate(fps=4, speed=1.0).html())
     assert data["flat"] == "" and len(data["times"]) == 5
     kinds = [item["kind"] for item in data["items"]]
     assert sorted(kinds) == ["disc", "disc", "line", "mesh", "mesh", "mesh", "path"]
@@ -139,7 +139,7 @@ def test_an_mp4_is_fed_to_ffmpeg_frame_by_frame(tmp_path, monkeypatch):
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     with matplotlib.rc_context({"animation.ffmpeg_path": str(program)}):
-        swing().animate(tmp_path / "a.mp4", fps=5, size=(121, 101))
+        swing().animate(tmp_path / "a.mp4", fps=5, speed=1.0, size=(121, 101))
     assert (tmp_path / "a.mp4").stat().st_size == 11 * 120 * 100 * 4
 
 
@@ -185,6 +185,15 @@ def test_a_scene_at_rest_and_a_lazy_scene_can_be_shown():
 
     r = Results("rest", [0.0, 1.0], {}, scene=scene)
     assert not made
-    assert len(data_of(r.animate(fps=2).html())["times"]) == 3
+    assert len(data_of(r.animate(fps=2, speed=1.0).html())["times"]) == 3
     r.draw(1.0)
     assert len(made) == 1
+
+
+def test_a_short_run_is_shown_in_slow_motion():
+    t = np.linspace(0.0, 0.3, 31)
+    points = np.stack([np.cos(t), 0 * t, np.sin(t)], axis=1)
+    r = Results("short", t, {}, scene=Scene([Dot("tip", points)]))
+    assert r.animate().speed == pytest.approx(0.1)
+    assert r.animate(speed=1.0).speed == 1.0
+    assert swing().animate().speed == pytest.approx(min(1.0, swing().t[-1] / 3))

@@ -238,3 +238,34 @@ def test_euler_angles_need_as_many_axes():
 def test_the_root_is_turned_from_nothing():
     with pytest.raises(DomainError, match="root of the bases"):
         _ = space().root.rotation
+
+
+# ------------------------------------------------------- what a position may depend on
+
+WAYS = {
+    "about an axis": lambda base, e: base.rotated("b", "-x", 2 * e),
+    "about a direction": lambda base, e: base.rotated("b", (1, 1, 0), e),
+    "euler": lambda base, e: base.euler("b", "zxz", (0.1, e, 0.2)),
+    "by_matrix": lambda base, e: base.by_matrix("b", [[1, 0, 0], [0, 1, 0], [0, 0, 1 + e]]),
+    "by_euler_parameters": lambda base, e: base.by_euler_parameters("b", [1, 0, e, 0]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("kind", ("velocity", "acceleration", "input", "unknown"))
+def test_a_turn_depends_on_position_and_time_only(way, kind):
+    s = space()
+    ws = s.workspace
+    q = ws.coordinate("q")
+    symbols = {
+        "velocity": q.velocity,
+        "acceleration": q.acceleration,
+        "input": ws.input("u"),
+        "unknown": ws.unknowns("e")[0],
+    }
+    wrong = symbols[kind]
+    with pytest.raises(DomainError, match=rf"base b depends on {wrong.name} \({kind}\)"):
+        way(s.root, q * wrong)
+    # nothing is left behind, and what is allowed is taken
+    way(s.root, q * ws.time + ws.parameter("p") * ws.symbol("free"))
+    assert "b" in s.bases

@@ -137,3 +137,50 @@ def test_a_spring_pulls_its_ends_together(system):
         [-0.6 * tension, -0.8 * tension, 0],
         **ROUNDING,
     )
+
+
+# ----------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize("kind", ("velocity", "acceleration", "input", "unknown"))
+def test_the_place_of_a_point_depends_on_position_and_time_only(system, kind):
+    (x,), (u,), (e,) = system.coordinates("x"), system.inputs("u"), system.unknowns("e")
+    wrong = {"velocity": x.velocity, "acceleration": x.acceleration, "input": u, "unknown": e}[kind]
+    turned = system.base.rotated("b", "z", x)
+    with pytest.raises(DomainError, match=rf"point P depends on {wrong.name} \({kind}\)"):
+        system.origin.offset("P", system.base.vector(x, 0, 0) + turned.vector(0, wrong**2, 0))
+    free = system.workspace.symbol("free")
+    (p,) = system.parameters(p=1.0)
+    system.origin.offset("P", turned.vector(x * p, system.time, free))
+
+
+def test_a_point_is_placed_by_a_vector_and_not_by_numbers(system):
+    with pytest.raises(DomainError, match=r"P: \(1, 0, 0\) is not a vector.*base\.vector\(x"):
+        system.origin.offset("P", (1, 0, 0))
+
+
+def test_the_direction_of_a_wrench_is_a_toward(system):
+    a = system.solid("a", at=system.origin, base=system.base, mass=1.0)
+    with pytest.raises(DomainError, match=r"wrench push on a: toward is one of Toward\..*'UP'"):
+        system.wrench(a, (1, 0, 0), name="push", toward="UP")
+    assert not system.wrenches
+
+
+def test_a_wrench_does_not_mix_two_systems(system):
+    other = bl.SymbolicSystem("other")
+    here = system.solid("here", at=system.origin, base=system.base, mass=1.0)
+    there = other.solid("there", at=other.origin, base=other.base, mass=1.0)
+    vector = other.base.vector(1, 0, 0)
+    for wrong in (
+        {"force": vector},
+        {"moment": vector},
+        {"force": (1, 0, 0), "at": other.origin},
+        {"force": (1, 0, 0), "reaction_on": there},
+    ):
+        with pytest.raises(BielaError, match="other"):
+            system.wrench(here, **wrong)
+    with pytest.raises(BielaError, match="solid there belongs to another system, other"):
+        system.wrench(there, (1, 0, 0))
+    with pytest.raises(DomainError, match="acts through a point, and 'P' is none"):
+        system.wrench(here, (1, 0, 0), at="P")
+    assert not system.wrenches

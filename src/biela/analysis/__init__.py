@@ -14,6 +14,7 @@ from biela.analysis.equilibrium import Equilibrium, equilibria, equilibrium, hol
 from biela.analysis.formulations import FORMULATIONS, Options
 from biela.analysis.initial import InitialState, initial_problem
 from biela.analysis.inverse_dynamics import inverse_dynamics
+from biela.analysis.joint_unknowns import joint_unknowns
 from biela.analysis.kinematics import kinematics
 from biela.analysis.linear_system import LinearSystem, Mode
 from biela.analysis.linearisation import Linearisation, linearise
@@ -43,6 +44,7 @@ __all__ = [
     "holding_inputs",
     "initial_problem",
     "inverse_dynamics",
+    "joint_unknowns",
     "kinematics",
     "linearise",
     "reactions",

@@ -133,9 +133,13 @@ class AlphaStepper:
         )
         self._h, self._stride = h, stride
         self._steps = self._iterations = self.leaps = 0
+        self.pause = 5000
 
-    def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
+    def start(
+        self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
+    ) -> None:
         """Begin with the state (q, v, v', λ)."""
+        self._now = t
         nq, nv, _ = self._sizes
         q, v, vdot, lam = np.split(x, np.cumsum([nq, nv, nv]))
         self._method.start(t, q, v, vdot, lam, p)
@@ -147,9 +151,16 @@ class AlphaStepper:
 
     def advance(self, count: int) -> Progressed:
         """Go on for so many output times."""
-        times = self._times[:count]
-        run = self._method.advance(self._h, len(times), self._stride)
+        times = self._times[: max(1, min(count, self.pause // self._stride))]
+        # the last output may come after less than a stride
+        whole = [t for t in times if round((t - self._now) / self._h) % self._stride == 0]
+        times, stride = times[: len(whole)], self._stride
+        if not len(times):
+            times = self._times[:1]
+            stride = round((float(times[0]) - self._now) / self._h)
+        run = self._method.advance(self._h, len(times), stride)
         rows = len(run.times) - 1
+        self._now = float(run.times[-1])
         states = np.concatenate([run.q, run.v, run.vdot, run.lam], axis=1)[1:]
         self._times = self._times[rows:]
         self._steps, self._iterations = run.steps, run.iterations

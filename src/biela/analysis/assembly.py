@@ -113,7 +113,10 @@ def assemble(
     for index, value in held.items():
         guess[index] = value
     if not signs and not near:
-        return _assembled(system, guess, held, t, u, p, conditions=q is None and not hold)
+        if not hold:
+            place, iterations = _near(system, guess, q, t, u, p)
+            return _described(_Equations(system, t, u, p, q is None), place, iterations)
+        return _assembled(system, guess, held, t, u, p, conditions=False)
     found = branches(
         system, guess, hold=hold, t=t, parameters=p, inputs=u, restarts=restarts, seed=seed
     )
@@ -124,8 +127,15 @@ def assemble(
             f"{dict(signs or {})}"
         )
     if near:
-        place = _held(system, near)
-        wanted.sort(key=lambda a: sum((a.q[i] - value) ** 2 for i, value in place.items()))
+        pose = _held(system, near)
+        turns = np.array([entry.unit == "rad" for entry in system.q])
+        target = guess.copy()
+        target[list(pose)] = list(pose.values())
+
+        def distance(found: Assembly) -> float:
+            return float(np.linalg.norm(_apart(found.q.copy(), target, turns)[list(pose)]))
+
+        wanted.sort(key=distance)
     return wanted[0]
 
 
@@ -175,7 +185,7 @@ def branches(
         # in the turn of the guess, between minus and plus half a turn
         place = _unwound(equations, solution.x, 2 * np.pi * np.round(guess / (2 * np.pi)))
         if all(np.abs(_apart(place, a.q, turns)).max() > 1e-6 for a in found):
-            found.append(_described(equations, place, solution))
+            found.append(_described(equations, place, solution.iterations))
     if not found:
         raise AssemblyError(_reason(equations, _solved(equations, guess, held), held))
     return sorted(found, key=lambda a: float(np.linalg.norm(_apart(a.q, guess, turns))))
@@ -222,21 +232,99 @@ def initial_state(
 
     Initial conditions of the model hold where the call names nothing itself.
     """
-    equations = _Equations(system, t, u, p, conditions=given[0] is None)
-    if "positions" in system:
-        q = np.asarray(system.evaluate("positions", q, t=t, u=u, p=p))
-    order = _named(system.q, given[0])
-    held = {i: float(q[i]) for i in _free(equations.jacobian(q), order)}
-    solution = _solved(equations, q, held)
-    if solution.status != CONVERGED and held:
-        solution = _solved(equations, q, {})
-        held = {}
-    if solution.status != CONVERGED:
-        raise AssemblyError(_reason(equations, solution, held))
-    place = _unwound(equations, solution.x, q)
+    place, _ = _near(system, q, given[0], t, u, p)
     rows, right = _velocity_equations(system, place, t, u, p, conditions=given[1] is None)
     kept = {i: float(v[i]) for i in _free(rows, _named(system.v, given[1]))}
     return place, _velocity(system, rows, right, v, kept)
+
+
+def consistent(
+    system: System, q: Floats, v: Floats, t: float, u: Floats, p: Floats
+) -> tuple[Floats, Floats]:
+    """The position and velocity nearest to those given that fulfil the constraints.
+
+    Raises:
+        AssemblyError: There are none.
+    """
+    equations = _Equations(system, t, u, p, conditions=False)
+    solution = _solved(equations, q, {})
+    if solution.status != CONVERGED:
+        raise AssemblyError(_reason(equations, solution, {}))
+    rows, right = _velocity_equations(system, solution.x, t, u, p, conditions=False)
+    return solution.x, _velocity(system, rows, right, v, {})
+
+
+def _near(
+    system: System, q: Floats, given: Values, t: float, u: Floats, p: Floats
+) -> tuple[Floats, int]:
+    """An assembly near a guess, and the iterations it took.
+
+    As many of the values named as the constraints leave free are kept, the first ones first; the
+    others choose the branch.
+    """
+    equations = _Equations(system, t, u, p, conditions=given is None)
+    if "positions" in system:
+        q = np.asarray(system.evaluate("positions", q, t=t, u=u, p=p))
+    if given is not None:
+        _check_start(equations, q)
+    order = _named(system.q, given)
+    held = {i: float(q[i]) for i in _free(equations.jacobian(q), order)}
+    solution = _solved(equations, q, held)
+    if solution.status != CONVERGED and held and not isinstance(given, Mapping):
+        # an array, or the start of the model, is a guess as a whole
+        loose = _solved(equations, q, {})
+        named = [i for i in held if system.q[i].given] if given is None else []
+        if loose.status == CONVERGED and not named:
+            solution, held = loose, {}
+    if solution.status != CONVERGED:
+        raise AssemblyError(_reason(equations, solution, held))
+    place = _unwound(equations, solution.x, q)
+    others = [i for i in order if i not in held]
+    if others and np.abs(place[others] - q[others]).max() > 0.1 * (1 + np.abs(q[others]).max()):
+        place = _nearest(equations, q, place, held, others)
+    return place, solution.iterations
+
+
+def _check_start(equations: _Equations, q: Floats) -> None:
+    """Refuse a start in which a constraint that is missed cannot be corrected.
+
+    Raises:
+        AssemblyError: No coordinate changes it there.
+    """
+    residual, rows = equations.residual(q), equations.jacobian(q)
+    for name, missed, row in zip(equations.names, residual, rows, strict=True):
+        if abs(missed) > 1e-6 and not np.abs(row).max() > 1e-12:
+            raise AssemblyError(
+                f"{equations.system.name}: the start is singular: constraint {name} is missed by "
+                f"{missed:.3g} and no coordinate changes it there. Give a start a little away"
+            )
+
+
+def _nearest(
+    equations: _Equations,
+    guess: Floats,
+    found: Floats,
+    held: Mapping[int, float],
+    named: Sequence[int],
+) -> Floats:
+    """Of the branches found from random starts, the nearest in the coordinates named."""
+    turns = np.array([entry.unit == "rad" for entry in equations.system.q])
+    spread = np.where(turns, np.pi, np.maximum(1.0, np.abs(guess)))
+    fixed = [*held, *named]
+    random = np.random.default_rng(0)
+
+    def distance(q: Floats) -> float:
+        return float(np.linalg.norm(_apart(q.copy(), guess, turns)[list(named)]))
+
+    best = found
+    for _ in range(40):
+        start = guess + spread * random.uniform(-1, 1, len(guess))
+        start[fixed] = guess[fixed]
+        solution = _solved(equations, start, held, restarts=0)
+        if solution.status == CONVERGED:
+            place = _unwound(equations, solution.x, guess)
+            best = min(best, place, key=distance)
+    return best
 
 
 # --- the parts ------------------------------------------------------------------------------------
@@ -255,7 +343,8 @@ def _assembled(
     solution = _solved(equations, guess, held)
     if solution.status != CONVERGED:
         raise AssemblyError(_reason(equations, solution, held))
-    return _described(equations, _unwound(equations, solution.x, guess), solution)
+    place = _unwound(equations, solution.x, guess)
+    return _described(equations, place, solution.iterations)
 
 
 def _unwound(equations: _Equations, q: Floats, guess: Floats) -> Floats:
@@ -267,7 +356,9 @@ def _unwound(equations: _Equations, q: Floats, guess: Floats) -> Floats:
     return near if same else q
 
 
-def _solved(equations: _Equations, start: Floats, held: Mapping[int, float]) -> Solution:
+def _solved(
+    equations: _Equations, start: Floats, held: Mapping[int, float], restarts: int = 3
+) -> Solution:
     indices = list(held)
     rows = np.eye(len(start))[indices]
 
@@ -277,10 +368,10 @@ def _solved(equations: _Equations, start: Floats, held: Mapping[int, float]) -> 
     def jacobian(q: Floats) -> Floats:
         return np.concatenate([equations.jacobian(q), rows])
 
-    return damped_newton(residual, jacobian, start, tolerance=TOLERANCE)
+    return damped_newton(residual, jacobian, start, tolerance=TOLERANCE, restarts=restarts)
 
 
-def _described(equations: _Equations, q: Floats, solution: Solution) -> Assembly:
+def _described(equations: _Equations, q: Floats, iterations: int) -> Assembly:
     # initial conditions belong to a start, not to the mechanism
     rows = equations.jacobian(q)[: equations.system.geometric]
     dependent = dependent_rows(rows)
@@ -288,7 +379,7 @@ def _described(equations: _Equations, q: Floats, solution: Solution) -> Assembly
     return Assembly(
         q,
         float(np.abs(residual).max(initial=0.0)),
-        solution.iterations,
+        iterations,
         len(q) - (len(rows) - len(dependent)),
         tuple(equations.names[i] for i in dependent),
     )

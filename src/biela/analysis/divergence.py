@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from biela.equations import System
 from biela.results import Results
-from biela.solvers.integrators import NOT_FINITE, STEP_TOO_SMALL
+from biela.solvers.integrators import MEANINGS, NOT_FINITE, STEP_TOO_SMALL
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def explanation(
     elif status == STEP_TOO_SMALL:
         what = "the step became too small for the accuracy asked for"
     else:
-        what = "the bound on the number of steps was reached"
+        what = MEANINGS[status]
     return (
         f"{system.name}: {what} after t = {t:.6g} s ({grown}). {cause} The results until then are "
         f"in the attribute results of this error"

@@ -51,6 +51,13 @@ class Plan:
         for name, value in (("step", step), ("output", output), ("sample_time", sample_time)):
             if value is not None and not (np.isfinite(value) and value > 0):
                 raise ModelError(f"{name} must be a positive time, not {value!r}")
+        if sample_time is not None and not controlled:
+            raise ModelError("sample_time is that of a controller: give control=…, or leave it out")
+        if adaptive and step is not None:
+            raise ModelError(
+                f"integrator {chosen!r} chooses its own steps: leave step out, or use output=… for "
+                f"the time between stored instants"
+            )
         if adaptive:
             interval = output or duration / 500
             count = max(1, int(np.floor(duration / interval * (1 + 1e-12))))
@@ -63,10 +70,11 @@ class Plan:
             return cls(chosen, start, duration, None, 1, times, 1, sample_time or 0.0)
         h = step or 1e-3
         steps = whole_steps(duration, h, "the step")
-        stride = whole_steps(output, h, "the step") if output else max(1, -(-steps // 2000))
+        stride = whole_steps(output, h, "output", of="the step") if output else 0
+        stride = stride or max(1, -(-steps // 2000))
         rows = -(-steps // stride)
         stored: Floats = start + h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))
-        every = whole_steps(sample_time, h, "the step") if sample_time else 1
+        every = whole_steps(sample_time, h, "sample_time", of="the step") if sample_time else 1
         return cls(chosen, start, duration, h, stride, stored, every, every * h)
 
     def stepper(

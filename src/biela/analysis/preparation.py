@@ -46,6 +46,8 @@ def values(system: System, what: str, entries: Sequence[Quantity], given: Values
         ModelError: A name is unknown, or a number is not finite.
         ShapeError: There are too few or too many numbers.
     """
+    if what == "coordinate":
+        given = getattr(given, "q", given)  # an assembly stands for its position
     names = [entry.name for entry in entries]
     found = np.array([entry.value for entry in entries], dtype=float)
     if isinstance(given, Mapping):
@@ -87,6 +89,11 @@ def number(system: System, what: str, value: object) -> float:
         found = np.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         found = np.nan
+    if callable(value) or hasattr(value, "workspace"):
+        raise ModelError(
+            f"{system.name}: {what} must be a number; for one that changes in time write the law "
+            f"into the model, or use a controller: control=…"
+        )
     if not np.isfinite(found):
         raise ModelError(f"{system.name}: {what} is not a finite number: {value!r}")
     return found

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from biela.code import Function
 from biela.equations import System
-from biela.results import Channels, Event, Link, Results, RunStatistics, Scene
+from biela.results import Channels, Dot, Event, Link, Results, RunStatistics, Scene
 
 Floats = npt.NDArray[np.float64]
 
@@ -151,13 +151,15 @@ class Recording:
         drawing = self.system.drawing
         assert drawing is not None, "only asked for with a drawing"
         places = self.evaluate("points")
-        shapes = []
-        for name, first, second in drawing.links:
-            ends = places[:, [first, second]]
-            if name == "ground":
-                shapes.append(Link(name, ends[:1], color="0.6", width=2.0))
+        shapes: list[Link | Dot] = []
+        for link in drawing.links:
+            ends = places[:, [link.first, link.second]]
+            if link.name == "ground":
+                shapes.append(Link(link.name, ends[:1], color="0.6", width=2.0))
+            elif link.slides:
+                shapes.append(Dot(link.name, ends[:, 1], size=14.0))
             else:
-                shapes.append(Link(name, ends))
+                shapes.append(Link(link.name, ends))
         return Scene(shapes)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import dependent_rows
+from biela.analysis.assembly import consistent, dependent_rows
 from biela.analysis.control import Controller
 from biela.analysis.divergence import broken_energy, explanation
 from biela.analysis.formulations import Formulation
@@ -31,6 +31,9 @@ Reaction: TypeAlias = Callable[[float, Floats, Floats], Any]
 
 #: Other kernels and their integrator for a time and position, if those given are a bad choice now.
 Another: TypeAlias = Callable[[float, Floats, "Kernels"], "tuple[Kernels, Stepper] | None"]
+
+#: What formulations with a step of their own use.
+_STEPS: Final = {"augmented3": "trapezoidal rule", "generalised_alpha": "generalised-α"}
 
 #: Native calls are about this long, so that an interrupt is answered soon.
 _CHUNK_SECONDS: Final = 0.1
@@ -65,6 +68,11 @@ class Run:
         u: Floats,
         another: Another | None = None,
     ) -> None:
+        if not isinstance(reactions, Mapping):
+            raise ModelError(
+                f"{system.name}: on_event gives a reaction for each event by its name, such as "
+                f"{{{next(iter(system.events), 'hit')!r}: 'stop'}}, not {reactions!r}"
+            )
         unknown = [name for name in reactions if name not in system.events]
         if unknown:
             known = ", ".join(system.events) or "none"
@@ -78,6 +86,8 @@ class Run:
         self.states: list[Floats] = []
         self.inputs: list[Floats] = []
         self.events: list[Event] = []
+        self._bounced: dict[str, int] = {}
+        self._until = np.inf
 
     def go(
         self, q: Floats, v: Floats, progress: bool | None, began: float, prepared: float
@@ -89,48 +99,53 @@ class Run:
         """
         plan = self.plan
         x = self._start(plan.start, q, v, self.u, plan.times)
+        self._now = (plan.start, x)
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
-        # independent coordinates are looked at often: a dead point may come within a few steps
-        done, chunk = 0, min(8 if self.another is None else 1, len(plan.times))
-        native, violated = 0.0, ""
+        done, native, violated = 0, 0.0, ""
+        if self.another is not None:
+            # independent coordinates are looked at often: a dead point comes within a few steps
+            self.stepper.pause = 2 if plan.adaptive else 10
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
                 while done < len(plan.times) and not stopped:
                     tick = time.perf_counter()
-                    found = self.stepper.advance(chunk)
+                    found = self.stepper.advance(len(plan.times) - done)
                     spent = time.perf_counter() - tick
                     native += spent
                     if len(self.times) == 1 and self.law is not None and len(found.first):
                         # at the start, what the first sample of the controller gave
                         self.inputs[0] = found.first
                     self._store(found.times, found.states, found.inputs)
-                    violated = self._violated()
-                    if violated:
-                        break
+                    self._now = (found.t, found.x)
                     done += len(found.times)
                     if self.law is not None:
                         self.law.raise_failure()
                     status = found.status
+                    violated = self._violated() or self._fallen()
+                    if violated or status not in (EVENT, FINISHED):
+                        break
                     if status == EVENT:
                         stopped = self._react(found.t, found.x, found.fired)
                         status = FINISHED
-                    elif status != FINISHED:
-                        break
                     elif self.another is not None and done < len(plan.times):
                         self._change(self.another, plan.times[done:])
-                    elif spent < _CHUNK_SECONDS:
-                        chunk = min(2 * chunk, 100_000)
+                    elif spent < _CHUNK_SECONDS / 2:
+                        self.stepper.pause = min(2 * self.stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
-                        chunk = max(1, chunk // 2)
+                        self.stepper.pause = max(1, self.stepper.pause // 2)
                     bar.update(float(found.t) - plan.start)
             except KeyboardInterrupt:
                 interrupted = True
+                t, x = self._now
+                if t > self.times[-1][-1]:
+                    self._store(np.array([t]), x[None].copy(), self.inputs[-1][-1:])
         results = self._results(began, prepared, native, interrupted)
         if not violated and self.stepper.leaps:
             violated, until = broken_energy(self.system, results, self.p)
             results = results.between(results.t[0], until)
         if violated:
+            results = results.between(results.t[0], min(self._until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
             said = explanation(self.system, status, results, self.p, plan.step)
@@ -142,24 +157,26 @@ class Run:
         x = self.kernels.formulation.state(t, q, v, np.concatenate([self.p, u]))
         length = np.array([self.plan.step] if self.kernels.whole_step else [], dtype=float)
         inputs = self.kernels.hoisted.complete(np.concatenate([self.p, u, length]))
-        self.stepper.start(t, x, inputs, times)
+        self.stepper.start(t, x, inputs, times, self.plan.start)
         return x
 
     def _change(self, another: Another, times: Floats) -> None:
         """Go on with other independent coordinates, where these have become a bad choice."""
-        t, u = float(self.times[-1][-1]), self.inputs[-1][-1]
+        (t, x), u = self._now, self._held()
         sampled = self.plan.sample_time or 0.0
         if self.law is not None and abs((t - self.plan.start) / sampled % 1.0) > 1e-9:
             return  # the samples of the controller count from the start
         read = self.kernels.formulation.read
-        q, v = read([t], self.states[-1][-1], np.concatenate([self.p, u]))[:2]
+        q, v = read([t], x, np.concatenate([self.p, u]))[:2]
         found = another(t, q, self.kernels)
         if found is None:
             return
         self._close()
         for name, value in self.stepper.counts().items():
             self.costs[name] = self.costs.get(name, 0) + value
+        pause = self.stepper.pause
         self.kernels, self.stepper = found
+        self.stepper.pause = pause
         self._start(t, q, v, u, times)
 
     def _close(self) -> None:
@@ -176,15 +193,16 @@ class Run:
     def _violated(self) -> str:
         """What to say if a constraint does not hold although it is projected onto; else nothing."""
         made, system = self.kernels.formulation, self.system
-        if made.project_q is None or made.threshold > 0:
-            return ""
-        t, x = float(self.times[-1][-1]), self.states[-1][-1]
-        u = self.inputs[-1][-1]
+        drifts = made.name == "multipliers" and made.project_q is None
+        if drifts or made.threshold > 0 or not system.geometric:
+            return self._unloaded()
+        (t, x), u = self._now, self._held()
         q = np.asarray(made.read([t], x, np.concatenate([self.p, u]))[0])
         missed = np.abs(np.atleast_1d(system.evaluate("Phi", q, t=t, u=u, p=self.p)))
         worst = int(np.argmax(missed))
-        if not missed[worst] > 1e-5 * max(1.0, float(np.abs(q).max())):
-            return ""
+        limit = 1e-5 if made.project_q is not None else 1e-2
+        if not missed[worst] > limit * max(1.0, float(np.abs(q).max())):
+            return self._unloaded()
         rows = np.atleast_2d(system.evaluate("Phi_q", q, t=t, u=u, p=self.p))
         dependent = [system.multipliers[i] for i in dependent_rows(rows)]
         reason = (
@@ -196,6 +214,63 @@ class Run:
             f"constraint {system.multipliers[worst]} is missed by {missed[worst]:.3g} at "
             f"t = {t:.6g} s: {reason}"
         )
+
+    def _held(self) -> Floats:
+        """The inputs at the last stored instant."""
+        rows = self.inputs[-1] if self.inputs else self.closed[-1]["u"] if self.closed else None
+        last: Floats = self.u if rows is None else rows[-1]
+        return last
+
+    def _unloaded(self) -> str:
+        """What to say if forces that depend on multipliers were not found; else nothing."""
+        made, system = self.kernels.formulation, self.system
+        if not (system.multipliers and made.unrolled.needs("Q", "lam")):
+            return ""
+        (t, x), u = self._now, self._held()
+        q, v, a, lam = made.read([t], x, np.concatenate([self.p, u]))
+        given: dict[str, Any] = {"t": t, "u": u, "p": self.p}
+        Q = np.asarray(system.evaluate("Q", q, v, lam=lam, **given))
+        inertia = system.evaluate("M", q, **given) @ a
+        reaction = np.atleast_2d(system.evaluate("Phi_v", q, **given)).T @ lam
+        scale = np.abs(Q).max() + np.abs(reaction).max() + np.abs(inertia).max()
+        if not np.abs(inertia + reaction - Q).max() > 1e-4 * scale:
+            return ""
+        return (
+            f"forces that depend on multipliers (friction) are not found at t = {t:.6g} s: the "
+            f"rounds do not converge. Use Options(friction_rounds=200), or look whether the "
+            f"friction locks the mechanism, so that there is no solution"
+        )
+
+    def _turned(self, name: str, direction: int, t: float, q: Floats, v: Floats, u: Floats) -> bool:
+        """Whether a reaction lets the event function go back to where it came from."""
+        if len(q) != len(v):
+            return False
+        k, ahead = self.system.events.index(name), 1e-6
+        values = [
+            np.atleast_1d(self.system.evaluate("events", x, v, t=t, u=u, p=self.p))[k]
+            for x in (q, q + ahead * v)
+        ]
+        return bool((values[1] - values[0]) * direction < 0)
+
+    def _fallen(self) -> str:
+        """What to say if a state stays beyond an event that should have thrown it back."""
+        if not self._bounced or not self.times:
+            return ""
+        (t, x), u = self._now, self._held()
+        if self.events and t <= self.events[-1].time:
+            return ""
+        q, v = self.kernels.formulation.read([t], x, np.concatenate([self.p, u]))[:2]
+        values = np.atleast_1d(self.system.evaluate("events", q, v, t=t, u=u, p=self.p))
+        for name, value in zip(self.system.events, values, strict=True):
+            direction = self._bounced.pop(name, 0)
+            if direction and value * direction > 1e-9 * (1.0 + float(np.abs(q).max())):
+                self._until = self.events[-1].time
+                return (
+                    f"after event {name} at t = {self.events[-1].time:.6g} s the state goes on "
+                    f"beyond it: it comes back faster than can be resolved, or its reaction does "
+                    f"not turn it around. Stop there (return 'stop'), or let the model change"
+                )
+        return ""
 
     def _store(self, times: Floats, states: Floats, inputs: Floats) -> None:
         if not len(times):
@@ -237,7 +312,10 @@ class Run:
                     raise ModelError(f"event {name}: {answer!r} is not a reaction; use 'stop'")
                 stop = True
                 continue
-            q, v = (np.asarray(part, dtype=float) for part in answer)
+            q, v = _answered(system, name, answer)
+            if self._turned(name, int(direction), t, q, v, held[0]):
+                self._bounced[name] = int(direction)
+            q, v = consistent(system, q, v, t, held[0], self.p)
             x = made.state(t, q, v, np.concatenate([self.p, held[0]]))
             self._store(np.array([t]), x[None], held)
         if not stop:
@@ -256,7 +334,8 @@ class Run:
             self.stepper,
             self.costs,
             method=made.name,
-            integrator=self.plan.name,
+            integrator=_STEPS.get(made.name, self.plan.name),
+            time_solves=native * made.solving,
             events=len(self.events),
             time_simulated=float(t[-1] - t[0]),
             time_integration=native,
@@ -265,3 +344,21 @@ class Run:
             more={"time to prepare, s": prepared - began},
         )
         return recording.results(counted, self.events, interrupted)
+
+
+def _answered(system: System, name: str, answer: Any) -> tuple[Floats, Floats]:
+    """The state that a reaction to an event returned.
+
+    Raises:
+        ModelError: It is not a pair of q and v.
+    """
+    try:
+        q, v = (np.asarray(part, dtype=float).reshape(-1) for part in answer)
+    except (TypeError, ValueError):
+        q = v = np.zeros(0)
+    if len(q) != len(system.q) or len(v) != len(system.v):
+        raise ModelError(
+            f"{system.name}: the reaction to event {name} returned {answer!r}; return None, "
+            f"'stop', or the pair (q, v) to go on with"
+        )
+    return q, v

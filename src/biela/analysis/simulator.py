@@ -20,7 +20,7 @@ from biela.analysis.assembly import initial_state
 from biela.analysis.control import Controller, controller
 from biela.analysis.formulations import FORMULATIONS, STEPPING, Options, formulate
 from biela.analysis.formulations.saddle import stiffening
-from biela.analysis.fused import fused_step, worth_fusing
+from biela.analysis.fused import LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.partitioning import independent_velocities, worn_out
 from biela.analysis.plan import Plan
@@ -37,6 +37,10 @@ from biela.solvers.integrators import BOTH, METHODS, Problem
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
 Floats = npt.NDArray[np.float64]
+
+
+#: Methods that update positions and velocities in different ways.
+SPLIT_METHODS = ("semi_implicit_euler", "second_order_euler")
 
 
 class Simulator:
@@ -63,12 +67,22 @@ class Simulator:
         options: Options | None = None,
     ) -> None:
         self.system: System = as_system(model)
+        if "V" in self.system:
+            raise ModelError(
+                f"{self.system.name} has joint unknowns; a simulation takes the multipliers of its "
+                f"constraints instead: leave the unknowns out of the wrenches"
+            )
         if formulation not in FORMULATIONS:
             known = ", ".join(FORMULATIONS)
             raise ModelError(f"formulation {formulation!r} is not known; these are: {known}")
         if isinstance(integrator, str) and integrator not in (*METHODS, *ADAPTIVE_METHODS):
             known = ", ".join((*METHODS, *ADAPTIVE_METHODS))
             raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
+        if formulation in ("index2", "index3") and integrator in SPLIT_METHODS:
+            raise ModelError(
+                f"{self.system.name}: integrator {integrator!r} treats positions and velocities "
+                f"apart, which formulation {formulation!r} does not have in its state"
+            )
         self.formulation, self.integrator = formulation, integrator
         self.options = options or Options()
         self._kernels: dict[tuple[Any, ...], Kernels] = {}
@@ -182,6 +196,7 @@ class Simulator:
         if options.refinements is None:
             options = replace(options, refinements=int(plan.adaptive))
         steps = plan.steps if plan.integrator == "rk4" and not system.events else 0
+        steps = min(steps, LONG_RUN) if steps >= LONG_RUN else min(steps, 1)
         key = (lacking, independent, scale, options, steps)
         if key not in self._kernels:
             self._kernels[key] = self._make(*key)
@@ -198,7 +213,7 @@ class Simulator:
         unrolled = Unrolled(self.system)
         made = formulate(unrolled, self.formulation, options, lacking, scale, independent)
         fused = options.fused if options.fused is not None else worth_fusing(made, steps)
-        if steps and fused and made.project_v is not None:
+        if steps and fused and made.project_v is not None and made.threshold == 0.0:
             step = fused_step(made, options.position_iterations)
             return Kernels(made, hoisted({"f": step}), whole_step=True, project=True)
         if self.formulation == "augmented3":
@@ -230,7 +245,12 @@ class Simulator:
             assert plan.step is not None, "a formulation with a step of its own has its length"
             made, options = kernels.formulation.unrolled, self.options
             return AlphaStepper(
-                alpha_kernels(made), made, plan.step, plan.stride, options.rho, options.iterations
+                alpha_kernels(made),
+                made,
+                plan.step,
+                plan.stride,
+                options.rho,
+                options.iterations or 10,
             )
         near = self._nearly_singular(kernels, p, u) if self.system.geometric else None
         return plan.stepper(self._problem(kernels, law), tolerance, kernels.whole_step, near)

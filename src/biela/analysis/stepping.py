@@ -18,12 +18,16 @@ from biela.solvers.integrators import (
     EVENT,
     FINISHED,
     STEP_TOO_SMALL,
+    TOO_MANY_STEPS,
     FixedStep,
     Problem,
     VariableStep,
 )
 
 Floats = npt.NDArray[np.float64]
+
+#: An adaptive run that takes more steps than this is given up.
+MOST_STEPS = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -44,18 +48,25 @@ class Progressed:
 
 
 class Stepper(Protocol):
-    """What drives a run; ``leaps`` counts singular positions it leapt across."""
+    """What drives a run.
+
+    One call takes at most ``pause`` steps, so that interrupts are answered and the state is looked
+    at whatever the output times are; ``leaps`` counts singular positions leapt across.
+    """
 
     leaps: int
+    pause: int
 
-    def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
-        """Begin somewhere; the output times of the whole run are known."""
+    def start(
+        self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
+    ) -> None:
+        """Begin somewhere, in a run that began at ``origin``; its output times are known."""
 
     def restart(self, x: Floats) -> None:
         """Go on from the time reached with another state."""
 
     def advance(self, count: int) -> Progressed:
-        """Go on for so many output times, or to an event before."""
+        """Go on for so many output times, to an event before, or until it is time to pause."""
 
     def counts(self) -> dict[str, Any]:
         """What it cost so far, as fields of `RunStatistics`."""
@@ -83,11 +94,12 @@ class AdaptiveStepper:
         self._end = end
         free = not problem.nu and not problem.ne
         self._singular = singular if free else None
-        #: How often a singular position was leapt across.
-        self.leaps = 0
+        self.leaps, self.pause = 0, 500
 
-    def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
-        """Begin somewhere; the output times of the whole run are known."""
+    def start(
+        self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
+    ) -> None:
+        """Begin somewhere; the output times are known."""
         self._integrator.start(t, x, p)
         self._left, self._origin = times, t
 
@@ -98,6 +110,7 @@ class AdaptiveStepper:
     def advance(self, count: int) -> Progressed:
         """Go on for so many output times, or to an event before."""
         wanted = self._left[:count]
+        self._integrator.max_steps = self.pause
         run = self._integrator.advance(wanted)
         times, states, inputs = [run.times], [run.states], [run.inputs]
         wanted, self._left = wanted[len(run.times) :], self._left[len(run.times) :]
@@ -123,7 +136,10 @@ class AdaptiveStepper:
                 inputs.append(more.inputs)
                 self._left = self._left[len(more.times) :]
         t, x, u = (np.concatenate(parts) for parts in (times, states, inputs))
-        return Progressed(run.status, t, x, u, u[:1], run.t, run.x, run.fired)
+        status = run.status
+        if status == TOO_MANY_STEPS and self._integrator.statistics.steps < MOST_STEPS:
+            status = FINISHED  # so far
+        return Progressed(status, t, x, u, u[:1], run.t, run.x, run.fired)
 
     def _mean_step(self, t: float) -> float:
         steps = self._integrator.statistics.steps
@@ -192,15 +208,19 @@ class FixedStepper:
         evaluations: int = 1,
     ) -> None:
         self._each = evaluations
-        self.leaps = 0
+        self.leaps, self.pause = 0, 5000
         self._integrator = FixedStep(problem, method, control_every=control_every)
         self._h, self._stride = h, stride
         self._steps = self._evaluations = 0
 
-    def start(self, t: float, x: Floats, p: Floats, times: Floats) -> None:
-        """Begin somewhere; the output times of the whole run are known."""
+    def start(
+        self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
+    ) -> None:
+        """Begin somewhere; steps and outputs are counted from the start of the run."""
         self._left = times
-        self._origin, self._k = t, 0
+        self._origin = t if origin is None else origin
+        self._k = round((t - self._origin) / self._h)
+        self._final = round((float(times[-1]) - self._origin) / self._h)
         self._t, self._x, self._p = t, x.copy(), p.copy()
         self._off_grid = False
 
@@ -212,18 +232,14 @@ class FixedStepper:
         """Go on for so many output times, or to an event before."""
         ahead = self._left[:count]
         last = round((float(ahead[-1]) - self._origin) / self._h)
+        stop = min(last, self._k + self.pause)
         indices: list[int] = []
         states: list[Floats] = [np.zeros((0, len(self._x)))]
         inputs: list[Floats] = [np.zeros((0, self._integrator.problem.nu))]
         first = np.zeros((0, self._integrator.problem.nu))
         status, fired = FINISHED, np.zeros(0, np.int64)
-        while self._k < last and status == FINISHED:
-            samples = (last - self._k) // self._stride
-            on_outputs = not self._off_grid and self._k % self._stride == 0 and samples > 0
-            samples = samples if on_outputs else 1
-            stride = self._stride if on_outputs else 1
-            # after an event, a shorter step leads back to the grid
-            h = self._time(self._k + 1) - self._t if self._off_grid else self._h
+        while self._k < stop and status == FINISHED:
+            samples, stride, h = self._portion(stop)
             run = self._integrator.run(
                 self._t, self._x, self._p, h, samples, stride, control=not self._off_grid
             )
@@ -231,13 +247,11 @@ class FixedStepper:
             k = self._k + run.steps - self._steps
             self._steps, self._evaluations = run.steps, run.evaluations
             status, fired = run.status, run.fired
-            if on_outputs or k % self._stride == 0 or k == last:
-                rows = run.states[1:]
-                states.append(rows)
-                inputs.append(run.inputs[1:])
-                # an event may stop between two outputs, and the last come after less than a stride
-                end = k - k % self._stride if on_outputs else k
-                indices += range(end - stride * (len(rows) - 1), end + 1, stride)
+            # the rows that stand at output times: an event may stop between two of them
+            rows = [i for i in range(1, len(run.states)) if self._is_output(self._k + i * stride)]
+            states.append(run.states[rows])
+            inputs.append(run.inputs[rows])
+            indices += [self._k + i * stride for i in rows]
             self._k, self._x = k, run.x
             self._off_grid = status == EVENT
             self._t = run.t if status == EVENT else self._time(k)
@@ -252,6 +266,19 @@ class FixedStepper:
             self._x,
             fired,
         )
+
+    def _portion(self, stop: int) -> tuple[int, int, float]:
+        """Samples, stride and step of the next native call."""
+        if self._off_grid:
+            # after an event, a shorter step leads back to the grid
+            return 1, 1, self._time(self._k + 1) - self._t
+        samples = (stop - self._k) // self._stride
+        if self._k % self._stride == 0 and samples:
+            return samples, self._stride, self._h
+        return 1, min(stop - self._k, self._stride - self._k % self._stride), self._h
+
+    def _is_output(self, k: int) -> bool:
+        return k % self._stride == 0 or k == self._final
 
     def _time(self, k: int) -> float:
         return self._origin + k * self._h
@@ -272,14 +299,19 @@ def statistics(stepper: Stepper, before: Mapping[str, Any], **more: Any) -> RunS
     return RunStatistics(**{**total, **more})
 
 
-def whole_steps(duration: float, step: float, what: str) -> int:
-    """How many steps make the duration.
+def whole_steps(duration: float, step: float, what: str, of: str = "") -> int:
+    """How many steps make the duration; ``what`` is to be a multiple ``of`` another time.
 
     Raises:
         ShapeError: They do not fit into it.
     """
     count = round(duration / step)
     if count < 1 or abs(count * step - duration) > 1e-9 * max(duration, step):
+        if of:
+            nearest = step * max(count, 1)
+            raise ShapeError(
+                f"{what} = {duration} s is no multiple of {of}, {step} s; {nearest:g} s would be"
+            )
         raise ShapeError(
             f"{what} {step} s does not divide {duration} s; {duration / max(count, 1)} s would"
         )

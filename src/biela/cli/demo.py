@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shutil
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +59,7 @@ def demo(folder: Path) -> None:
     out.print(f"  [dim]in {duration(seconds)}[/dim]")
     out.print(
         "\nNext\n"
+        f"{activation()}"
         f"  make -C {shown_path(folder / 'simulator')} run     the C simulator against the clock\n"
         "  biela run FILE.py --time 10       your model, or one of examples/mechanisms\n"
         "  biela info FILE.py                its equations and how it can move\n"
@@ -64,6 +67,14 @@ def demo(folder: Path) -> None:
         markup=False,
         soft_wrap=True,
     )
+
+
+def activation() -> str:
+    """The line that makes ``biela`` a command of the shell; "" where it is one already."""
+    script = Path(sys.prefix) / "bin" / "activate"
+    if shutil.which("biela") or not script.is_file():
+        return ""
+    return f"  {'. ' + shown_path(script):<34}once in a terminal: then it knows biela\n"
 
 
 def hoecken() -> bl.SymbolicSystem:

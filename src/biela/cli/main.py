@@ -177,8 +177,8 @@ def run(
       biela run andrews.py --time 0.05 --integrator radau --tolerance 1e-10
       biela run four_bar.py --formulation index3 --animate gif --csv --out here
 
-    Values may be expressions, such as 2*pi/3. Ctrl-C ends a run and keeps what
-    was computed.
+    Values are in SI units and may be expressions, such as 2*pi/3, or 40deg for an
+    angle. Ctrl-C ends a run and keeps what was computed.
     """
     from biela.cli import running
     from biela.cli.values import assignments

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biela.atoms import Atom, Kind, jacobian
+from biela.atoms import Atom, Kind, jacobian, substitute
 from biela.atoms import opcodes as op
 from biela.code import Function
 from biela.equations.elimination import (
@@ -17,10 +17,12 @@ from biela.equations.elimination import (
     constrained_matrix,
     factorise,
     lacking,
+    notable_positions,
     stiffened,
 )
 from biela.equations.energy import applied_power, kinetic_energy, potential_energy
-from biela.equations.system import Drawing
+from biela.equations.system import Drawing, Line
+from biela.errors import ModelError
 from biela.space import Point, Solid
 from biela.space.rotations import AxisRotation, MatrixRotation
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from biela.equations.symbolic import SymbolicSystem
 
 Expressions = Mapping[str, Any]
+
+#: Rounds for forces that depend on multipliers.
+LOAD_ROUNDS = 12
 
 
 def makers(source: SymbolicSystem, entries: Expressions) -> dict[str, Callable[[], Function]]:
@@ -48,6 +53,12 @@ def accelerations(source: SymbolicSystem, entries: Expressions) -> Function:
     The elimination is symbolic, in an order that is safe in every position, and drops dependent
     constraints; see `biela.equations.elimination`.
     """
+    if "V" in entries:
+        raise ModelError(
+            f"{source.name} has joint unknowns, which multiply another matrix than the "
+            f"constraints do: solve M v' + Vᵀ ε = Q with Φ_v v' = γ by "
+            f"biela.analysis.joint_unknowns"
+        )
     M, Q = entries["M"], entries["Q"]
     n = len(M)
     if "Phi_v" not in entries:
@@ -55,24 +66,40 @@ def accelerations(source: SymbolicSystem, entries: Expressions) -> Function:
     rows, right = entries["Phi_v"], entries["gamma"]
     missing = _lacking(source, entries)
     A = constrained_matrix(stiffened(M, rows, missing.rows, missing.weight), rows)
+    factors = factorise(A, late=range(n, len(A)), drop=DROP_TOLERANCE)
+    pull = [source.workspace.atom(0)] * n
     for k in missing.rows:
-        pull = [e * right[k] * missing.weight for e in rows[k]]
-        Q = [a + b for a, b in zip(Q, pull, strict=True)]
-    x = factorise(A, late=range(n, len(A)), drop=DROP_TOLERANCE).solve([*Q, *right])
-    return source.function("accelerations", {"a": x[:n], "lam": x[n:]})
+        added = [e * right[k] * missing.weight for e in rows[k]]
+        pull = [a + b for a, b in zip(pull, added, strict=True)]
+    symbols = source.multipliers
+    refs = set(source.workspace.table.live(e.ref for e in Q))
+    loaded = any(symbol.ref in refs for symbol in symbols)
+    lam: list[Atom] = [source.workspace.atom(0)] * len(symbols)
+    x: list[Atom] = []
+    # forces that depend on multipliers: a bounded number of rounds with the same factors
+    for _ in range(LOAD_ROUNDS if loaded else 1):
+        values: dict[Atom, Atom | float] = dict(zip(symbols, lam, strict=True))
+        force: list[Atom] = substitute(list(Q), values) if loaded else list(Q)
+        x = factors.solve([*(a + b for a, b in zip(force, pull, strict=True)), *right])
+        lam = x[n:]
+    return source.function("accelerations", {"a": x[:n], "lam": lam})
 
 
 def _lacking(source: SymbolicSystem, entries: Expressions) -> Stiffening:
     """What M lacks to be definite, seen at random positions."""
     both = source.function("both", {"M": entries["M"], "Phi_v": entries["Phi_v"]})
-    random = np.random.default_rng(0)
-    masses, jacobians = [], []
-    for _ in range(3):
-        values = [random.uniform(-1, 1, a.shape) for a in both.inputs[:-1]]
-        M, Phi_v = both.interpret(*values, list(source.parameter_values.values()))
-        masses.append(M)
-        jacobians.append(Phi_v)
-    return lacking(masses, jacobians)
+    turns = np.array([unit == "rad" for unit in coordinate_units(source).values()])
+    places = notable_positions(np.zeros(len(source.q)), turns)
+    k = len(places)
+    given = {
+        "t": np.zeros(k),
+        "q": places,
+        "v": np.zeros((k, len(source.v))),
+        "u": np.zeros((k, both.inputs[3].size)),
+        "p": np.repeat([list(source.parameter_values.values())], k, 0),
+    }
+    M, Phi_v = both.map(*(given[a.name] for a in both.inputs))
+    return lacking(list(M), list(Phi_v))
 
 
 def tangents(source: SymbolicSystem, entries: Expressions) -> Function:
@@ -134,12 +161,14 @@ def drawing(source: SymbolicSystem) -> Drawing:
             continue
         base = next(iter(point.vector.parts))
         name = bodies.get(base, base.name)
-        if base is source.base:
-            name = at.get(point, point.name) if _moves(point) else "ground"
-        links.append((name, order[point.parent], order[point]))
+        if _moves(point):
+            name = at.get(point, point.name)
+        elif base is source.base:
+            name = "ground"
+        links.append(Line(name, order[point.parent], order[point], _moves(point)))
     names = [point.name for point in order]
     for solid in _without_points(source):
-        links.append((solid.name, order[solid.point], len(names)))
+        links.append(Line(solid.name, order[solid.point], len(names)))
         names.append(f"centre of {solid.name}")
     return Drawing(tuple(names), tuple(links))
 

@@ -76,6 +76,7 @@ class ConstraintSet:
     def __init__(self, owner: str, space: Space) -> None:
         self._owner, self._space = owner, space
         self.written: list[Constraint] = []
+        self._named: dict[str, int] = {}
 
     @property
     def ordered(self) -> list[Constraint]:
@@ -88,8 +89,10 @@ class ConstraintSet:
         """Hold an expression at zero; ``speed`` may give its derivative in a better form."""
         ws = self._space.workspace
         number = len(self.written) + 1
-        label = f"{name}_{number}" if name else f"constraint{number}"
+        count = self._named.get(name, 0) + 1
+        label = f"{name}_{count}" if name else f"constraint{number}"
         self.check(label, ws.atom(equation), geometric)
+        self._named[name] = count
         multiplier = ws.symbol(f"lambda{number}", Kind.UNKNOWN)
         constraint = Constraint(label, ws.atom(equation), multiplier, geometric, speed)
         self.written.append(constraint)
@@ -123,25 +126,41 @@ class ConstraintSet:
         return replace(found, Phi=[*found.Phi, *initial], Phi_q=[*found.Phi_q, *slopes])
 
     def check(self, label: str, equation: Atom, geometric: bool) -> None:
-        """Refuse what a constraint of that kind cannot depend on."""
+        """Refuse what a constraint of that kind cannot depend on, and what constrains nothing.
+
+        Raises:
+            ModelError: That names the equation, and the symbol or what it lacks.
+        """
         equation = self._space.workspace.atom(equation)
-        if equation.value not in (None, 0):
-            raise ModelError(
-                f"{self._owner}: equation {label} is the number {equation.value} and never zero"
+        if equation.value is not None:
+            why = (
+                "is always zero: it holds nothing, leave it out"
+                if equation.value == 0
+                else f"is the number {equation.value} and never zero"
             )
+            raise ModelError(f"{self._owner}: equation {label} {why}")
         refused = {Kind.ACCELERATION, Kind.INPUT, Kind.UNKNOWN}
         if geometric:
             refused.add(Kind.VELOCITY)
+        kind = "geometric" if geometric else "velocity"
+        needed = Kind.COORDINATE if geometric else Kind.VELOCITY
         table = equation.table
-        for atom in table.live([equation.ref]):
-            symbol = table.symbols.get(atom)
-            if symbol is not None and symbol.kind in refused:
+        live = table.live([equation.ref])
+        found = [table.symbols[atom] for atom in live if atom in table.symbols]
+        for symbol in found:
+            if symbol.kind in refused:
                 hint = "; use constrain_velocity" if symbol.kind is Kind.VELOCITY else ""
                 raise ModelError(
-                    f"{self._owner}: the {'geometric' if geometric else 'velocity'} equation "
-                    f"{label} depends on {symbol.name} ({symbol.kind.name.lower()}), and may "
-                    f"not{hint}"
+                    f"{self._owner}: the {kind} equation {label} depends on {symbol.name} "
+                    f"({symbol.kind.name.lower()}), and may not{hint}"
                 )
+        if not any(symbol.kind is needed for symbol in found):
+            names = ", ".join(symbol.name for symbol in found)
+            hint = "" if geometric else "; use constrain for an equation of positions"
+            raise ModelError(
+                f"{self._owner}: the {kind} equation {label} has no {needed.name.lower()} in it, "
+                f"only {names}, and holds no motion{hint}"
+            )
 
 
 def _check_linear(row: Sequence[Atom], equation: Atom, velocities: set[Atom]) -> None:

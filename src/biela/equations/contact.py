@@ -50,10 +50,13 @@ class Contact:
     normal: Vector
 
     def force(self) -> Vector:
-        """The force of the second surface on the first, from the multipliers."""
+        """The force of the second surface on the first: with M v' + Φ_vᵀ λ = Q it is -λ.
+
+        The first three constraints hold the points together, first minus second.
+        """
         space = self.points[0].space
         x, y, z = (c.multiplier for c in self.constraints[:3])
-        return space.root.vector(x, y, z)
+        return space.root.vector(-x, -y, -z)
 
     def slip(self) -> Vector:
         """The velocity of the first solid at the contact relative to the second."""
@@ -82,7 +85,13 @@ def add_contact(system: SymbolicSystem, name: str, first: Surface, second: Surfa
         tangents.append([base.vector(*(diff(c, x) for c in components)) for x in pair])
     normal = tangents[1][0].cross(tangents[1][1])
     closed = system.close(points[1], points[0], name=name)
-    aligned = system.constrain(*(normal.dot(t) for t in tangents[0]), name=name)
+    if len(closed) != 3:
+        raise ModelError(
+            f"contact {name}: the two surfaces touch everywhere along an axis of the ground; "
+            f"constrain them directly"
+        )
+    rows = [normal.dot(tangent) for tangent in tangents[0]]
+    aligned = system.constrain(*(row for row in rows if row.ref), name=name)
     return Contact(name, first, second, s, (*closed, *aligned), (points[0], points[1]), normal)
 
 

@@ -5,6 +5,7 @@ The first half of `SymbolicSystem`, which adds bodies and forces and derives the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from biela.atoms import Atom, Workspace
@@ -16,11 +17,13 @@ from biela.space import (
     Point,
     Solid,
     Space,
+    Twist,
     Vector,
     acceleration,
     angular_acceleration,
     angular_velocity,
     position,
+    twist,
     velocity,
     velocity_in,
 )
@@ -136,11 +139,14 @@ class Declarations:
 
     def _number(self, what: str, value: float) -> float:
         try:
-            return float(value)
-        except (TypeError, ValueError):
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(
                 f"{self.name}: the value of {what} must be a number, not {value!r}"
             ) from None
+        if not math.isfinite(number):
+            raise ModelError(f"{self.name}: the value of {what} must be finite, not {number}")
+        return number
 
     def unknowns(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
         """Declare joint unknowns: components of joint forces used in wrenches, linearly.
@@ -153,7 +159,9 @@ class Declarations:
 
     def output(self, name: str, expression: Atom) -> None:
         """Add an entry to the outputs y."""
-        self._outputs[name] = expression
+        if name in self._outputs:
+            raise ModelError(f"{self.name}: two outputs are called {name}")
+        self._outputs[name] = self.workspace.atom(expression)
 
     def event(self, name: str, expression: Atom) -> None:
         """Watch an expression: a change of its sign is an event of a simulation."""
@@ -173,12 +181,12 @@ class Declarations:
         They are a first guess where constraints leave no choice; what is not given is 0.
         """
         symbols = {symbol.name: symbol for symbol in (*self.q, *self.v)}
-        given = {k if isinstance(k, str) else k.name: x for k, x in (values or {}).items()}
+        given = {str(getattr(k, "name", k)): x for k, x in (values or {}).items()}
         for name, value in (given | named).items():
             if name not in symbols:
                 known = ", ".join(symbols)
                 raise ModelError(f"{self.name}: {name} is no coordinate or velocity of {known}")
-            self._start[symbols[name]] = float(value)
+            self._start[symbols[name]] = self._number(f"{name} at the start", value)
 
     @property
     def multipliers(self) -> list[Atom]:
@@ -187,6 +195,11 @@ class Declarations:
 
     def _vector(self, base: Base, components: Sequence[Atom | float] | Vector) -> Vector:
         if isinstance(components, Vector):
+            if components.space is not self.space:
+                raise DomainError(
+                    f"{self.name}: {components!r} belongs to another system, "
+                    f"{components.space.name}"
+                )
             return components
         if not isinstance(components, Sequence):
             raise DomainError(f"{components!r} is not a vector; use base.vector(x, y, z)")
@@ -210,7 +223,12 @@ class Declarations:
         """Hold two points together along axes of the inertial base.
 
         The velocity equations are written with the velocity operator, which gives fewer operations
-        than differentiating the positions.
+        than differentiating the positions.  Axes along which the points never part, as across the
+        plane of a planar mechanism, add nothing.
+
+        Raises:
+            ModelError: If the points never part along any of the axes, or along one of them
+                whatever the coordinates are.
         """
         gap = position(first, second).components(self.base)
         speed = (
@@ -221,20 +239,26 @@ class Declarations:
             if axis not in "xyz":
                 raise DomainError(f"{axis!r} is not an axis; use x, y, z")
             k = "xyz".index(axis)
-            made.append(self._constraints.add(gap[k], name, geometric=True, speed=speed[k]))
+            if gap[k].ref:
+                made.append(self._constraints.add(gap[k], name, geometric=True, speed=speed[k]))
+        if not made:
+            raise ModelError(
+                f"{self.name}: {first.name} and {second.name} never part along {axes}: there is "
+                f"nothing to close"
+            )
         return tuple(made)
 
     def initial(self, *equations: Atom) -> None:
         """Further equations that fix the initial position."""
         for equation in equations:
             self._constraints.check("initial", equation, geometric=True)
-        self._initial += equations
+        self._initial += [self.workspace.atom(equation) for equation in equations]
 
     def initial_velocity(self, *equations: Atom) -> None:
         """Further equations, linear in the velocities, that fix the initial motion."""
         for equation in equations:
             self._constraints.check("initial", equation, geometric=False)
-        self._initial_velocity += equations
+        self._initial_velocity += [self.workspace.atom(equation) for equation in equations]
 
     @property
     def constraint_list(self) -> list[Constraint]:
@@ -263,3 +287,7 @@ class Declarations:
     def angular_acceleration(self, base: Base, observer: Base | None = None) -> Vector:
         """The angular acceleration of a base."""
         return angular_acceleration(observer or self.base, base)
+
+    def twist(self, solid: Solid, at: Point | None = None, frame: Frame | None = None) -> Twist:
+        """The motion of a solid: the velocity of a point of it (its own by default), and ω."""
+        return twist(frame or self.space.inertial, solid, at)

@@ -12,12 +12,15 @@ from biela.code import Count, Function
 from biela.equations.choice import Pair
 from biela.equations.system import System
 from biela.equations.typeset import letter, matrix_latex
+from biela.errors import ModelError
 
 if TYPE_CHECKING:
     from biela.equations.symbolic import SymbolicSystem
 
 #: A matrix of more atoms is not shown in a notebook unless asked for.
 _PAGE = 150
+#: Matrices that are used together.
+_TOGETHER = (("M", "Q"), ("Phi_q", "Phi"), ("Phi_v", "dPhi"), ("Phi_v", "gamma"))
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,22 @@ class Equations:
         return self.system.evaluate("Q", q, v, **given)
 
     def joint(self, *names: str) -> Function:
-        """One function of several matrices, which computes what they share once."""
+        """One function of several matrices, which computes what they share once.
+
+        Raises:
+            ModelError: That names the matrices there are, if one is not among them.
+        """
         outputs = self._chosen(names or tuple(self.expressions))
         return self.source.function("_".join(outputs), outputs)
 
     def _chosen(self, names: Sequence[str]) -> dict[str, Any]:
         """The form of each matrix that is smallest in this company."""
         for name in names:
+            if name in self.system and name not in self.expressions:
+                raise ModelError(
+                    f"{name} of {self.source.name} is a function of its own and none of the "
+                    f"matrices, which are {', '.join(self.expressions)}: use system[{name!r}]"
+                )
             self.system[name]  # says what is missing
         together = "M" in names and "Q" in names
         kept = self.expressions if together else {**self.expressions, **self.alone}
@@ -68,19 +80,23 @@ class Equations:
     def count(self) -> dict[str, Count]:
         """Operations and atoms of each matrix alone, and of those used together."""
         counts = {name: self.system[name].count for name in self.expressions}
-        for names in (("M", "Q"), ("Phi_q", "Phi"), ("Phi_v", "gamma")):
-            if all(name in self.expressions for name in names):
-                counts[" ".join(names)] = self.joint(*names).count
+        for names in self._pairs():
+            counts[" ".join(names)] = self.joint(*names).count
         counts["all"] = self.joint().count
         return counts
 
     def export(self, language: str, folder: str | Path, **options: Any) -> list[Path]:
-        """Write all matrices, and [M Q] and the whole together, as source code."""
+        """Write all matrices, those used together in pairs, and the whole, as source code.
+
+        The pairs are [M Q] of the dynamics, [Φ_q Φ] of the positions, [Φ_v Φ'] of the velocities
+        and [Φ_v γ] of the accelerations, as far as the system has them (Plaza 2015, §3.7).
+        """
         from biela.code.export import export
 
         # named after the model, so that two of them can be linked together
         model = self.source.workspace.name
-        groups = [*((name,) for name in self.expressions), ("M", "Q"), tuple(self.expressions)]
+        alone = [(name,) for name in self.expressions]
+        groups = [*alone, *self._pairs(), tuple(self.expressions)]
         functions = [
             self.source.function(
                 f"{model}_{'_'.join(names) if len(names) < 3 else 'all'}",
@@ -89,6 +105,10 @@ class Equations:
             for names in dict.fromkeys(groups)
         ]
         return export(functions, language, folder, name=model, **options)
+
+    def _pairs(self) -> list[tuple[str, ...]]:
+        """The matrices that a step of a simulation needs at the same time."""
+        return [names for names in _TOGETHER if all(name in self.expressions for name in names)]
 
     def latex(self, name: str, limit: int = 500) -> str:
         """A matrix as LaTeX with the equation it stands in; a large one by its shared atoms.
@@ -106,7 +126,7 @@ class Equations:
                     lines.append(f"$\\displaystyle {self.latex(name)}$")
                 else:
                     lines.append(f"${letter(name)}$: {count}")
-        return "<br>".join(lines)
+        return "\n\n".join(lines)
 
     def _matrix(self, name: str) -> list[list[Atom]]:
         """A matrix by rows; a vector is a column."""

@@ -98,17 +98,24 @@ def factorise(A: Matrix, late: Sequence[int] = (), drop: float = 0.0) -> Factors
     magnitude = {k: abs(rest[k, k]) for k in range(n) if (k, k) in rest} if drop else {}
     for k in range(n):
         pivot = rest.get((k, k))
-        if pivot is None:
-            raise SingularityError(
-                f"row {order[k]} has no pivot: a coordinate without inertia, or a constraint that "
-                f"acts on no coordinate with inertia"
-            )
-        reciprocal = 1 / pivot
-        if drop and order[k] in late_rows:
+        droppable = drop > 0 and order[k] in late_rows
+        if pivot is None or pivot.value == 0:
+            if not droppable:
+                raise SingularityError(
+                    f"row {order[k]} has no pivot: a coordinate without inertia, or a constraint "
+                    f"that acts on no coordinate with inertia"
+                )
+            # dependent in every position: its multiplier is 0, and it acts on nothing
+            one = A[0][0].workspace.atom(1)
+            pivot, reciprocal = one, one * 0
+            factors.dropped[order[k]] = one
+        elif droppable:
             # a nan is not dropped, to be seen in the result
             dropped = abs(pivot) <= drop * magnitude[k]
-            reciprocal = select(dropped, 0, reciprocal)
+            reciprocal = select(dropped, 0, 1 / pivot)
             factors.dropped[order[k]] = dropped
+        else:
+            reciprocal = 1 / pivot
         factors.D.append(pivot)
         factors.inverse.append(reciprocal)
         below = [i for i in range(k + 1, n) if (i, k) in rest]
@@ -157,6 +164,20 @@ class Stiffening:
 
     rows: tuple[int, ...] = ()
     weight: float = 1.0
+
+
+def notable_positions(q: Floats, turns: npt.NDArray[np.bool_], seed: int = 0) -> Floats:
+    """Positions to look at a mass matrix in: near q, random ones, and right angles.
+
+    A mass matrix that is definite at random may be singular where bodies are in line.
+    """
+    random = np.random.default_rng(seed)
+    n = len(q)
+    near = q + 0.01 * random.uniform(-1, 1, (3, n))
+    away = random.uniform(-1, 1, (3, n))
+    right = np.where(turns, np.pi / 2 * random.integers(-1, 3, (24, n)), near[0])
+    alone = np.where(np.eye(n, dtype=bool)[:24] & turns, 0.0, away[0])
+    return np.concatenate([near, away, right, alone, np.where(turns, 0.0, away[0])[None]])
 
 
 def lacking(masses: Sequence[Floats], jacobians: Sequence[Floats]) -> Stiffening:

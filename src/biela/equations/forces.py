@@ -40,17 +40,24 @@ def spring(
     damping: Atom,
     force: Atom,
 ) -> Element:
-    """A spring, damper and actuator in the line between two points: k (l - l0) + c l' - f."""
+    """A spring, damper and actuator in the line between two points: k (l - l0) + c l' - f.
+
+    A spring alone whose length l0 is the number 0 pulls by k times the gap, which needs no
+    direction and so no division by l: it is regular where the points meet.
+    """
     gap = position(ends[0][1], ends[1][1])
-    distance = gap.norm2() ** space.workspace.atom(0.5)
-    pull = stiffness * (distance - length) - force + damping * space.time_rate(distance)
-    along = gap * (pull / distance)
+    if length.value == 0 and damping.value == 0 and force.value == 0:
+        along, potential = gap * stiffness, stiffness * gap.norm2() / 2
+    else:
+        distance = gap.norm2() ** space.workspace.atom(0.5)
+        pull = stiffness * (distance - length) - force + damping * space.time_rate(distance)
+        along, potential = gap * (pull / distance), stiffness * (distance - length) ** 2 / 2
     wrenches = [
         Wrench(name, solid, point, along * sign, Vector(space, {}))
         for (solid, point), sign in zip(ends, (1, -1), strict=True)
         if solid is not None
     ]
-    return Element(wrenches, stiffness * (distance - length) ** 2 / 2)
+    return Element(wrenches, potential)
 
 
 def bushing(

@@ -21,11 +21,17 @@ from biela.code import Function
 from biela.code.arrays import Entries
 from biela.equations.branches import Branches, Loads
 from biela.equations.symbolic import SymbolicSystem
-from biela.equations.virtual_power import Motion, bodies
-from biela.space import Algebra, Solid, Vector, angular_acceleration, derivative
+from biela.equations.virtual_power import Motion, Route, bodies
+from biela.space import Algebra, Solid, Toward, Vector, angular_acceleration, derivative
 
 #: The ten parameters of a solid, in the order of `Solid.inertial_parameters`.
 PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+#: Algebras that are tried; vectors in parts towards the root are never best for unit loads.
+CANDIDATES = (
+    Algebra(Toward.LEAF, extended=False),
+    Algebra(Toward.LEAF),
+    Algebra(Toward.ROOT, extended=False),
+)
 _INERTIAS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
@@ -36,6 +42,8 @@ class Regressor:
     source: SymbolicSystem
     K: list[list[Atom]]
     names: tuple[str, ...]
+    #: By which it was derived.
+    algebra: Algebra
 
     def function(self) -> Function:
         """K as a function of t, q, v, a and the parameters of the model."""
@@ -48,12 +56,40 @@ class Regressor:
         }
         return Function("K", inputs, {"K": self.K})
 
+    def joint(self) -> Function:
+        """K, M and Q as one function of t, q, v, u, p and a, which computes what they share once.
+
+        M and Q are those of the equations, or derived by the algebra of K, whatever is smaller with
+        it (Plaza 2015, §8.2: K in the loop of M and δ).
+        """
+        accelerations = [v.acceleration for v in self.source.v]
+        equations = self.source.equations().expressions
+        pairs = [
+            (equations["M"], equations["Q"]),
+            self.source.mass_and_forces(Route(self.algebra, self.algebra)),
+        ]
+        functions = [
+            self.source.function("K_M_Q", {"K": self.K, "M": M, "Q": Q}, a=accelerations)
+            for M, Q in pairs
+        ]
+        return min(functions, key=lambda function: function.count.arithmetic)
+
 
 def regressor(system: SymbolicSystem, algebra: Algebra | None = None) -> Regressor:
-    """K of all solids, by the same operators and sums as the mass matrix."""
+    """K of all solids, by the same operators and sums as the mass matrix.
+
+    Without an algebra, by the one that gives fewest operations.
+    """
     system.check_rigid("the regressor")
+    if algebra is not None:
+        return _derived(system, algebra)
+    found = [_derived(system, candidate) for candidate in CANDIDATES]
+    return min(found, key=lambda candidate: candidate.function().count.arithmetic)
+
+
+def _derived(system: SymbolicSystem, algebra: Algebra) -> Regressor:
     space = system.space
-    with space.using(algebra or space.algebra):
+    with space.using(algebra):
         branches = Branches(space, system.v)
         columns, names = [], []
         for motion in bodies(space, system.solids, system.v).motions:
@@ -61,7 +97,7 @@ def regressor(system: SymbolicSystem, algebra: Algebra | None = None) -> Regress
                 columns.append(branches.generalised_forces(loads))
                 names.append(f"{motion.solid.name}.{name}")
     K = [[column[j] for column in columns] for j in range(len(system.v))]
-    return Regressor(system, K, tuple(names))
+    return Regressor(system, K, tuple(names), algebra)
 
 
 def _unit_loads(system: SymbolicSystem, motion: Motion) -> list[Loads]:

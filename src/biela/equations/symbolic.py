@@ -16,6 +16,7 @@ from biela.code import Function
 from biela.code.arrays import Entries
 from biela.equations import forces, virtual_power
 from biela.equations.beams import beam, vibrations
+from biela.equations.bodies import check_frame, rigid_body
 from biela.equations.capabilities import coordinate_units, drawing, makers
 from biela.equations.choice import derive
 from biela.equations.constraints import Levels
@@ -24,7 +25,7 @@ from biela.equations.derived import Equations
 from biela.equations.flexible import FlexibleBody, particles
 from biela.equations.system import LazyFunctions, Quantity, System
 from biela.equations.virtual_power import FOR_FORCES, FOR_MASS, Dynamics, Route
-from biela.errors import ModelError
+from biela.errors import DomainError, ModelError
 from biela.space import (
     Algebra,
     Base,
@@ -37,8 +38,7 @@ from biela.space import (
     angular_velocity,
     velocity,
 )
-from biela.space.rotations import triple
-from biela.space.solids import point_inertia
+from biela.space.rotations import Triple, triple
 
 
 class SymbolicSystem(Declarations):
@@ -78,39 +78,35 @@ class SymbolicSystem(Declarations):
         at: Point,
         base: Base,
         mass: Atom | float,
-        com: Sequence[Atom | float] | Vector = (0, 0, 0),
+        com: Sequence[Atom | float] | Vector | None = None,
         inertia: Tensor | None = None,
         first_moment: Sequence[Atom | float] | Vector | None = None,
         central_inertia: Tensor | None = None,
     ) -> Solid:
         """Add a rigid body with a frame at a point and along a base.
 
-        ``com`` goes from the point to the centre of mass, in the base of the body; or
-        ``first_moment`` gives mass times that vector. ``inertia`` is about the point; or
-        ``central_inertia`` is about the centre of mass, along the base of the body (default: none,
-        a mass without extension).
+        ``com`` goes from the point to the centre of mass, in the base of the body (default: no
+        way, the centre is at the point); or ``first_moment`` gives mass times that vector.
+        ``inertia`` is about the point; or ``central_inertia`` is about the centre of mass, along
+        the base of the body (default: none, a mass without extension).
 
         Raises:
-            ModelError: If the name is taken, the mass negative, or both inertias are given.
+            ModelError: If the name is taken, the frame is not one of this system, the mass or an
+                inertia cannot be that of a body, or something is given twice.
         """
         self._check_new(name)
-        m = self.workspace.atom(mass)
-        if m.value is not None and m.value < 0:
-            raise ModelError(f"{self.name}: solid {name} has a negative mass, {m.value}")
-        # kept in the base of the solid, whatever algebra is in force
-        given = self._vector(base, com if first_moment is None else first_moment).gathered(base)
-        moment = given if first_moment is not None else given.map(lambda x: m * x, settle=False)
-        if inertia is None:
-            centre = given if first_moment is None else given.map(lambda x: x / m, settle=False)
-            inertia = point_inertia(base, centre, moment)
-            if central_inertia is not None:
-                inertia = inertia + central_inertia
-        elif central_inertia is not None:
-            raise ModelError(
-                f"{self.name}: solid {name} has an inertia about its point and one about its "
-                f"centre of mass; give one of them"
-            )
-        solid = Solid(name, at, base, m, moment, inertia.gathered(base))
+        who = f"{self.name}: solid {name}"
+        check_frame(who, self.space, at, base)
+        solid = rigid_body(
+            who,
+            name,
+            (at, base),
+            self.workspace.atom(mass),
+            None if com is None else self._vector(base, com),
+            None if first_moment is None else self._vector(base, first_moment),
+            inertia,
+            central_inertia,
+        )
         self.solids.append(solid)
         return solid
 
@@ -137,6 +133,7 @@ class SymbolicSystem(Declarations):
         their matrices.  Masses and places may be numbers of units that are parameters.
         """
         self._check_new(name)
+        check_frame(f"{self.name}: body {name}", self.space, at, base)
         body = particles(
             self,
             (name, at, base, tuple(modes)),
@@ -169,6 +166,7 @@ class SymbolicSystem(Declarations):
         the material, D = damping K; ``polynomials`` is how many the shapes are sought among.
         """
         self._check_new(name)
+        check_frame(f"{self.name}: beam {name}", self.space, at, base)
         atom = self.workspace.atom
         body = beam(
             self,
@@ -237,19 +235,22 @@ class SymbolicSystem(Declarations):
         Three numbers in place of a vector are components in the inertial base.  With
         ``reaction_on`` the opposite acts on another solid.  ``toward`` sets the direction of the
         operations with it (a force of the inertial base is often cheapest towards the root).
+
+        Raises:
+            ModelError: If it does not act on a solid of this system.
+            DomainError: If its force, moment or point are not of this system.
         """
         self._check_solid(solid)
         nothing = Vector(self.space, {})
         force = nothing if force is None else self._vector(self.base, force)
         moment = nothing if moment is None else self._vector(self.base, moment)
-        point = at or solid.point
+        point = solid.point if at is None else at
         name = name or f"wrench{len(self.wrenches) + 1}"
-        self.wrenches.append(Wrench(name, solid, point, force, moment, toward))
+        acting = [Wrench(name, solid, point, force, moment, toward)]
         if reaction_on is not None:
             self._check_solid(reaction_on)
-            self.wrenches.append(
-                Wrench(f"{name}_reaction", reaction_on, point, -force, -moment, toward)
-            )
+            acting.append(Wrench(f"{name}_reaction", reaction_on, point, -force, -moment, toward))
+        self.wrenches += acting
 
     def _check_solid(self, solid: object) -> None:
         if not isinstance(solid, Solid):
@@ -257,6 +258,11 @@ class SymbolicSystem(Declarations):
             raise ModelError(
                 f"{self.name}: {what} is not a solid; on a flexible body forces act at a marker, "
                 f"made by marker(name, where)"
+            )
+        if solid.point.space is not self.space:
+            raise ModelError(
+                f"{self.name}: solid {solid.name} belongs to another system, "
+                f"{solid.point.space.name}"
             )
 
     def spring(
@@ -272,10 +278,14 @@ class SymbolicSystem(Declarations):
         """A spring, damper and actuator in the line between two points of two solids.
 
         The pull is k (l - l0) + c l' - f: an actuator force f pushes the points apart.  None in
-        place of a solid is the ground.
+        place of a solid is the ground.  The line has no direction where the points meet, unless
+        the length l0 is the number 0 and there is a spring only.
+
+        Raises:
+            ModelError: If an end is not a solid and a point of this system.
         """
         k, l, c, f = (self.workspace.atom(x) for x in (stiffness, length, damping, force))
-        ends = self._checked(first), self._checked(second)
+        ends = self._checked(name, first), self._checked(name, second)
         self._add(forces.spring(self.space, name, ends, k, l, c, f))
 
     def bushing(
@@ -295,16 +305,42 @@ class SymbolicSystem(Declarations):
         (N s/m) are along its axes; ``rest`` is the gap without force.
 
         Raises:
-            ModelError: If the base turns against both solids.
+            ModelError: If the base turns against both solids, or an end is not a solid and a point
+                of this system.
+            DomainError: If stiffness, damping or rest are not three values.
         """
-        k, c, x0 = (triple(self.workspace, values) for values in (stiffness, damping, rest))
-        ends = self._checked(first), self._checked(second)
+        k = self._along_axes(f"stiffness of bushing {name}", stiffness)
+        c = self._along_axes(f"damping of bushing {name}", damping)
+        x0 = self._along_axes(f"rest of bushing {name}", rest)
+        ends = self._checked(name, first), self._checked(name, second)
+        if base is not None:
+            check_frame(f"{self.name}: bushing {name}", self.space, ends[0][1], base)
         self._add(forces.bushing(self.space, name, ends, k, c, x0, base))
 
-    def _checked(self, end: tuple[Solid | None, Point]) -> tuple[Solid | None, Point]:
-        if end[0] is not None:
-            self._check_solid(end[0])
-        return end
+    def _along_axes(self, what: str, values: Sequence[Atom | float]) -> Triple:
+        if not hasattr(values, "__len__"):
+            raise DomainError(
+                f"{self.name}: the {what} is three values, one along each axis of its base, "
+                f"not {values!r}"
+            )
+        return triple(self.workspace, values)
+
+    def _checked(self, name: str, end: object) -> tuple[Solid | None, Point]:
+        """The end of a force element: a solid, or None for the ground, and a point."""
+        if not (isinstance(end, Sequence) and len(end) == 2 and isinstance(end[1], Point)):
+            raise ModelError(
+                f"{self.name}: an end of {name} is a pair (solid, point), with None in place of "
+                f"the solid for the ground, not {end!r}"
+            )
+        solid, point = end
+        if solid is not None:
+            self._check_solid(solid)
+        if point.space is not self.space:
+            raise ModelError(
+                f"{self.name}: point {point.name} of {name} belongs to another system, "
+                f"{point.space.name}"
+            )
+        return solid, point
 
     def _add(self, element: forces.Element) -> None:
         self.wrenches += element.wrenches

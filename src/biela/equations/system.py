@@ -69,15 +69,24 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of a body from one point to another; ``slides`` where the second moves along it."""
+
+    name: str
+    first: int
+    second: int
+    slides: bool = False
+
+
+@dataclass(frozen=True)
 class Drawing:
     """How a model is drawn as lines between its points.
 
-    ``points`` are the rows of the capability "points"; ``links`` pairs the name of a body with the
-    two points that a line of it joins.
+    ``points`` are the rows of the capability "points".
     """
 
     points: tuple[str, ...]
-    links: tuple[tuple[str, int, int], ...]
+    links: tuple[Line, ...]
 
 
 class LazyFunctions(Mapping[str, Function]):

@@ -96,7 +96,7 @@ class Pictures:
         path: str | Path | None = None,
         *,
         fps: float = 25.0,
-        speed: float = 1.0,
+        speed: float | None = None,
         size: tuple[int, int] = (800, 600),
         progress: Progress | None = None,
     ) -> Animation:
@@ -107,7 +107,8 @@ class Pictures:
         Args:
             path: file to write; .gif and .mp4 are films, .html a page to play with.
             fps: frames a second of the film.
-            speed: simulated seconds a second of the film; 0.1 is slow motion.
+            speed: simulated seconds a second of the film; 0.1 is slow motion (default: real time,
+                but slower for a run shorter than three seconds, so that there is something to see).
             size: width and height in pixels.
             progress: called with the number of frames written and the number of all.
 
@@ -120,6 +121,8 @@ class Pictures:
             raise ResultsError(
                 f"{results.name!r} has no scene to draw: give Results(…, scene=Scene([…]))"
             )
+        if speed is None:
+            speed = min(1.0, float(results.t[-1] - results.t[0]) / 3.0) or 1.0
         animation = Animation(results.name, results.t, results.scene, fps, speed, size)
         if path is not None:
             animation.save(path, progress)

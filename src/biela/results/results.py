@@ -145,6 +145,10 @@ class Results(Pictures, Stored):
             self._scene = _fitting(made, len(self.t))
         return self._scene
 
+    @scene.setter
+    def scene(self, scene: Scene | None) -> None:
+        self._scene = None if scene is None else _fitting(scene, len(self.t))
+
     def __len__(self) -> int:
         return len(self.t)
 

@@ -69,10 +69,9 @@ class RunStatistics:
 
     @property
     def real_time_factor(self) -> float | None:
-        """Simulated time over the wall clock time it took; above one is faster than real time."""
-        if self.time_simulated is None or not self.time_total:
-            return None
-        return self.time_simulated / self.time_total
+        """Simulated time over the time of integration; above one is faster than real time."""
+        spent = self.time_integration or self.time_total
+        return self.time_simulated / spent if self.time_simulated and spent else None
 
     def rows(self) -> list[tuple[str, str]]:
         """Label and text of every figure that was counted."""

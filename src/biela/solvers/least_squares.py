@@ -30,10 +30,12 @@ def damped_newton(
     start: Floats,
     tolerance: float = 1e-11,
     iterations: int = 200,
+    restarts: int = 3,
 ) -> Solution:
     """Solve r(x) = 0 from a start that may be far away, changing x as little as it can.
 
-    Whatever the functions raise is raised here.
+    Where it stalls it is tried again from so many disturbed starts.  Whatever the functions raise
+    is raised here.
     """
     n = len(start)
     rows = len(residual(np.array(start, dtype=float)))
@@ -62,7 +64,7 @@ def damped_newton(
         start,
         tolerance=tolerance,
         iterations=iterations,
-        restarts=3,
+        restarts=restarts,
     )
     if failures:
         raise failures[0]

@@ -18,6 +18,7 @@ from biela.space.points import Frame, Point
 from biela.space.solids import Solid, Wrench
 from biela.space.space import Space
 from biela.space.tensors import Tensor, skew
+from biela.space.twists import Twist, twist
 from biela.space.vectors import Vector, triple_cross
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Space",
     "Tensor",
     "Toward",
+    "Twist",
     "Vector",
     "Wrench",
     "acceleration",
@@ -42,6 +44,7 @@ __all__ = [
     "rotation_matrix",
     "skew",
     "triple_cross",
+    "twist",
     "velocity",
     "velocity_in",
 ]

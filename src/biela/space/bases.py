@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biela.atoms import Atom
+from biela.atoms import Atom, Kind
 from biela.errors import DomainError
 from biela.space.rotations import (
     AxisRotation,
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from biela.space.vectors import Vector
 
 _AXES = {"x": 0, "y": 1, "z": 2}
+#: What the place of a point and the turn of a base cannot depend on.
+_NOT_OF_POSITION = (Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT, Kind.UNKNOWN)
 
 
 class Base:
@@ -59,9 +61,15 @@ class Base:
     # new bases
 
     def rotated(self, name: str, axis: str | Sequence[float], angle: Atom | float) -> Base:
-        """A base turned by an angle (rad) about "x", "y", "z", "-x" …, or a fixed direction."""
+        """A base turned by an angle (rad) about "x", "y", "z", "-x" …, or a fixed direction.
+
+        Raises:
+            DomainError: If there is no such axis, or the angle depends on more than position and
+                time.
+        """
         ws = self.space.workspace
         turn = ws.atom(angle)
+        check_position(f"base {name}", [turn])
         if not isinstance(axis, str):
             return Base(self.space, name, self, about_vector(ws, axis, turn))
         letter = axis[1:] if axis[:1] in ("+", "-") else axis
@@ -81,8 +89,10 @@ class Base:
             raise DomainError(
                 f"{name}: {len(sequence)} axes ({sequence!r}) for {len(angles)} angles"
             )
+        turned = [self.space.workspace.atom(angle) for angle in angles]
+        check_position(f"base {name}", turned)
         base = self
-        for k, (axis, angle) in enumerate(zip(sequence, angles, strict=True)):
+        for k, (axis, angle) in enumerate(zip(sequence, turned, strict=True)):
             last = k == len(sequence) - 1
             base = base.rotated(name if last else f"{name}_{k + 1}", axis, angle)
         return base
@@ -90,12 +100,14 @@ class Base:
     def by_euler_parameters(self, name: str, parameters: Sequence[Atom]) -> Base:
         """A base turned by a unit quaternion (e0, e1, e2, e3)."""
         ws = self.space.workspace
-        rotation = euler_parameters(ws, [ws.atom(e) for e in parameters])
-        return Base(self.space, name, self, rotation)
+        e = [ws.atom(parameter) for parameter in parameters]
+        check_position(f"base {name}", e)
+        return Base(self.space, name, self, euler_parameters(ws, e))
 
     def by_matrix(self, name: str, rows: Sequence[Sequence[Atom | float]]) -> Base:
         """A base whose axes, written in this one, are the columns of a matrix."""
         matrix = matrix3(self.space.workspace, rows)
+        check_position(f"base {name}", [entry for row in matrix for entry in row])
         values = [[entry.value for entry in row] for row in matrix]
         if all(value is not None for row in values for value in row):
             R = np.array(values, dtype=float)
@@ -135,6 +147,27 @@ class Base:
 
 def _never(_: Triple) -> bool:
     return False
+
+
+def check_position(who: str, components: Iterable[Atom]) -> None:
+    """Refuse what a position cannot depend on: only coordinates, time and parameters place things.
+
+    Velocities are derived from positions; a velocity in a position would ask for accelerations in
+    the velocities, and the equations of motion would not be of second order.
+
+    Raises:
+        DomainError: That names the symbol.
+    """
+    for component in components:
+        table = component.table
+        for atom in table.live([component.ref]):
+            symbol = table.symbols.get(atom)
+            if symbol is not None and symbol.kind in _NOT_OF_POSITION:
+                raise DomainError(
+                    f"{who} depends on {symbol.name} ({symbol.kind.name.lower()}), but a position "
+                    f"depends on coordinates, time and parameters only: declare a coordinate, and "
+                    f"tie it by constrain or constrain_velocity"
+                )
 
 
 #: An edge of a path: the upper base of the edge, and whether it is walked upwards.

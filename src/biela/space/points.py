@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from biela.errors import DomainError
-from biela.space.bases import Base
+from biela.space.bases import Base, check_position
 from biela.space.vectors import Vector
 
 if TYPE_CHECKING:
@@ -32,9 +32,19 @@ class Point:
         return self._vector
 
     def offset(self, name: str, vector: Vector) -> Point:
-        """The point at the end of a vector from this one."""
+        """The point at the end of a vector from this one.
+
+        Raises:
+            DomainError: If it is no vector of this space, or depends on more than position and
+                time.
+        """
+        if not isinstance(vector, Vector):
+            raise DomainError(
+                f"{name}: {vector!r} is not a vector; write it in a base, as base.vector(x, y, z)"
+            )
         if vector.space is not self.space:
             raise DomainError(f"{name}: the vector belongs to {vector.space.name}")
+        check_position(f"point {name}", [x for part in vector.parts.values() for x in part])
         return Point(self.space, name, self, vector)
 
     def __repr__(self) -> str:

@@ -87,6 +87,9 @@ class Wrench:
 
     ``toward`` says to which end of the base tree its sums and products are taken; None leaves it to
     the algebra in force.
+
+    Raises:
+        DomainError: If its parts belong to two systems or are not what they should be.
     """
 
     name: str
@@ -95,3 +98,17 @@ class Wrench:
     force: Vector
     moment: Vector
     toward: Toward | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        who = f"wrench {self.name} on {self.solid.name}"
+        if not isinstance(self.point, Point):
+            raise DomainError(f"{who}: it acts through a point, and {self.point!r} is none")
+        if self.toward not in (None, *Toward):
+            known = ", ".join(f"Toward.{member.name}" for member in Toward)
+            raise DomainError(f"{who}: toward is one of {known} or None, not {self.toward!r}")
+        space = self.solid.point.space
+        for what, part in (("point", self.point), ("force", self.force), ("moment", self.moment)):
+            if part.space is not space:
+                raise DomainError(
+                    f"{who}: its {what} belongs to {part.space.name}, the solid to {space.name}"
+                )

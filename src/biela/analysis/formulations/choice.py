@@ -54,7 +54,8 @@ class Options:
         independent: Names of coordinates preferred as independent ones.
         fused: Whether a step is compiled as a whole ("rk4" only), which runs faster and takes
             longer to compile; None decides by the size of the system and the length of the run.
-        iterations: Newton iterations of the formulations of index 3 that step by themselves.
+        iterations: Newton iterations of the formulations of index 3 that step by themselves; None
+            takes 3 for the augmented Lagrangian and at most 10 for the generalised-α method.
         rho: Spectral radius at infinity of the generalised-α method: 1 damps nothing.
         refinements: Sweeps that improve each solution of the linear system, which counts near
             singular positions; None leaves it to the integrator (one with adaptive steps).
@@ -68,16 +69,22 @@ class Options:
     frequency: float = 10.0
     damping: float = 1.0
     rounds: int = 3
-    friction_rounds: int = 12
+    friction_rounds: int = 16
     independent: tuple[str, ...] = ()
     refinements: int | None = None
     fused: bool | None = None
-    iterations: int = 3
+    iterations: int | None = None
     rho: float = 0.9
 
     def __post_init__(self) -> None:
         if self.metric not in ("M", "identity"):
             raise ModelError(f"metric {self.metric!r} is not known; use 'M' or 'identity'")
+        if not isinstance(self.projections, str | None) and not self.projections >= 0:
+            raise ModelError(
+                f"projections above a violation of {self.projections!r}: it must be 0 or more"
+            )
+        if self.refinements is not None and self.refinements < 0:
+            raise ModelError(f"option refinements must be 0 or more, not {self.refinements!r}")
         if isinstance(self.projections, str) and self.projections not in ("always", "never"):
             raise ModelError(
                 f"projections {self.projections!r} is not known; use 'always', 'never' or the "
@@ -90,8 +97,9 @@ class Options:
             if not (np.isfinite(value) and value >= 0):
                 raise ModelError(f"option {name} must be a number from 0, not {value!r}")
         for name in ("position_iterations", "rounds", "friction_rounds", "iterations"):
-            if getattr(self, name) < 1:
-                raise ModelError(f"option {name} must be 1 or more, not {getattr(self, name)!r}")
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ModelError(f"option {name} must be 1 or more, not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -115,6 +123,19 @@ class Formulation:
     independent: tuple[int, ...] | None = None
     #: For a state with more than q and v in it: the state of t, (q, v) and p.
     enter: Function | None = None
+
+    @property
+    def solving(self) -> float:
+        """The part of the operations of f that solves for accelerations, the rest gives M, Q …."""
+        system, all_of_it = self.unrolled.system, len(self.f.schedule.operations)
+        names = [n for n in ("M_Q", "Phi_v", "gamma") if n in system]
+        given = sum(len(system[name].schedule.operations) for name in names)
+        return max(0.0, 1.0 - given * self._passes / max(all_of_it, 1))
+
+    @property
+    def _passes(self) -> int:
+        """How often f evaluates the equations."""
+        return 3 if self.name == "augmented3" else 1
 
     @property
     def size(self) -> int:
@@ -179,6 +200,7 @@ def _accelerations(
             options.frequency,
             options.damping,
             rounds=_rounds(unrolled, name, options),
+            augmented=name == "augmented",
         )
     pull = options.baumgarte if name == "baumgarte" else 0.0
     return multipliers.accelerations(
@@ -190,7 +212,7 @@ def _rounds(unrolled: Unrolled, name: str, options: Options) -> int:
     """Rounds of a penalty method; forces that depend on multipliers need more of them."""
     loaded = unrolled.constrained and unrolled.needs("Q", "lam")
     rounds = 1 if name == "penalty" else options.rounds
-    return max(rounds, options.friction_rounds) if loaded and name == "augmented" else rounds
+    return max(rounds, options.friction_rounds) if loaded else rounds
 
 
 def _stepping(
@@ -203,7 +225,7 @@ def _stepping(
     # λ* of a large penalty carries its rounding: what is shown comes from the equations
     readings = _readings(unrolled.q, unrolled.v, a, lam)
     if name == "augmented3":
-        f = AugmentedStep(unrolled, scale, options.iterations).function()
+        f = AugmentedStep(unrolled, scale, options.iterations or 3).function()
     else:
         f = unrolled.kernel("state", {"y": state}, state)
     return Formulation(

@@ -19,9 +19,17 @@ from biela.equations.elimination import factorise, stiffened
 
 
 def accelerations(
-    unrolled: Unrolled, alpha: float, frequency: float, damping: float, rounds: int
+    unrolled: Unrolled,
+    alpha: float,
+    frequency: float,
+    damping: float,
+    rounds: int,
+    augmented: bool,
 ) -> tuple[Row, Row]:
-    """V' and λ; one round is the penalty method, more are the augmented Lagrangian."""
+    """V' and λ by the penalty method or, ``augmented``, with multipliers improved in each round.
+
+    The penalty method needs one round, more where forces depend on multipliers.
+    """
     zero, rows = unrolled.zero, unrolled.Phi_v
     n = len(unrolled.v)
     factors = factorise(stiffened(unrolled.M, rows, range(len(rows)), alpha))
@@ -32,8 +40,9 @@ def accelerations(
     a: Row = []
     for _ in range(rounds):
         force = unrolled.Q(lam if loaded else None)
-        reaction = transposed_product(rows, lam, n, zero)
+        reaction = transposed_product(rows, lam, n, zero) if augmented else [zero] * n
         a = factors.solve([f + p - r for f, p, r in zip(force, pull, reaction, strict=True)])
         violation = [x - w for x, w in zip(product(rows, a, zero), wanted, strict=True)]
-        lam = [l + alpha * e for l, e in zip(lam, violation, strict=True)]
+        held = lam if augmented else [zero] * len(rows)
+        lam = [l + alpha * e for l, e in zip(held, violation, strict=True)]
     return a, lam

@@ -25,6 +25,7 @@ from biela.equations.elimination import (
     constrained_matrix,
     factorise,
     lacking,
+    notable_positions,
     stiffened,
 )
 
@@ -93,12 +94,10 @@ def stiffening(
     """
     if not system.multipliers:
         return Stiffening()
-    random = np.random.default_rng(seed)
-    masses, jacobians = [], []
-    for k in range(3):
-        place = q + (0.01 * k) * random.uniform(-1, 1, len(q))
-        masses.append(np.asarray(system.evaluate("M", place, t=t, u=u, p=p)))
-        jacobians.append(np.asarray(system.evaluate("Phi_v", place, t=t, u=u, p=p)))
+    turns = np.array([entry.unit == "rad" for entry in system.q])
+    places = [q, *notable_positions(q, turns, seed)]
+    masses = [np.asarray(system.evaluate("M", x, t=t, u=u, p=p)) for x in places]
+    jacobians = [np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p)) for x in places]
     return lacking(masses, jacobians)
 
 

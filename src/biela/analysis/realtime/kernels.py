@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.assembly import initial_state
-from biela.analysis.formulations import Formulation, Options, formulate
+from biela.analysis.formulations import STEPPING, Formulation, Options, formulate
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.hoisting import Hoisted, hoisted
-from biela.analysis.partitioning import independent_velocities
 from biela.analysis.preparation import Values, check_masses, values
 from biela.analysis.unrolled import Row, Unrolled, largest
 from biela.atoms import Atom
@@ -91,16 +90,18 @@ def kernels(
             "a step of fixed work projects always or never: use projections='always' instead of "
             f"{options.projections!r}"
         )
+    if formulation in ("index2", "index3", *STEPPING):
+        raise ModelError(
+            f"{system.name}: formulation {formulation!r} cannot be exported: its independent "
+            f"coordinates change at dead points, or its step is not a right-hand side; use "
+            f"formulation='multipliers'"
+        )
     start = _start(system, t, given)
-    at = (t, start.q, start.u, start.p)
-    lacking = stiffening(system, *at)
-    independent: tuple[int, ...] = ()
-    if formulation in ("index2", "index3") and system.multipliers:
-        independent = independent_velocities(system, *at, options.independent)
+    lacking = stiffening(system, t, start.q, start.u, start.p)
     M = np.asarray(system.evaluate("M", start.q, t=t, u=start.u, p=start.p))
     scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
     unrolled = Unrolled(system)
-    made = formulate(unrolled, formulation, options, lacking, scale, independent)
+    made = formulate(unrolled, formulation, options, lacking, scale)
     functions = {"f": made.f, "project_q": made.project_q, "project_v": made.project_v}
     functions["outputs"] = _outputs(unrolled, made, wanted)
     held = hoisted({name: f for name, f in functions.items() if f is not None})

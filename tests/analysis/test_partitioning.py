@@ -1,0 +1,57 @@
+"""Independent coordinates: what comes out does not depend on which of them, nor on the outputs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import biela as bl
+from biela.analysis.partitioning import independent_velocities, worn_out
+from biela.errors import ModelError
+from examples.mechanisms.point_pendulum import point_pendulum
+from examples.mechanisms.slider_crank import slider_crank
+
+
+@pytest.fixture(scope="module")
+def pendulum() -> bl.System:
+    return point_pendulum().equations().system
+
+
+@pytest.mark.parametrize("formulation", ["index2", "index3"])
+@pytest.mark.parametrize("run", [{"step": 1e-3}, {"tolerance": 1e-10}], ids=["fixed", "adaptive"])
+def test_a_pendulum_swings_through_its_dead_points_with_any_outputs(pendulum, formulation, run):
+    # x is a bad choice where the rod is level, y where it hangs
+    for output in (0.01, 5.0):
+        r = bl.simulate(pendulum, 5.0, formulation=formulation, output=output, **run)
+        exact = [-0.94230543504375734, -0.33475433841400058]  # A01 at 5 s
+        np.testing.assert_allclose(r.q[-1], exact, atol=2e-7)
+
+
+def test_a_preferred_coordinate_is_given_up_where_it_fails():
+    system = slider_crank().equations().system
+    options = bl.Options(independent=("x",))
+    expected = bl.simulate(system, 2.0, step=1e-3, output=2.0)
+    r = bl.simulate(system, 2.0, step=1e-3, output=2.0, formulation="index2", options=options)
+    np.testing.assert_allclose(r.q[-1], expected.q[-1], atol=1e-6)
+
+
+def test_a_choice_wears_out_where_its_rows_become_dependent(pendulum):
+    p, u = pendulum.parameters, pendulum.inputs
+    level, hanging = np.array([-1.0, 0.0]), np.array([0.0, -1.0])
+    assert independent_velocities(pendulum, 0.0, level, u, p) == (1,)
+    assert independent_velocities(pendulum, 0.0, hanging, u, p) == (0,)
+    assert worn_out(pendulum, 0.0, hanging, u, p, (1,))
+    assert not worn_out(pendulum, 0.0, hanging, u, p, (0,))
+    diagonal = np.array([0.6, -0.8])
+    assert not worn_out(pendulum, 0.0, diagonal, u, p, (1,))
+
+
+def test_unknown_preferences_are_named(pendulum):
+    with pytest.raises(ModelError, match="has no coordinate z"):
+        bl.simulate(pendulum, 1.0, formulation="index2", options=bl.Options(independent=("z",)))
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "second_order_euler"])
+def test_methods_that_split_the_state_are_refused(pendulum, integrator):
+    with pytest.raises(ModelError, match="treats positions and velocities apart"):
+        bl.Simulator(pendulum, "index2", integrator)
