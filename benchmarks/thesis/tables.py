@@ -91,10 +91,10 @@ Chapter 6 of A. Plaza Puértolas, *Symbolic modelling for real-time simulation o
 `python -m benchmarks.thesis.tables`.
 
 A pair such as 126 (122) gives operations *as written*, the rule of the thesis, and those *carried
-out* once, in parentheses. δ of the thesis is our -Q. The first three models are those of the
-thesis, the spring of the block-pendulum and the law of the disc included; of the Stewart platform
-and the locomotive it gives neither geometry nor inertias, so that ours are near and not the same
-problem. Each of our solids has six general inertias there.
+out* once, in parentheses. δ of the thesis is our -Q. The models follow its appendix A; of the
+Stewart platform and the locomotive it gives neither geometry nor inertias, so that ours are near
+and not the same problem. Each of our solids has six general inertias there, which is why M of the
+locomotive alone takes more than the published one.
 """
 
 
@@ -138,7 +138,7 @@ def per_element(models: Iterable[str]) -> str:
         ("model", *heads),
         rows,
         "A, B: linear search and hash table; C: derivatives and substitutions on atoms, which is "
-        "C.2 of table 6.5. There 137 is probably 37, and 688 and 618 are both printed for one case.",
+        "C.2 of table 6.5. There 137 is probably 37; 688 and 618 are both printed for one case.",
     )
 
 

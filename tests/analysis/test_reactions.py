@@ -93,3 +93,15 @@ def test_forces_do_not_depend_on_how_indeterminate_reactions_are_chosen() -> Non
     rows = model.system.evaluate("Phi_v", q)
     assert np.allclose(rows.T @ plain.lam, rows.T @ other.lam, rtol=0, atol=1e-9)
     assert np.allclose(plain.a, other.a, rtol=0, atol=1e-10)
+
+
+def test_redundant_multipliers_are_the_same_in_a_run_by_any_formulation():
+    from examples.mechanisms.bricard import bricard
+
+    model = bricard().equations()
+    r = bl.simulate(model, 0.3, step=1e-3, output=0.1)
+    other = bl.simulate(model, 0.3, step=1e-3, output=0.1, formulation="index2")
+    np.testing.assert_allclose(other.lam, r.lam, atol=1e-6)
+    alone = bl.reactions(model, r.q[-1], r.v[-1], assemble=False)
+    assert not all(alone.determinate)
+    np.testing.assert_allclose(r.lam[-1], alone.lam, atol=1e-7)

@@ -76,12 +76,12 @@ def free_motion(t, m=2.0, c=0.4, k=3.0, F=0.0):
 def test_a_step_that_does_not_divide_the_duration_is_refused_with_one_that_would():
     with pytest.raises(ShapeError, match=r"0\.03 s does not divide 1\.0 s; 0\.0303\d* s would"):
         bl.simulate(oscillator(), 1.0, step=0.03)
-    with pytest.raises(ShapeError, match="does not divide|is no multiple of the step"):
+    with pytest.raises(ShapeError, match=r"does not divide|is no multiple of the step"):
         bl.simulate(oscillator(), 1.0, step=0.01, output=0.025)
 
 
 def test_a_step_longer_than_the_duration_is_refused():
-    with pytest.raises(ShapeError, match="does not divide|is no multiple of the step"):
+    with pytest.raises(ShapeError, match=r"does not divide|is no multiple of the step"):
         bl.simulate(oscillator(), 1.0, step=3.0)
 
 
@@ -566,3 +566,60 @@ def test_bounces_that_come_too_fast_end_the_run_and_not_the_floor():
             s, 6.0, on_event={s.equations().system.events[0]: lambda t, q, v: (q, -0.5 * v)}
         )
     assert said.value.results.q.min() > -0.05
+
+
+def test_an_interrupt_keeps_what_was_computed_even_between_two_outputs(monkeypatch):
+    from biela.analysis.progress import Progress
+
+    calls = []
+
+    def update(self: Progress, done: float) -> None:
+        calls.append(done)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "update", update)
+    r = bl.simulate(oscillator(), 100.0, step=1e-4, output=100.0)
+    assert r.interrupted
+    assert 0.0 < r.t[-1] < 100.0
+    assert r.t[-1] == pytest.approx(calls[-1])
+    assert r.statistics.steps == round(calls[-1] / 1e-4)
+
+
+def test_the_last_output_may_come_after_less_than_a_stride():
+    model = slider_crank.slider_crank().equations()
+    for formulation in ("multipliers", "augmented3", "generalised_alpha"):
+        run = {"step": 1e-3, "formulation": formulation}
+        fine = bl.simulate(model, 0.501, output=1e-3, **run)
+        coarse = bl.simulate(model, 0.501, output=4e-3, **run)
+        assert coarse.t[-1] == pytest.approx(0.501)
+        np.testing.assert_allclose(coarse.q[-1], fine.q[-1], atol=1e-12)
+
+
+def test_a_reaction_that_breaks_the_constraints_is_brought_back_to_them():
+    s = slider_crank.slider_crank()
+    s.event("right angle", bl.cos(s.q[0]))
+    for formulation in ("multipliers", "baumgarte", "index2"):
+        r = bl.simulate(
+            s,
+            0.5,
+            step=1e-3,
+            formulation=formulation,
+            on_event={"right angle": lambda t, q, v: (1.05 * q, 0.5 * v)},
+        )
+        assert r.events
+        assert np.abs(r["constraint error"]).max() < 1e-5
+        assert np.abs(r["velocity error"]).max() < 1e-4
+
+
+def test_a_contradiction_that_comes_later_stops_every_formulation():
+    for formulation in ("baumgarte", "penalty", "augmented", "index2", "index3", "augmented3"):
+        s = bl.SymbolicSystem("pendulum")
+        x, y = s.coordinates("x y")
+        s.solid("bob", at=s.origin.offset("P", s.base.vector(x, y, 0)), base=s.base, mass=1.0)
+        s.gravity = s.base.vector(0, -GRAVITY, 0)
+        s.constrain(x**2 + y**2 - 1, name="rod")
+        s.constrain(x**2 + y**2 - 1 - 0.1 * s.time**2, name="other")
+        s.start(x=1.0)
+        with pytest.raises(SimulationError, match="is missed by"):
+            bl.simulate(s, 3.0, step=1e-3, formulation=formulation)

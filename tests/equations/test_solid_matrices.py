@@ -164,7 +164,7 @@ def test_constraints_with_their_jacobian_share_atoms(pair):
 
 
 def test_each_constraint_equation_has_a_multiplier_of_its_own():
-    """40 of the locomotive, 18 of the platform: not one for each dynamic equation."""
+    """18 of the platform, which has 24 dynamic equations."""
     for make in (four_bar, crank_rod_disc, stewart):
         eq = make().equations()
         rows = len(eq.expressions["Phi_v"])

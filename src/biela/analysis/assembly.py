@@ -9,7 +9,7 @@ free, in the order in which they are named; the others are guesses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -276,6 +276,13 @@ def _near(
         named = [i for i in held if system.q[i].given] if given is None else []
         if loose.status == CONVERGED and not named:
             solution, held = loose, {}
+    if solution.status != CONVERGED and held:
+        # from another side, with what is named held
+        for start in _scattered(equations, q, [*held]):
+            again = _solved(equations, start, held, restarts=0)
+            if again.status == CONVERGED:
+                solution = again
+                break
     if solution.status != CONVERGED:
         raise AssemblyError(_reason(equations, solution, held))
     place = _unwound(equations, solution.x, q)
@@ -300,6 +307,17 @@ def _check_start(equations: _Equations, q: Floats) -> None:
             )
 
 
+def _scattered(equations: _Equations, guess: Floats, fixed: Sequence[int]) -> Iterator[Floats]:
+    """Random starts around a guess, with some coordinates left as they are."""
+    turns = np.array([entry.unit == "rad" for entry in equations.system.q])
+    spread = np.where(turns, np.pi, np.maximum(1.0, np.abs(guess)))
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        start = guess + spread * random.uniform(-1, 1, len(guess))
+        start[list(fixed)] = guess[list(fixed)]
+        yield start
+
+
 def _nearest(
     equations: _Equations,
     guess: Floats,
@@ -309,17 +327,12 @@ def _nearest(
 ) -> Floats:
     """Of the branches found from random starts, the nearest in the coordinates named."""
     turns = np.array([entry.unit == "rad" for entry in equations.system.q])
-    spread = np.where(turns, np.pi, np.maximum(1.0, np.abs(guess)))
-    fixed = [*held, *named]
-    random = np.random.default_rng(0)
 
     def distance(q: Floats) -> float:
         return float(np.linalg.norm(_apart(q.copy(), guess, turns)[list(named)]))
 
     best = found
-    for _ in range(40):
-        start = guess + spread * random.uniform(-1, 1, len(guess))
-        start[fixed] = guess[fixed]
+    for start in _scattered(equations, guess, [*held, *named]):
         solution = _solved(equations, start, held, restarts=0)
         if solution.status == CONVERGED:
             place = _unwound(equations, solution.x, guess)

@@ -133,6 +133,8 @@ def required(
         if slope is not None:
             B = evaluate(slope, u=held, lam=lam).reshape(k, n, len(unknown))
             PB = P @ B
+            # where the drives leave no freedom, P B is rounding only and moves nothing
+            PB[np.abs(PB).max(axis=(1, 2)) <= _CUT * np.abs(B).max()] = 0.0
             found = np.einsum("kij,kj->ki", np.linalg.pinv(PB, rcond=_CUT), needed)
             total = held.copy()
             total[:, list(unknown)] = found

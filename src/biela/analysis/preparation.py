@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,17 @@ _PLURAL = {
     "coordinate": "coordinates",
     "velocity": "velocities",
 }
-Values: TypeAlias = Mapping[str, float] | Sequence[float] | Floats | None
+
+
+class Posed(Protocol):
+    """Anything with a position, such as an assembly."""
+
+    @property
+    def q(self) -> Floats:
+        """The position."""
+
+
+Values: TypeAlias = Mapping[str, float] | Sequence[float] | Floats | Posed | None
 
 
 def as_system(model: Model) -> System:

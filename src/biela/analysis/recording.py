@@ -140,6 +140,22 @@ class Recording:
         monitors = {name: values for name, values in monitors.items() if name not in taken}
         return monitors, {name: "J" for name in monitors if name.endswith("energy")}
 
+    def smallest_multipliers(self) -> Floats:
+        """The multipliers; of those of dependent constraints, the ones of least norm.
+
+        They are not unique: all λ with the same Φ_vᵀ λ do.  Every formulation drops or weighs the
+        dependent rows in its own way; Φ_v Φ_v⁺ λ is the same for all of them.
+        """
+        lam = self.readings()["lam"]
+        if not len(lam):
+            return lam
+        rows = np.asarray(self.evaluate("Phi_v")).reshape(*lam.shape, -1)
+        middle = rows[len(rows) // 2]
+        if not np.isfinite(rows).all() or np.linalg.matrix_rank(middle) == len(middle):
+            return lam
+        found: Floats = np.einsum("kij,kj->ki", rows @ np.linalg.pinv(rows, rcond=1e-9), lam)
+        return found
+
     def constraint_error(self) -> float | None:
         """The largest violation of a geometric constraint at the stored instants."""
         if not (self.system.geometric and len(self.t)):

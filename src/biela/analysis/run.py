@@ -67,6 +67,7 @@ class Run:
         p: Floats,
         u: Floats,
         another: Another | None = None,
+        tight: bool = False,
     ) -> None:
         if not isinstance(reactions, Mapping):
             raise ModelError(
@@ -86,6 +87,8 @@ class Run:
         self.states: list[Floats] = []
         self.inputs: list[Floats] = []
         self.events: list[Event] = []
+        #: Whether the accuracy asked for is near rounding, where singular positions are a danger.
+        self.tight = tight
         self._bounced: dict[str, int] = {}
         self._until = np.inf
 
@@ -141,7 +144,7 @@ class Run:
                 if t > self.times[-1][-1]:
                     self._store(np.array([t]), x[None].copy(), self.inputs[-1][-1:])
         results = self._results(began, prepared, native, interrupted)
-        if not violated and self.stepper.leaps:
+        if not violated and (self.stepper.leaps or self.tight):
             violated, until = broken_energy(self.system, results, self.p)
             results = results.between(results.t[0], until)
         if violated:
@@ -186,7 +189,10 @@ class Run:
         t, u = np.concatenate(self.times), np.concatenate(self.inputs)
         states = self._projected(t, np.concatenate(self.states), u)
         read = self.kernels.formulation.read
-        readings = Recording(self.system, read, t, states, self.p, u).readings()
+        recording = Recording(self.system, read, t, states, self.p, u)
+        readings = recording.readings()
+        if "lam" in readings:
+            readings["lam"] = recording.smallest_multipliers()
         self.closed.append({"t": t, "u": u, **readings})
         self.times, self.states, self.inputs = [], [], []
 

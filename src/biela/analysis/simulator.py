@@ -165,7 +165,8 @@ class Simulator:
                     return None
                 return fresh, self._stepper(fresh, law, plan, tolerance, p, u)
 
-        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, another)
+        tight = plan.adaptive and tolerance < 1e-10 and bool(system.geometric)
+        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, another, tight)
         prepared = time.perf_counter()
         try:
             return run.go(q0, v0, progress, began, prepared)

@@ -36,8 +36,25 @@ LOAD_ROUNDS = 12
 
 
 def makers(source: SymbolicSystem, entries: Expressions) -> dict[str, Callable[[], Function]]:
-    """What makes each of them, by name."""
-    return {
+    """What makes each of them, by name.
+
+    The equations are those of the model as it stands now; later additions to it do not count, so
+    what depends on them is refused.
+    """
+    constraints, solids = len(source.multipliers), len(source.solids)
+
+    def unchanged(make: Callable[[], Function]) -> Callable[[], Function]:
+        def made() -> Function:
+            if (len(source.multipliers), len(source.solids)) != (constraints, solids):
+                raise ModelError(
+                    f"{source.name} was changed after equations(): derive them again, "
+                    f"{source.name}.equations()"
+                )
+            return make()
+
+        return made
+
+    found: dict[str, Callable[[], Function]] = {
         "M_Q": lambda: source.function("M_Q", {"M": entries["M"], "Q": entries["Q"]}),
         "accelerations": partial(accelerations, source, entries),
         "tangents": partial(tangents, source, entries),
@@ -45,6 +62,7 @@ def makers(source: SymbolicSystem, entries: Expressions) -> dict[str, Callable[[
         "power": lambda: source.function("power", {"power": applied_power(source)}),
         "points": partial(points, source),
     }
+    return {name: unchanged(make) for name, make in found.items()}
 
 
 def accelerations(source: SymbolicSystem, entries: Expressions) -> Function:
