@@ -25,8 +25,8 @@ from biela.code.schedule import Pack, Schedule, Split, split
 
 __all__ = ["ENTRY", "EXTERNALS", "Layout", "Options", "emit"]
 
-#: Steps in one LLVM function; compile time is linear up to here and beyond it is not.
-CHUNK: Final = 2000
+#: Steps in one LLVM function: longer ones pass less through memory, and compile as fast up to here.
+CHUNK: Final = 8000
 #: An output with more zeros than this is cleared as a whole: single stores are slow to compile.
 SPARSE: Final = 64
 _MEMSET: Final = "llvm.memset.p0.i64"
