@@ -111,7 +111,8 @@ def test_values_between_instants_follow_the_cubic_to_its_error_bound():
 def test_a_single_time_gives_numbers_and_many_give_rows():
     r = swing()
     one = r.at(0.51)
-    assert one["theta1"].shape == () and one.q.shape == (2,) and set(one) == set(r.names)
+    assert one["theta1"].shape == () and one.q.shape == (2,)
+    assert set(one) == set(r.names) - {"constraint error"}
     assert one.q[0] == one["theta1"] == one["q.theta1"]
     assert r.at([0.1, 0.2, 0.3]).v.shape == (3, 2)
     assert r.at(r.t).q == pytest.approx(r.q, rel=0, abs=1e-15)
@@ -226,3 +227,15 @@ def test_the_notebook_summary_names_all_and_escapes_it():
 def test_importing_results_does_not_load_matplotlib():
     program = "import sys, biela.results; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_errors_of_a_run_are_not_interpolated():
+    t = np.linspace(0, 1, 5)
+    r = Results(
+        "run", t, {"q": Channels(["x"], t[:, None])}, {"constraint error": 0 * t, "energy": t}
+    )
+    sample = r.at(0.3)
+    assert sample["energy"] == pytest.approx(0.3)
+    with pytest.raises(ResultsError, match="stored instants"):
+        sample["constraint error"]
+    assert set(sample) == {"x", "energy"} and len(sample) == 2

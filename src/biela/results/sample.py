@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biela.errors import ShapeError
+from biela.errors import ResultsError, ShapeError
 from biela.results.channels import Array
 from biela.results.interpolation import hermite, inside, linear
 
@@ -45,8 +45,14 @@ class Sample(Mapping[str, Array]):
 
         Raises:
             UnknownNameError: no channel is called so.
+            ResultsError: it is an error of the run, which interpolated positions do not have.
         """
         r = self._results
+        if self._is_error(name):
+            raise ResultsError(
+                f"{name!r} is that of the stored instants; positions between them have the error "
+                f"of the interpolation. Simulate with a smaller output=… to have more of them"
+            )
         values = r[name]
         rate = None if values is r.t else r.rate(name)
         if rate is None:
@@ -63,11 +69,14 @@ class Sample(Mapping[str, Array]):
         columns = [self[f"{group}.{name}"] for name in results.groups[group].names]
         return np.stack(columns, axis=-1) if columns else np.empty((*self.t.shape, 0))
 
+    def _is_error(self, name: str) -> bool:
+        return name in self._results.monitors and name.endswith(" error")
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._results.names)
+        return (name for name in self._results.names if not self._is_error(name))
 
     def __len__(self) -> int:
-        return len(self._results.names)
+        return sum(1 for _ in self)
 
     def __repr__(self) -> str:
         times = f"{self.t:g} s" if not self.t.ndim else f"{len(self.t)} times"
