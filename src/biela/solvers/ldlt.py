@@ -22,6 +22,8 @@ def ldlt_factor(n: Int, A: Matrix, tolerance: Real) -> Int:
     A is positive semidefinite, or of the saddle-point form in which every multiplier comes after
     the bodies it acts on. A row that depends on earlier ones leaves a pivot that is rounding only:
     |d_i| <= tolerance (|a_ii| + Σ |y_ij l_ij|). It is dropped: 1/d_i and the unknown are set to 0.
+    The rank is sure where n ε κ <= tolerance, with κ the condition of the rows before; where they
+    are nearly dependent, the rounding of a pivot may exceed the tolerance and keep its row.
 
     Golub & Van Loan 2013, Matrix Computations, §4.1.2.
     """
