@@ -19,7 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import dependent_rows, initial_state
+from biela.analysis.assembly import initial_state
+from biela.analysis.closure import dependent_rows
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
 from biela.analysis.instant import Instant, motions, unit_rows

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import dependent_rows
+from biela.analysis.closure import dependent_rows
 from biela.analysis.instant import RANK_TOLERANCE, Instant, motions, unit_rows
 from biela.analysis.posing import placed, posed
 from biela.analysis.preparation import Model, Values, as_system

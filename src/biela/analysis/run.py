@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import consistent, dependent_rows
+from biela.analysis.assembly import consistent
+from biela.analysis.closure import dependent_rows
 from biela.analysis.control import Controller
 from biela.analysis.divergence import broken_energy, explanation
 from biela.analysis.formulations import Formulation

@@ -6,6 +6,7 @@ whether a motion is planar, and whether it turns about a given axis only.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,7 +22,7 @@ _SIDES = 20
 
 
 @dataclass(frozen=True, eq=False)
-class _Shape:
+class _Shape(ABC):
     """What all shapes have; `color` is any colour of matplotlib, "" chooses one by the name."""
 
     MOVING: ClassVar[tuple[str, ...]] = ()
@@ -33,9 +34,9 @@ class _Shape:
         """The number of instants; 1 for a shape at rest."""
         return max((len(getattr(self, field)) for field in self.MOVING), default=1)
 
+    @abstractmethod
     def corners(self) -> Array:
         """Points (k, m, 3) whose hull holds the shape."""
-        raise NotImplementedError
 
     def points_of_motion(self) -> Array:
         """Points (k, m, 3) that stay in one plane if the motion is planar."""
@@ -163,9 +164,9 @@ class _Posed(_Shape):
     position: Array
     rotation: Array
 
+    @abstractmethod
     def mesh(self) -> tuple[Array, list[list[int]]]:
         """Vertices (m, 3) in own axes and faces, each counter-clockwise seen from outside."""
-        raise NotImplementedError
 
     def __post_init__(self) -> None:
         self._array("position", None, 3)

@@ -1,0 +1,205 @@
+"""The equations that close a mechanism, solved from a guess, and why they sometimes cannot be.
+
+Positions by the damped pseudo-inverse iteration, velocities by one least-squares solve; see
+`biela.analysis.assembly`, which asks the questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.equations import System
+from biela.errors import AssemblyError
+from biela.solvers.least_squares import Solution, damped_newton
+
+Floats = npt.NDArray[np.float64]
+
+#: Constraints are met when no equation misses by more than this (m, rad).
+TOLERANCE = 1e-11
+
+
+class ClosureEquations:
+    """The geometric constraints of a system at fixed time, inputs and parameters."""
+
+    def __init__(
+        self, system: System, t: float, u: Floats, p: Floats, conditions: bool = True
+    ) -> None:
+        self.system = system
+        self._given: dict[str, Any] = {"t": t, "u": u, "p": p}
+        initial = conditions and "Init" in system
+        self.names = list(system.multipliers[: system.geometric])
+        self._function, self._slope = ("Init", "Init_q") if initial else ("Phi", "Phi_q")
+        if not initial and not system.geometric:
+            self._function = ""
+        if initial:
+            extra = len(np.atleast_1d(self.residual(np.zeros(len(system.q))))) - len(self.names)
+            self.names += [f"initial condition {k + 1}" for k in range(extra)]
+
+    def residual(self, q: Floats) -> Floats:
+        """By how much each equation is missed."""
+        if not self._function:
+            return np.zeros(0)
+        return np.atleast_1d(self.system.evaluate(self._function, q, **self._given))
+
+    def jacobian(self, q: Floats) -> Floats:
+        """Their slopes by the coordinates."""
+        if not self._function:
+            return np.zeros((0, len(q)))
+        return np.atleast_2d(self.system.evaluate(self._slope, q, **self._given))
+
+
+def check_start(equations: ClosureEquations, q: Floats) -> None:
+    """Refuse a start in which a constraint that is missed cannot be corrected.
+
+    Raises:
+        AssemblyError: No coordinate changes it there.
+    """
+    residual, rows = equations.residual(q), equations.jacobian(q)
+    for name, missed, row in zip(equations.names, residual, rows, strict=True):
+        if abs(missed) > 1e-6 and not np.abs(row).max() > 1e-12:
+            raise AssemblyError(
+                f"{equations.system.name}: the start is singular: constraint {name} is missed by "
+                f"{missed:.3g} and no coordinate changes it there. Give a start a little away"
+            )
+
+
+def scattered(equations: ClosureEquations, guess: Floats, fixed: Sequence[int]) -> Iterator[Floats]:
+    """Random starts around a guess, with some coordinates left as they are."""
+    turns = np.array([entry.unit == "rad" for entry in equations.system.q])
+    spread = np.where(turns, np.pi, np.maximum(1.0, np.abs(guess)))
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        start = guess + spread * random.uniform(-1, 1, len(guess))
+        start[list(fixed)] = guess[list(fixed)]
+        yield start
+
+
+def unwound(equations: ClosureEquations, q: Floats, guess: Floats) -> Floats:
+    """The same position with the angles within half a turn of the guess, where that is the same."""
+    turns = np.array([entry.unit == "rad" for entry in equations.system.q])
+    near = q.copy()
+    near[turns] -= 2 * np.pi * np.round((q[turns] - guess[turns]) / (2 * np.pi))
+    same = np.abs(equations.residual(near)).max(initial=0.0) <= 10 * TOLERANCE
+    return near if same else q
+
+
+def solved(
+    equations: ClosureEquations, start: Floats, held: Mapping[int, float], restarts: int = 3
+) -> Solution:
+    """A position near a start that fulfils the equations, with some coordinates held."""
+    indices = list(held)
+    rows = np.eye(len(start))[indices]
+
+    def residual(q: Floats) -> Floats:
+        return np.concatenate([equations.residual(q), q[indices] - list(held.values())])
+
+    def jacobian(q: Floats) -> Floats:
+        return np.concatenate([equations.jacobian(q), rows])
+
+    return damped_newton(residual, jacobian, start, tolerance=TOLERANCE, restarts=restarts)
+
+
+def reason(equations: ClosureEquations, solution: Solution, held: Mapping[int, float]) -> str:
+    """Why it does not assemble, with the constraints that are not met."""
+    system = equations.system
+    if not np.isfinite(solution.residual).all():
+        bad = int(np.argwhere(~np.isfinite(solution.residual))[0][0])
+        name = equations.names[bad] if bad < len(equations.names) else "a held coordinate"
+        return (
+            f"{system.name}: constraint {name} is not a finite number near the start; check its "
+            f"equation and the parameters"
+        )
+    names = equations.names + [f"{system.q[i].name} = {value:g}" for i, value in held.items()]
+    order = np.argsort(-np.abs(solution.residual))[:4]
+    worst = ", ".join(f"{names[i]} by {solution.residual[i]:.3g}" for i in order)
+    rows = np.concatenate(
+        [equations.jacobian(solution.x), np.eye(len(solution.x))[list(held)]], axis=0
+    )
+    dependent = [names[i] for i in dependent_rows(rows)]
+    contradiction = (
+        f" There {', '.join(dependent)} depend on the others and contradict them."
+        if dependent
+        else ""
+    )
+    return (
+        f"{system.name} cannot be assembled: after {solution.iterations} iterations these are "
+        f"missed: {worst}.{contradiction} Check lengths and fixed points, hold fewer coordinates, "
+        f"or give a better first guess with start(…) or q=…"
+    )
+
+
+def dependent_rows(A: Floats, tolerance: float = 1e-9) -> list[int]:
+    """Rows that depend on the rows before them."""
+    basis = np.zeros((0, A.shape[1]))
+    found = []
+    least = 1e-13 * float(np.abs(A).max(initial=0.0))
+    for i, row in enumerate(A):
+        size = float(np.linalg.norm(row))
+        rest = row - (row @ basis.T) @ basis
+        rest = rest - (rest @ basis.T) @ basis
+        left = float(np.linalg.norm(rest))
+        if left <= max(tolerance * size, least):
+            found.append(i)
+        else:
+            basis = np.vstack([basis, rest / left])
+    return found
+
+
+def left_free(rows: Floats, order: Sequence[int]) -> list[int]:
+    """The first of the unknowns, in an order, that the rows leave free."""
+    if not len(order) or not np.isfinite(rows).all():
+        return []
+    n = rows.shape[1]
+    picked = np.eye(n)[list(order)]
+    dependent = set(dependent_rows(np.concatenate([rows, picked]), 1e-6))
+    return [i for k, i in enumerate(order) if len(rows) + k not in dependent]
+
+
+def velocity_equations(
+    system: System, q: Floats, t: float, u: Floats, p: Floats, conditions: bool = True
+) -> tuple[Floats, Floats]:
+    """Φ_v and β, with the initial conditions of the model if they count."""
+    initial = conditions and "Init_v" in system
+    pair = ("Init_v", "Init_beta") if initial else ("Phi_v", "beta")
+    if not system.multipliers and not initial:
+        return np.zeros((0, len(system.v))), np.zeros(0)
+    rows, right = (system.evaluate(name, q, t=t, u=u, p=p) for name in pair)
+    return np.atleast_2d(rows), np.atleast_1d(right)
+
+
+def closing_velocity(
+    system: System, rows: Floats, right: Floats, v: Floats, held: Mapping[int, float]
+) -> Floats:
+    """The velocities nearest to v that fulfil the equations, with some of them held.
+
+    Raises:
+        AssemblyError: There are none.
+    """
+    A = np.concatenate([rows, np.eye(len(v))[list(held)]])
+    b = np.concatenate([right, list(held.values())])
+    if not len(A):
+        return v
+    change = np.linalg.lstsq(A, b - A @ v, rcond=1e-11)[0]
+    found = v + change
+    missed = A @ found - b
+    scale = 1.0 + float(np.abs(b).max(initial=0.0)) + float(np.abs(A @ v).max(initial=0.0))
+    if not np.abs(missed).max(initial=0.0) <= 1e-8 * scale:
+        worst = int(np.argmax(np.abs(missed)))
+        names = [*system.multipliers, *(f"{system.v[i].name} = {x:g}" for i, x in held.items())]
+        name = names[worst] if worst < len(names) else "an initial condition"
+        raise AssemblyError(
+            f"{system.name}: no velocities fulfil all equations at the start; {name} is missed by "
+            f"{missed[worst]:.3g}. Hold fewer velocities, or check equations that depend on time"
+        )
+    return np.asarray(found)
+
+
+def apart(a: Floats, b: Floats, turns: npt.NDArray[np.bool_]) -> Floats:
+    """The difference of two positions, angles within half a turn."""
+    difference = a - b
+    difference[turns] = (difference[turns] + np.pi) % (2 * np.pi) - np.pi
+    return difference
