@@ -197,3 +197,17 @@ def test_a_short_run_is_shown_in_slow_motion():
     assert r.animate().speed == pytest.approx(0.1)
     assert r.animate(speed=1.0).speed == 1.0
     assert swing().animate().speed == pytest.approx(min(1.0, swing().t[-1] / 3))
+
+
+@pytest.mark.parametrize("size", [(400, 320), (480, 400), (800, 600)])
+def test_the_labels_of_the_axes_lie_inside_the_picture(size):
+    t = np.linspace(0.0, 1.0, 5)
+    points = np.stack([0.001 * t, 0 * t, 0.002 * t - 0.1], axis=1)  # long numbers at the ticks
+    r = Results("small", t, {}, scene=Scene([Dot("tip", points)]))
+    figure = r.draw(0.5, size=size)
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        box = label.get_window_extent()
+        assert box.x0 >= 0 and box.y0 >= 0
+        assert box.x1 <= size[0] and box.y1 <= size[1]

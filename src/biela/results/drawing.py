@@ -56,7 +56,9 @@ class Film:
             self.figure = new_figure(size[0] / _DPI, size[1] / _DPI, layout=None)
             self.figure.set_dpi(_DPI)
             flat = self._view in PLANES
-            frame = (0.1, 0.1, 0.87, 0.82) if flat else (0.0, 0.0, 1.0, 0.93)
+            # room for ticks and labels, which do not shrink with the picture
+            left, low = max(0.1, 94 / size[0]), max(0.1, 54 / size[1])
+            frame = (left, low, 0.97 - left, 0.92 - low) if flat else (0.0, 0.0, 1.0, 0.93)
             self._axes = self.figure.add_axes(frame)
             self._set_limits(whole, frame)
             if flat:
