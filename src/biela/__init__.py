@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     )
     from biela.code import Changes, Function
     from biela.code import cache as code_cache
-    from biela.equations import SymbolicSystem, System
+    from biela.equations import SymbolicSystem, System, formulate
+    from biela.model import Model
     from biela.results import Results, compare
     from biela.space import Algebra, Toward
 
@@ -70,8 +71,10 @@ _LAZY = {
     "redundancy": "biela.analysis",
     "Changes": "biela.code",
     "Function": "biela.code",
+    "Model": "biela.model",
     "SymbolicSystem": "biela.equations",
     "System": "biela.equations",
+    "formulate": "biela.equations",
     "Toward": "biela.space",
     "code_cache": "biela.code.cache",
 }
@@ -80,6 +83,7 @@ __all__ = [
     "BielaError",
     "Changes",
     "Function",
+    "Model",
     "Options",
     "Results",
     "Simulator",
@@ -96,6 +100,7 @@ __all__ = [
     "equilibria",
     "equilibrium",
     "export_simulator",
+    "formulate",
     "holding_inputs",
     "initial_problem",
     "inverse_dynamics",

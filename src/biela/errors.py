@@ -15,6 +15,7 @@ __all__ = [
     "DomainError",
     "ExportError",
     "ExpressionTooLargeError",
+    "FileError",
     "ModelError",
     "ParseError",
     "ResultsError",
@@ -162,6 +163,10 @@ class ModelError(BielaError):
     The message names the body, joint, driver or force, and the file and line when it was read from
     one.
     """
+
+
+class FileError(ModelError):
+    """A model file has mistakes: each a line ``file:line: where: what is wrong``, in order."""
 
 
 class AssemblyError(BielaError):

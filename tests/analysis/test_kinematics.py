@@ -219,7 +219,7 @@ def test_a_parallelogram_goes_through_its_singular_position_and_tells() -> None:
     )
     assert np.abs(found["phi1"]).max() < 1e-9
     assert np.allclose(found["theta1"], found["theta0"], rtol=0, atol=1e-9)
-    names = {event.name for event in found.events}
+    names = {event.name.split(":")[0] for event in found.events}
     assert names == {"singular position", "determinant changes sign"}
     worst = found.t[np.argmax(found["condition"])]
     assert worst == pytest.approx(math.pi / 2 / 3.13, abs=0.01)
@@ -250,7 +250,7 @@ def test_an_instant_at_a_singular_position_does_not_stop_the_run() -> None:
         q={"theta": 0.7},
     )  # fmt: skip
     assert np.allclose(found["theta"], math.pi / 4 + TURN * found.t, rtol=0, atol=1e-7)
-    singular = [event.time for event in found.events if event.name == "singular position"]
+    singular = [event.time for event in found.events if event.name.startswith("singular position")]
     assert np.allclose(singular, [0.375, 0.875])
 
 

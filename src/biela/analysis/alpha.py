@@ -18,6 +18,7 @@ from biela.analysis.unrolled import (
     Matrix,
     Row,
     Unrolled,
+    along_displacements,
     derivatives,
     product,
     transposed_product,
@@ -81,16 +82,8 @@ def alpha_kernels(unrolled: Unrolled) -> AlphaKernels:
 
 def _iteration_matrix(u: Unrolled, r: Row, factors: Row) -> Matrix:
     by_v = derivatives(r, u.v)
-    # along the displacements of the velocities: ∂r/∂q N
-    columns = derivatives(u.rates(), u.v)
-    by_q = derivatives(r, u.q)
+    by_delta = along_displacements(u, derivatives(r, u.q))
     n, nl = len(u.v), len(u.lam)
-    by_delta = by_q
-    if "rates" in u.system:
-        by_delta = [
-            [sum((by_q[i][k] * columns[k][j] for k in range(len(u.q))), u.zero) for j in range(n)]
-            for i in range(n)
-        ]
     rows = [[u.zero] * (n + nl) for _ in range(n + nl)]
     for i in range(n):
         for j in range(i + 1):

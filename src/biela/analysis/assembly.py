@@ -1,6 +1,6 @@
 """Assembly: positions and velocities that fulfil the constraints.
 
-Positions: Newton's method with the pseudo-inverse, q ← q - Φ_q⁺ Φ, which changes q as little as
+Positions: Newton's method with the pseudo-inverse, q ← q ⊕ -Φ_q⁺ Φ, which changes q as little as
 possible and copes with redundant equations (Plaza 2015, eqs 2.43 and 2.44; the printed sign of 2.44
 is wrong), damped so that it converges from far away.  Velocities: one solve,
 v = v0 + Φ_v⁺ (β - Φ_v v0).  Values that the user names are kept, as many as the constraints leave
@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from biela.analysis.closure import (
     ClosureEquations,
-    apart,
     check_start,
     closing_velocity,
     dependent_rows,
@@ -31,8 +30,9 @@ from biela.analysis.closure import (
 )
 from biela.analysis.preparation import Model, Values, as_system, values
 from biela.equations import Quantity, System
+from biela.equations.positions import apart, normalised, random_start
 from biela.errors import AssemblyError, ModelError
-from biela.solvers.least_squares import CONVERGED
+from biela.solvers.least_squares import CONVERGED, Solution
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,6 +94,7 @@ def assemble(
     held = _held(system, hold or {})
     for index, value in held.items():
         guess[index] = value
+    guess = normalised(system, guess, held or _named(system.q, q))
     if not signs and not near:
         if not hold:
             place, iterations = _near(system, guess, q, t, u, p)
@@ -110,12 +111,11 @@ def assemble(
         )
     if near:
         pose = _held(system, near)
-        turns = np.array([entry.unit == "rad" for entry in system.q])
         target = guess.copy()
         target[list(pose)] = list(pose.values())
 
         def distance(found: Assembly) -> float:
-            return float(np.linalg.norm(apart(found.q.copy(), target, turns)[list(pose)]))
+            return float(np.linalg.norm(apart(system, found.q, target)[list(pose)]))
 
         wanted.sort(key=distance)
     return wanted[0]
@@ -148,17 +148,16 @@ def branches(
     held = _held(system, hold or {})
     for index, value in held.items():
         guess[index] = value
+    guess = normalised(system, guess, held or _named(system.q, q))
     equations = ClosureEquations(system, t, u, p, conditions=q is None and not hold)
     if not held:
         first = _assembled(system, guess, {}, t, u, p, conditions=q is None)
-        rows = equations.jacobian(first.q)
-        held = {i: guess[i] for i in left_free(rows, list(range(len(guess))))}
-    turns = np.array([entry.unit == "rad" for entry in system.q])
-    spread = np.where(turns, np.pi, np.maximum(1.0, np.abs(guess)))
+        rows, N = equations.jacobian(first.q), equations.rates(first.q)
+        held = {i: guess[i] for i in left_free(rows, list(range(len(guess))), N)}
     random = np.random.default_rng(seed)
     found: list[Assembly] = []
     for k in range(restarts):
-        start = guess + (spread * random.uniform(-1, 1, len(guess)) if k else 0.0)
+        start = random_start(system, guess, random) if k else guess.copy()
         for index, value in held.items():
             start[index] = value
         solution = solved(equations, start, held)
@@ -166,11 +165,11 @@ def branches(
             continue
         # in the turn of the guess, between minus and plus half a turn
         place = unwound(equations, solution.x, 2 * np.pi * np.round(guess / (2 * np.pi)))
-        if all(np.abs(apart(place, a.q, turns)).max() > 1e-6 for a in found):
+        if all(np.abs(apart(system, place, a.q)).max() > 1e-6 for a in found):
             found.append(_described(equations, place, solution.iterations))
     if not found:
         raise AssemblyError(reason(equations, solved(equations, guess, held), held))
-    return sorted(found, key=lambda a: float(np.linalg.norm(apart(a.q, guess, turns))))
+    return sorted(found, key=lambda a: float(np.linalg.norm(apart(system, a.q, guess))))
 
 
 def assemble_velocity(
@@ -229,7 +228,7 @@ def consistent(
         AssemblyError: There are none.
     """
     equations = ClosureEquations(system, t, u, p, conditions=False)
-    solution = solved(equations, q, {})
+    solution = solved(equations, normalised(system, q), {})
     if solution.status != CONVERGED:
         raise AssemblyError(reason(equations, solution, {}))
     rows, right = velocity_equations(system, solution.x, t, u, p, conditions=False)
@@ -247,10 +246,11 @@ def _near(
     equations = ClosureEquations(system, t, u, p, conditions=given is None)
     if "positions" in system:
         q = np.asarray(system.evaluate("positions", q, t=t, u=u, p=p))
+    order = _named(system.q, given)
+    q = normalised(system, q, order)
     if given is not None:
         check_start(equations, q)
-    order = _named(system.q, given)
-    held = {i: float(q[i]) for i in left_free(equations.jacobian(q), order)}
+    held = {i: float(q[i]) for i in left_free(equations.jacobian(q), order, equations.rates(q))}
     solution = solved(equations, q, held)
     if solution.status != CONVERGED and held and not isinstance(given, Mapping):
         # an array, or the start of the model, is a guess as a whole
@@ -267,11 +267,32 @@ def _near(
                 break
     if solution.status != CONVERGED:
         raise AssemblyError(reason(equations, solution, held))
+    solution, held = _held_there(equations, solution, q, order, held)
     place = unwound(equations, solution.x, q)
     others = [i for i in order if i not in held]
     if others and np.abs(place[others] - q[others]).max() > 0.1 * (1 + np.abs(q[others]).max()):
         place = _nearest(equations, q, place, held, others)
     return place, solution.iterations
+
+
+def _held_there(
+    equations: ClosureEquations,
+    found: Solution,
+    guess: Floats,
+    order: Sequence[int],
+    held: dict[int, float],
+) -> tuple[Solution, dict[int, float]]:
+    """The assembly with what is named held that is free there, but was not at a poor guess.
+
+    A body whose orientation nobody gave seems held by its joints in another way than it is.
+    """
+    q = found.x
+    free = left_free(equations.jacobian(q), order, equations.rates(q))
+    if len(free) <= len(held):
+        return found, held
+    wanted = {i: float(guess[i]) for i in free}
+    again = solved(equations, q, wanted)
+    return (again, wanted) if again.status == CONVERGED else (found, held)
 
 
 def _nearest(
@@ -282,10 +303,9 @@ def _nearest(
     named: Sequence[int],
 ) -> Floats:
     """Of the branches found from random starts, the nearest in the coordinates named."""
-    turns = np.array([entry.unit == "rad" for entry in equations.system.q])
 
     def distance(q: Floats) -> float:
-        return float(np.linalg.norm(apart(q.copy(), guess, turns)[list(named)]))
+        return float(np.linalg.norm(apart(equations.system, q, guess)[list(named)]))
 
     best = found
     for start in scattered(equations, guess, [*held, *named]):
@@ -325,7 +345,7 @@ def _described(equations: ClosureEquations, q: Floats, iterations: int) -> Assem
         q,
         float(np.abs(residual).max(initial=0.0)),
         iterations,
-        len(q) - (len(rows) - len(dependent)),
+        len(equations.system.v) - (len(rows) - len(dependent)),
         tuple(equations.names[i] for i in dependent),
     )
 

@@ -7,12 +7,19 @@ Positions by the damped pseudo-inverse iteration, velocities by one least-square
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.instant import Instant
+from biela.analysis.unrolled import derivatives
+from biela.atoms import Atom
+from biela.code import Function
 from biela.equations import System
+from biela.equations.positions import random_start
 from biela.errors import AssemblyError
 from biela.solvers.least_squares import Solution, damped_newton
 
@@ -46,10 +53,31 @@ class ClosureEquations:
         return np.atleast_1d(self.system.evaluate(self._function, q, **self._given))
 
     def jacobian(self, q: Floats) -> Floats:
+        """Their slopes along displacements, a column a velocity."""
+        if not self._function:
+            return np.zeros((0, len(self.system.v)))
+        rows = self.by_coordinates(q)
+        return rows @ self.rates(q) if "rates" in self.system else rows
+
+    def by_coordinates(self, q: Floats) -> Floats:
         """Their slopes by the coordinates."""
         if not self._function:
             return np.zeros((0, len(q)))
         return np.atleast_2d(self.system.evaluate(self._slope, q, **self._given))
+
+    def rates(self, q: Floats) -> Floats:
+        """The matrix N of q' = N v."""
+        return Instant(self.system, self._given["t"], self._given["u"], self._given["p"]).N(q)
+
+    @cached_property
+    def retraction_slope(self) -> Function:
+        """The derivative of q ⊕ δ by δ."""
+        retract = self.system["retract"]
+        q, delta = ([Atom(retract.table, ref) for ref in a.refs] for a in retract.inputs)
+        moved = list(retract.expressions(retract.outputs[0].name))
+        return Function(
+            "retraction_slope", {"q": q, "delta": delta}, {"slope": derivatives(moved, delta)}
+        )
 
 
 def check_start(equations: ClosureEquations, q: Floats) -> None:
@@ -69,11 +97,9 @@ def check_start(equations: ClosureEquations, q: Floats) -> None:
 
 def scattered(equations: ClosureEquations, guess: Floats, fixed: Sequence[int]) -> Iterator[Floats]:
     """Random starts around a guess, with some coordinates left as they are."""
-    turns = np.array([entry.unit == "rad" for entry in equations.system.q])
-    spread = np.where(turns, np.pi, np.maximum(1.0, np.abs(guess)))
     random = np.random.default_rng(0)
     for _ in range(40):
-        start = guess + spread * random.uniform(-1, 1, len(guess))
+        start = random_start(equations.system, guess, random)
         start[list(fixed)] = guess[list(fixed)]
         yield start
 
@@ -90,17 +116,43 @@ def unwound(equations: ClosureEquations, q: Floats, guess: Floats) -> Floats:
 def solved(
     equations: ClosureEquations, start: Floats, held: Mapping[int, float], restarts: int = 3
 ) -> Solution:
-    """A position near a start that fulfils the equations, with some coordinates held."""
+    """A position near a start that fulfils the equations, with some coordinates held.
+
+    Where positions are reached by displacements, the unknowns are those from the start.
+    """
     indices = list(held)
     rows = np.eye(len(start))[indices]
+    if "retract" in equations.system:
+        return _solved_by_displacement(equations, start, held, restarts)
 
     def residual(q: Floats) -> Floats:
         return np.concatenate([equations.residual(q), q[indices] - list(held.values())])
 
     def jacobian(q: Floats) -> Floats:
-        return np.concatenate([equations.jacobian(q), rows])
+        return np.concatenate([equations.by_coordinates(q), rows])
 
     return damped_newton(residual, jacobian, start, tolerance=TOLERANCE, restarts=restarts)
+
+
+def _solved_by_displacement(
+    equations: ClosureEquations, start: Floats, held: Mapping[int, float], restarts: int
+) -> Solution:
+    system = equations.system
+    retract, slope = system["retract"], equations.retraction_slope
+    indices = list(held)
+    rows = np.eye(len(start))[indices]
+
+    def residual(delta: Floats) -> Floats:
+        q = np.asarray(retract(start, delta))
+        return np.concatenate([equations.residual(q), q[indices] - list(held.values())])
+
+    def jacobian(delta: Floats) -> Floats:
+        q = np.asarray(retract(start, delta))
+        return np.asarray(np.concatenate([equations.by_coordinates(q), rows]) @ slope(start, delta))
+
+    rest = np.zeros(len(system.v))
+    found = damped_newton(residual, jacobian, rest, tolerance=TOLERANCE, restarts=restarts)
+    return replace(found, x=np.asarray(retract(start, found.x)))
 
 
 def reason(equations: ClosureEquations, solution: Solution, held: Mapping[int, float]) -> str:
@@ -116,9 +168,8 @@ def reason(equations: ClosureEquations, solution: Solution, held: Mapping[int, f
     names = equations.names + [f"{system.q[i].name} = {value:g}" for i, value in held.items()]
     order = np.argsort(-np.abs(solution.residual))[:4]
     worst = ", ".join(f"{names[i]} by {solution.residual[i]:.3g}" for i in order)
-    rows = np.concatenate(
-        [equations.jacobian(solution.x), np.eye(len(solution.x))[list(held)]], axis=0
-    )
+    held_rows = equations.rates(solution.x)[list(held)]
+    rows = np.concatenate([equations.jacobian(solution.x), held_rows], axis=0)
     dependent = [names[i] for i in dependent_rows(rows)]
     contradiction = (
         f" There {', '.join(dependent)} depend on the others and contradict them."
@@ -149,12 +200,14 @@ def dependent_rows(A: Floats, tolerance: float = 1e-9) -> list[int]:
     return found
 
 
-def left_free(rows: Floats, order: Sequence[int]) -> list[int]:
-    """The first of the unknowns, in an order, that the rows leave free."""
+def left_free(rows: Floats, order: Sequence[int], N: Floats | None = None) -> list[int]:
+    """The first of the unknowns, in an order, that the rows leave free.
+
+    ``N`` has the rows of the unknowns, where they are not the columns themselves.
+    """
     if not len(order) or not np.isfinite(rows).all():
         return []
-    n = rows.shape[1]
-    picked = np.eye(n)[list(order)]
+    picked = (np.eye(rows.shape[1]) if N is None else N)[list(order)]
     dependent = set(dependent_rows(np.concatenate([rows, picked]), 1e-6))
     return [i for k, i in enumerate(order) if len(rows) + k not in dependent]
 
@@ -196,10 +249,3 @@ def closing_velocity(
             f"{missed[worst]:.3g}. Hold fewer velocities, or check equations that depend on time"
         )
     return np.asarray(found)
-
-
-def apart(a: Floats, b: Floats, turns: npt.NDArray[np.bool_]) -> Floats:
-    """The difference of two positions, angles within half a turn."""
-    difference = a - b
-    difference[turns] = (difference[turns] + np.pi) % (2 * np.pi) - np.pi
-    return difference

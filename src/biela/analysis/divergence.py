@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.instant import Instant
 from biela.equations import System
 from biela.results import Results
 from biela.solvers.integrators import MEANINGS, NOT_FINITE, STEP_TOO_SMALL
@@ -108,11 +109,11 @@ def _not_finite(system: System, results: Results, p: Floats, step: float | None)
         "u": results.u[-1] if system.u else None,
         "lam": results.lam[-1] if system.multipliers else None,
     }
+    instant = Instant(system, t, np.zeros(0) if given["u"] is None else given["u"], p)
     spacing = float(np.diff(results.t[-2:])[0]) if len(results.t) > 1 else 1e-3
     for later in (0.0, 1e-9 * max(1.0, abs(t)), 0.5 * (step or spacing), step or spacing):
-        Q = np.asarray(
-            system.evaluate("Q", q + later * v if len(q) == len(v) else q, v, t=t + later, **given)
-        )
+        place = instant.moved(q, later * v)
+        Q = np.asarray(system.evaluate("Q", place, v, t=t + later, **given))
         if not np.isfinite(Q).all():
             return system.v[int(np.argwhere(~np.isfinite(Q))[0][0])].name
     return ""

@@ -13,17 +13,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.dead_points import DeadPoints
 from biela.analysis.driving import Law, law_of_time
 from biela.analysis.formulations.projection import projections
 from biela.analysis.formulations.saddle import Saddle, identity
 from biela.analysis.hoisting import hoisted
-from biela.analysis.positioning import Positioning
+from biela.analysis.instant import Instant
+from biela.analysis.position_method import PositionMethod
+from biela.analysis.positioning import Positioning, engine
+from biela.analysis.reach import obstacle
 from biela.analysis.recording import Recording
 from biela.analysis.unrolled import Row, Unrolled
 from biela.equations import System
@@ -66,39 +70,43 @@ class Found:
     readings: dict[str, Floats]
     statistics: dict[str, Any]
     failure: str = ""
+    rows: Floats | None = None  # Φ_v at the stored instants, where they are known already
+    monitors: Mapping[str, Floats] = field(default_factory=dict)
 
 
-def positioned(plan: Plan, q: Floats) -> Found:
+def positioned(
+    plan: Plan, q: Floats, method: PositionMethod, through_dead_points: bool = False
+) -> Found:
     """The motion from a position that fulfils the constraints on, instant by instant."""
     system = plan.system
-    positioning = Positioning(system, plan.p, plan.u)
+    steps = engine(system, plan.p, plan.u, method, plan.tolerance)
+    dead_points = None
+    if through_dead_points:
+        dead_points = DeadPoints(system, plan.p, plan.u, plan.tolerance)
+    positioning = Positioning(system, plan.p, plan.u, steps, dead_points)
     began = time.perf_counter()
-    x = positioning.start(plan.t, q)
+    x = steps.start(plan.t, q)
     course = positioning.course(plan.t, x, plan.step, plan.steps, plan.stride, plan.tolerance)
     nq, nv = positioning.nq, positioning.nv
     states = course.states
+    rows = steps.rows(plan.times(len(states)), states[:, :nq])
+    if dead_points is not None:
+        states = dead_points.repaired(plan.times(len(states)), states, rows)
     readings = {"q": states[:, :nq], "v": states[:, nq : nq + nv], "a": states[:, nq + nv :]}
     failure = ""
-    if course.residual is not None:
-        failure = _missed(system, course.residual)
+    if course.stopped is not None:
+        instant = Instant(system, course.stopped, plan.u, plan.p)
+        failure = obstacle(instant, states[-1, :nq], plan.tolerance)
     return Found(
         readings,
         {
-            "method": "positions by Newton's method",
+            "method": f"positions by {steps.name}",
             "iterations": course.iterations,
             "failed_steps": course.halved,
             "time_integration": time.perf_counter() - began,
         },
         failure,
-    )
-
-
-def _missed(system: System, residual: Floats) -> str:
-    order = np.argsort(-np.abs(residual))[:4]
-    worst = ", ".join(f"{system.multipliers[i]} by {residual[i]:.3g}" for i in order if residual[i])
-    return (
-        f"no position near the last one fulfils the constraints (missed: {worst}); the drives ask "
-        f"for a place that the mechanism cannot reach, or lead through a singular position"
+        rows,
     )
 
 

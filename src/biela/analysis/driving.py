@@ -31,7 +31,10 @@ from biela.errors import BielaError, ModelError
 Law: TypeAlias = str | float | Atom | tuple[ArrayLike, ArrayLike]
 
 #: Capabilities that drives leave as they are, but for the number of multipliers they may depend on.
-_KEPT = ("rates", "retract", "M", "Q", "M_Q", "energy", "power", "outputs", "events", "points")
+_KEPT = (
+    *("rates", "retract", "M", "Q", "M_Q", "energy", "power", "outputs", "events", "points"),
+    *("poses", "twists", "frame_accelerations"),
+)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from biela.analysis.equilibrium_search import Equilibrium, EquilibriumSearch
 from biela.analysis.inverse_dynamics import Motion, chosen_inputs, required
 from biela.analysis.preparation import Model, Values, as_system, values
+from biela.equations.positions import apart, normalised, random_start
 from biela.errors import AssemblyError, ModelError
 
 Floats = npt.NDArray[np.float64]
@@ -91,13 +92,12 @@ def equilibria(
     """
     search = EquilibriumSearch(as_system(model), hold or {}, t, parameters, inputs)
     system = search.system
-    guess = values(system, "coordinate", system.q, q)
+    guess = normalised(system, values(system, "coordinate", system.q, q))
     turns = np.array([e.unit == "rad" for e in system.q])
-    spread = np.where(turns, np.pi, np.maximum(1.0, np.abs(guess)))
     random = np.random.default_rng(seed)
     places: list[tuple[Floats, Floats, float, int]] = []
     for k in range(max(restarts, 1)):
-        start = guess + (spread * random.uniform(-1, 1, len(guess)) if k else 0.0)
+        start = random_start(system, guess, random) if k else guess
         assembled = search.instant.assembled(start)
         if assembled is None:
             continue
@@ -107,12 +107,12 @@ def equilibria(
                 continue
             place = found[0].copy()
             place[turns] = guess[turns] + _turn(place[turns] - guess[turns])
-            if all(np.abs(_apart(place, other[0], turns)).max() > 1e-5 for other in places):
+            if all(np.abs(apart(system, place, other[0])).max() > 1e-5 for other in places):
                 places.append((place, *found[1:]))
     if not places:
         raise AssemblyError(search.reason(guess))
     described = [search.described(*place) for place in places]
-    near = {id(e): float(np.linalg.norm(_apart(e.q, guess, turns))) for e in described}
+    near = {id(e): float(np.linalg.norm(apart(system, e.q, guess))) for e in described}
     span = max((abs(e.energy) for e in described if np.isfinite(e.energy)), default=0.0) or 1.0
     return sorted(
         described,  # energies that differ by rounding are the same
@@ -163,9 +163,3 @@ def holding_inputs(
 
 def _turn(angle: Floats) -> Floats:
     return np.asarray((angle + np.pi) % (2 * np.pi) - np.pi)
-
-
-def _apart(a: Floats, b: Floats, turns: npt.NDArray[np.bool_]) -> Floats:
-    difference = a - b
-    difference[turns] = _turn(difference[turns])
-    return difference

@@ -14,7 +14,8 @@ step (Plaza 2015, §2.2.4, figs 2.1 to 2.3).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +25,15 @@ from biela.analysis.closure import dependent_rows
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
 from biela.analysis.instant import Instant, motions, unit_rows
+from biela.analysis.position_method import PositionMethod, as_method
 from biela.analysis.preparation import Model, Values, as_system, values
-from biela.analysis.recording import Recording
+from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
+from biela.analysis.singularity import Alarms, singularities
 from biela.analysis.stepping import whole_steps
 from biela.equations import System
+from biela.equations.positions import own_velocities
 from biela.errors import ModelError, SimulationError, SingularityError
-from biela.results import Event, Results, RunStatistics
+from biela.results import Results, RunStatistics
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,8 +54,12 @@ def kinematics(
     inputs: Values = None,
     integrate: bool | None = None,
     integrator: str = "rk4",
+    method: str | PositionMethod = "newton",
+    through_dead_points: bool = False,
+    objective: str | Measure | Objective | None = None,
     tolerance: float = 1e-10,
     condition_limit: float = 1e6,
+    determinant_limits: tuple[float, float] | None = None,
 ) -> Results:
     """The motion of a mechanism all of whose freedoms are driven.
 
@@ -101,7 +109,7 @@ def kinematics(
     by_velocity = len(system.multipliers) > system.geometric
     if integrate is None:
         integrate = bool(accelerations) or by_velocity
-    if not integrate and (accelerations or by_velocity):
+    if objective is None and not integrate and (accelerations or by_velocity):
         raise ModelError(
             f"{system.name}: {'accelerations are driven' if accelerations else 'some constraints'}"
             f"{'' if accelerations else ' hold for velocities only'}; integrate=True is needed"
@@ -111,12 +119,21 @@ def kinematics(
     place, speed = initial_state(system, guess, speed, t=t, u=u, p=p, given=(q, v))
     plan = Plan(system, float(t), step, steps, stride, p, u, tolerance)
     driving = _selection(system, accelerations or {})
-    _check_driven(system, t, place, u, p, driving)
-    if integrate:
+    if objective is None:
+        _check_driven(system, t, place, u, p, driving)
+    if objective is not None:
+        if accelerations:
+            raise ModelError(
+                f"{system.name}: with an objective, give no accelerations: the free motion follows "
+                f"from it"
+            )
+        found = redundant(plan, place, as_objective(objective))
+    elif integrate:
         found = integrated(plan, place, speed, driving, accelerations or {}, integrator)
     else:
-        found = positioned(plan, place)
-    return _results(plan, found, end_point, condition_limit, time.perf_counter() - began)
+        found = positioned(plan, place, as_method(method), through_dead_points)
+    alarms = Alarms(condition_limit, determinant_limits)
+    return _results(plan, found, end_point, alarms, time.perf_counter() - began)
 
 
 # --- what is driven -------------------------------------------------------------------------------
@@ -124,20 +141,16 @@ def kinematics(
 
 def _selection(system: System, laws: Mapping[str, Law]) -> list[int]:
     """Places of the velocities whose accelerations are driven."""
-    names = [e.name for e in system.v]
-    by_coordinate = [e.name for e in system.q] if len(system.q) == len(names) else []
-    found = []
+    names = {e.name: k for k, e in enumerate(system.v)}
+    own = zip(system.q, own_velocities(system), strict=True)
+    by_coordinate = {e.name: k for e, k in own if k >= 0}
     for name in laws:
-        if name in names:
-            found.append(names.index(name))
-        elif name in by_coordinate:
-            found.append(by_coordinate.index(name))
-        else:
+        if name not in names and name not in by_coordinate:
             raise ModelError(
                 f"{system.name} has no coordinate or velocity {name} whose acceleration could be "
                 f"driven; it has {', '.join([*by_coordinate, *names])}"
             )
-    return found
+    return [names[name] if name in names else by_coordinate[name] for name in laws]
 
 
 def _check_driven(
@@ -177,7 +190,7 @@ def _check_driven(
 # --- results --------------------------------------------------------------------------------------
 
 
-def _results(plan: Plan, found: Found, end_point: bool, limit: float, spent: float) -> Results:
+def _results(plan: Plan, found: Found, end_point: bool, alarms: Alarms, spent: float) -> Results:
     system, readings = plan.system, found.readings
     count = len(readings["q"])
     whole = (plan.steps // plan.stride) + 1
@@ -186,8 +199,13 @@ def _results(plan: Plan, found: Found, end_point: bool, limit: float, spent: flo
         count -= 1
         readings = {name: part[:count] for name, part in readings.items()}
     recording = plan.recording(readings)
-    events, more = _singularities(recording, limit)
     t = recording.t
+    rows = found.rows
+    if rows is None and system.multipliers:
+        rows = np.asarray(recording.evaluate("Phi_v"), dtype=float)
+    events, more = singularities(system, t, rows[:count], alarms) if rows is not None else ([], {})
+    for name, monitor in found.monitors.items():
+        more[name] = (partial(_kept, monitor, count), "")
     statistics = RunStatistics(
         steps=plan.steps,
         time_simulated=float(t[-1] - t[0]),
@@ -205,30 +223,6 @@ def _results(plan: Plan, found: Found, end_point: bool, limit: float, spent: flo
     return results
 
 
-def _singularities(
-    recording: Recording, limit: float
-) -> tuple[list[Event], dict[str, tuple[Callable[[], Floats], str]]]:
-    """Where the Jacobian is nearly singular, and the monitors that show it."""
-    system, t = recording.system, recording.t
-    if not system.multipliers:
-        return [], {}
-    rows = np.asarray(recording.evaluate("Phi_v"), dtype=float)
-    m, n = rows.shape[1:]
-    sizes = np.linalg.svd(rows, compute_uv=False)
-    least = sizes[:, -1]
-    with np.errstate(divide="ignore"):
-        condition = np.where(least > 0, sizes[:, 0] / least, np.inf)
-    events = []
-    bad = condition > limit
-    for k in np.flatnonzero(bad & ~np.concatenate([[False], bad[:-1]])):
-        events.append(Event(float(t[k]), "singular position"))
-    more: dict[str, tuple[Callable[[], Floats], str]] = {
-        "condition": (lambda: condition, ""),
-        "smallest singular value": (lambda: least, ""),
-    }
-    if m == n:
-        signs = np.linalg.slogdet(rows)[0]
-        more["determinant sign"] = (lambda: signs, "")
-        for k in np.flatnonzero(signs[1:] * signs[:-1] < 0):
-            events.append(Event(float(t[k + 1]), "determinant changes sign", int(signs[k + 1])))
-    return events, more
+def _kept(monitor: Floats, count: int) -> Floats:
+    """The part of a monitor that is stored."""
+    return monitor[:count]

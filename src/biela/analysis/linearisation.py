@@ -32,7 +32,7 @@ from biela.analysis.unrolled import Row, Unrolled, derivatives, product, transpo
 from biela.atoms import Atom, Direction
 from biela.code import Function
 from biela.equations import System
-from biela.errors import ModelError
+from biela.equations.positions import own_velocities, velocity_places
 from biela.solvers import choose_independent
 
 Floats = npt.NDArray[np.float64]
@@ -72,7 +72,7 @@ class Linearisation:
             t: Time, s.
             parameters: Values other than those of the model.
             inputs: Likewise.
-            independent: Names of coordinates preferred in the state.
+            independent: Names of coordinates, or velocities, preferred in the state.
             assemble: Whether to make the state fulfil the constraints first.
 
         Raises:
@@ -189,7 +189,7 @@ def _reduced(
     n, m, nu = len(system.v), len(system.multipliers), len(system.u)
     N = instant.N(q)
     rows = instant.Phi_v(q)
-    free_q, free_v = _partition(rows, system.geometric, _places(system, independent))
+    free_q, free_v = _partition(rows, system.geometric, velocity_places(system, independent))
     shown = np.zeros((m, n)) if not m else slope["D"] @ N
 
     # δ = R_q z;  w = R_v y + S δ
@@ -227,8 +227,8 @@ def _reduced(
         if "y_lam" in slope:
             both = both + slope["y_lam"] @ load
         C, D = both[:, :x], both[:, x:]
-    plain = "rates" not in system
-    names = [system.q[i].name if plain else f"displacement {system.v[i].name}" for i in free_q]
+    coordinates = {j: e.name for e, j in zip(system.q, own_velocities(system), strict=True)}
+    names = [coordinates.get(j, f"displacement {system.v[j].name}") for j in free_q]
     return LinearSystem(
         A,
         B,
@@ -315,11 +315,3 @@ def _partition(
     wanted = [free_q.index(i) for i in preferred if i in free_q]
     chosen = choose_independent(left, prefer_independent=wanted).independent
     return free_q, [free_q[i] for i in chosen]
-
-
-def _places(system: System, independent: Sequence[str]) -> list[int]:
-    names = [e.name for e in (system.q if "rates" not in system else system.v)]
-    for name in independent:
-        if name not in names:
-            raise ModelError(f"{system.name} has no coordinate {name}; it has {', '.join(names)}")
-    return [names.index(name) for name in independent]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.equations import System
-from biela.errors import ModelError
+from biela.equations.positions import velocity_places
 from biela.solvers import choose_independent
 
 Floats = npt.NDArray[np.float64]
@@ -25,12 +25,8 @@ def independent_velocities(
     Raises:
         ModelError: A preferred coordinate is unknown.
     """
-    names = [entry.name for entry in system.q]
-    for name in preferred:
-        if name not in names:
-            raise ModelError(f"{system.name} has no coordinate {name}; it has {', '.join(names)}")
+    last = velocity_places(system, preferred)
     rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=p))
-    last = [names.index(name) for name in preferred]
     return tuple(sorted(choose_independent(rows, prefer_independent=last).independent))
 
 
@@ -56,7 +52,9 @@ def worn_out(
 
     def conditioned(picked: Sequence[int]) -> float:
         """The smallest singular value that is not that of a dependent constraint."""
-        values = np.linalg.svd(np.vstack([rows, np.eye(len(q))[list(picked)]]), compute_uv=False)
+        values = np.linalg.svd(
+            np.vstack([rows, np.eye(len(system.v))[list(picked)]]), compute_uv=False
+        )
         return float(values[len(system.v) - 1])
 
     return conditioned(chosen) < 0.5 * conditioned(best)

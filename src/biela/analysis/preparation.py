@@ -8,11 +8,13 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from biela.equations import Equations, Quantity, SymbolicSystem, System
+from biela.equations import Equations, Quantity, SymbolicSystem, System, formulate
 from biela.errors import ModelError, ShapeError
+from biela.model import Model as Described
 
 Floats = npt.NDArray[np.float64]
-Model: TypeAlias = System | Equations | SymbolicSystem
+#: What an analysis takes: bodies and joints, symbols, or equations.
+Model: TypeAlias = System | Equations | SymbolicSystem | Described
 _PLURAL = {
     "parameter": "parameters",
     "input": "inputs",
@@ -35,6 +37,8 @@ Values: TypeAlias = Mapping[str, float] | Sequence[float] | Floats | Posed | Non
 def as_system(model: Model) -> System:
     """The system of a model: itself, that of its equations, or derived now.
 
+    Bodies and joints get the coordinates of the joints; `biela.equations.formulate` gives others.
+
     Raises:
         ModelError: It is nothing of the kind.
     """
@@ -44,8 +48,10 @@ def as_system(model: Model) -> System:
         return model.system
     if isinstance(model, SymbolicSystem):
         return model.equations().system
+    if isinstance(model, Described):
+        return formulate(model)
     raise ModelError(
-        f"{type(model).__name__} is not a model; give a SymbolicSystem, its equations() or a System"
+        f"{type(model).__name__} is not a model; give a Model, a SymbolicSystem, its equations() or a System"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from biela.code import Function
 from biela.equations import System
+from biela.equations.positions import own_velocities
 from biela.results import Channels, Dot, Event, Link, Results, RunStatistics, Scene
+from biela.results.frames import frame_channels
 
 Floats = npt.NDArray[np.float64]
 
@@ -77,7 +79,9 @@ class Recording:
         read = self.readings
         units_v = [e.unit for e in system.v]
         # with q' = N v the velocities are not the slopes of the coordinates
-        slopes = [""] * len(system.q) if "rates" in system else None
+        slopes = None
+        if "rates" in system:
+            slopes = [f"v.{system.v[j].name}" if j >= 0 else "" for j in own_velocities(system)]
         groups = {
             "q": Channels(
                 [e.name for e in system.q], lambda: read()["q"], _units(system.q), slopes
@@ -101,6 +105,7 @@ class Recording:
                 lambda: np.asarray(self.evaluate("outputs")).reshape(len(self.t), -1),
                 _units(system.y),
             )
+        groups |= self._frames()
         monitors, units = self._monitors()
         for name, (monitor, unit) in (more or {}).items():
             monitors[name], units[name] = monitor, unit
@@ -118,6 +123,22 @@ class Recording:
             events,
             interrupted,
         )
+
+    def _frames(self) -> dict[str, Channels]:
+        """Motion of the bodies and markers, as far as the system gives it."""
+        system = self.system
+        if not (system.frames and "poses" in system):
+            return {}
+        more = [g for g in ("twists", "frame_accelerations") if g in system]
+        found = {g: partial(self._rows, g, len(system.frames)) for g in ["poses", *more]}
+        return frame_channels(
+            system.frames, found["poses"], found.get("twists"), found.get("frame_accelerations")
+        )
+
+    def _rows(self, capability: str, count: int) -> Floats:
+        """The rows of `count` frames at every instant, (k, count, …)."""
+        found: Floats = np.asarray(self.evaluate(capability), dtype=float)
+        return found.reshape(len(self.t), count, -1)
 
     def _has_multipliers(self) -> bool:
         if isinstance(self._read, Mapping):

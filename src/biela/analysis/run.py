@@ -16,6 +16,7 @@ from biela.analysis.control import Controller
 from biela.analysis.divergence import broken_energy, explanation
 from biela.analysis.formulations import Formulation
 from biela.analysis.hoisting import Hoisted
+from biela.analysis.instant import Instant
 from biela.analysis.plan import Plan
 from biela.analysis.progress import Progress
 from biela.analysis.recording import Recording
@@ -200,18 +201,18 @@ class Run:
     def _violated(self) -> str:
         """What to say if a constraint does not hold although it is projected onto; else nothing."""
         made, system = self.kernels.formulation, self.system
-        drifts = made.name == "multipliers" and made.project_q is None
+        drifts = made.name == "multipliers" and made.drifts
         if drifts or made.threshold > 0 or not system.geometric:
             return self._unloaded()
         (t, x), u = self._now, self._held()
         q = np.asarray(made.read([t], x, np.concatenate([self.p, u]))[0])
         missed = np.abs(np.atleast_1d(system.evaluate("Phi", q, t=t, u=u, p=self.p)))
         worst = int(np.argmax(missed))
-        limit = 1e-5 if made.project_q is not None else 1e-2
+        limit = 1e-2 if made.drifts else 1e-5
         if not missed[worst] > limit * max(1.0, float(np.abs(q).max())):
             return self._unloaded()
-        rows = np.atleast_2d(system.evaluate("Phi_q", q, t=t, u=u, p=self.p))
-        dependent = [system.multipliers[i] for i in dependent_rows(rows)]
+        rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=self.p))
+        dependent = [system.multipliers[i] for i in dependent_rows(rows[: system.geometric])]
         reason = (
             f"{', '.join(dependent)} depend on the other constraints and contradict them"
             if dependent
@@ -250,12 +251,11 @@ class Run:
 
     def _turned(self, name: str, direction: int, t: float, q: Floats, v: Floats, u: Floats) -> bool:
         """Whether a reaction lets the event function go back to where it came from."""
-        if len(q) != len(v):
-            return False
         k, ahead = self.system.events.index(name), 1e-6
+        later = Instant(self.system, t, u, self.p).moved(q, ahead * v)
         values = [
             np.atleast_1d(self.system.evaluate("events", x, v, t=t, u=u, p=self.p))[k]
-            for x in (q, q + ahead * v)
+            for x in (q, later)
         ]
         return bool((values[1] - values[0]) * direction < 0)
 

@@ -83,6 +83,12 @@ class Simulator:
                 f"{self.system.name}: integrator {integrator!r} treats positions and velocities "
                 f"apart, which formulation {formulation!r} does not have in its state"
             )
+        if integrator == "second_order_euler" and len(self.system.q) != len(self.system.v):
+            raise ModelError(
+                f"{self.system.name}: integrator 'second_order_euler' is for as many coordinates "
+                f"as velocities, not for {len(self.system.q)} and {len(self.system.v)}; use "
+                f"'semi_implicit_euler' or 'rk4'"
+            )
         self.formulation, self.integrator = formulation, integrator
         self.options = options or Options()
         self._kernels: dict[tuple[Any, ...], Kernels] = {}
@@ -302,7 +308,8 @@ class Simulator:
             project_v=native.get("project_v"),
             q_iterations=self.options.position_iterations if "project_q" in native else 0,
             v_iterations=1 if "project_v" in native else 0,
-            threshold=kernels.formulation.threshold,
+            # kernels that restore unit norms compare with the threshold themselves
+            threshold=0.0 if "retract" in system else kernels.formulation.threshold,
             control=law.kernel if law is not None else None,
             nu=len(system.u) if law is not None else 0,
             u_first=len(system.p),

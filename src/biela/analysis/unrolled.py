@@ -127,7 +127,18 @@ class Unrolled:
         place = q or self.q
         if "retract" in self.system:
             return list(self("retract", q=place, delta=delta))
+        if "rates" in self.system:  # to first order, if nothing better is known
+            delta = self.rates(delta, place)
         return [a + b for a, b in zip(place, delta, strict=True)]
+
+    def normalised(self, q: Row | None = None) -> tuple[Row, Row]:
+        """The position with unit norms restored, and by how much its entries change thereby."""
+        place = q or self.q
+        if "retract" not in self.system:
+            return list(place), []
+        unit = self.moved([self.zero] * len(self.v), place)
+        change = [a - b for a, b in zip(unit, place, strict=True)]
+        return unit, [e for e in change if e.ref]
 
     # --------------------------------------------------------------- functions
 
@@ -182,6 +193,15 @@ def product(A: Matrix, x: Row, zero: Atom) -> Row:
                 total = total + entry * factor
         result.append(total)
     return result
+
+
+def along_displacements(unrolled: Unrolled, by_q: Matrix) -> Matrix:
+    """Derivatives along displacements, from those by the coordinates: ∂/∂q N."""
+    if "rates" not in unrolled.system:
+        return by_q
+    N = derivatives(unrolled.rates(), unrolled.v)
+    columns = [[row[j] for row in N] for j in range(len(unrolled.v))]
+    return [product(columns, row, unrolled.zero) for row in by_q]
 
 
 def derivatives(rows: Row, by: Row) -> Matrix:

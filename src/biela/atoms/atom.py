@@ -191,6 +191,11 @@ class Atom:
             raise DomainError(
                 f"{symbol.name} is a {symbol.kind.name.lower()}: it has no {what} symbol"
             )
+        if symbol.rate not in self.table.symbols:
+            raise DomainError(
+                f"{symbol.name} has no {what} symbol: its rate is an expression, "
+                f"time_derivative({symbol.name})"
+            )
         return Atom(self.table, symbol.rate)
 
     def __repr__(self) -> str:

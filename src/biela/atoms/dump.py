@@ -11,7 +11,7 @@ workspace is again the same text.  One line holds one thing, in the order of the
     origins 0.0 0.0 1.0
     piece 0.0 0.0 0.0 0.0          constant, linear, quadratic and cubic coefficient; n + 1 lines
     function tyre 2 1=tyre_d1      name, arity, the partials that have a name
-    2 symbol theta coordinate 3    name, kind, and the symbol of its rate
+    2 symbol theta coordinate 3    name, kind, and its rate: a symbol, or of a coordinate any atom
     3 symbol dtheta velocity 4
     4 symbol ddtheta acceleration 0
     5 constant 1/3                 integers and fractions exact, floats to the last digit
@@ -304,9 +304,11 @@ class _Reader:
         self.symbol_lines.append(self.at)
 
     def _link_rates(self) -> None:
-        """A rate is a symbol of its own, but may stand later than what it is the rate of."""
+        """A rate is an atom of its own, but may stand later than what it is the rate of."""
         for at, (ref, symbol) in zip(self.symbol_lines, self.symbols.items(), strict=True):
             if not symbol.rate:
+                continue
+            if symbol.kind is Kind.COORDINATE and self._is_expression(abs(symbol.rate)):
                 continue
             rate = self.symbols.get(symbol.rate)
             if rate is None or rate.rate_of:
@@ -314,6 +316,10 @@ class _Reader:
                 wrong = "is not a symbol" if rate is None else "is that of another symbol"
                 raise self.error(f"the rate {symbol.rate} {wrong}")
             rate.rate_of = ref
+
+    def _is_expression(self, atom: int) -> bool:
+        """Whether an atom is made of others."""
+        return atom < len(self.ops) and self.ops[atom] not in (op.CONSTANT, op.SYMBOL)
 
 
 Form = Callable[[int, list[int]], bool]

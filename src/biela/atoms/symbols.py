@@ -30,10 +30,11 @@ class Kind(IntEnum):
 
 @dataclass(slots=True)
 class Symbol:
-    """The record of a symbol: its name, its kind and, if it has one, the symbol of its rate.
+    """The record of a symbol: its name, its kind and, if it has one, its rate.
 
-    ``rate`` is the reference of the time derivative (the velocity of a coordinate, the
-    acceleration of a velocity) and ``rate_of`` the way back; 0 where there is none.
+    ``rate`` is the reference of the time derivative: the velocity of a coordinate, or an expression
+    of other symbols; the acceleration of a velocity.  ``rate_of`` is the way back from a symbol
+    that is a rate; 0 where there is none.
     """
 
     name: str

@@ -232,7 +232,8 @@ class _Reader:
             )
         ref = self._symbol(name, node.expr)
         for _ in node.variables:
-            ref = self.table.symbols[ref].rate
+            symbol = self.table.symbols.get(ref)
+            ref = symbol.rate if symbol is not None else 0
             if not ref:
                 raise DomainError(
                     f"SymPy's {_shown(node)} has no symbol: {name} is no coordinate of workspace "

@@ -143,10 +143,36 @@ class Workspace:
         self._set_rate(v, a)
         return q
 
+    def speeds(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
+        """Velocities that are the rate of no coordinate, such as components of an angular velocity.
+
+        Their accelerations are called ``d{name}``.
+        """
+        found = self.symbols(names, Kind.VELOCITY)
+        for v in found:
+            self._set_rate(v, self.symbol(f"d{v.name}", Kind.ACCELERATION))
+        return found
+
+    def give_rate(self, coordinate: Atom, rate: Atom) -> None:
+        """Say how a coordinate changes, by an expression of coordinates and speeds: q' = N(q) v.
+
+        The coordinate is a symbol of that kind without a velocity of its own.
+
+        Raises:
+            WorkspaceError: It is no coordinate, or has another rate already.
+        """
+        record = self.table.symbols.get(coordinate.ref)
+        if record is None or record.kind is not Kind.COORDINATE:
+            raise WorkspaceError(f"{coordinate!r} is no coordinate: it cannot be given a rate")
+        if record.rate not in (0, self.atom(rate).ref):
+            known = self.table.text(record.rate)
+            raise WorkspaceError(f"{record.name} has a rate already: {known}")
+        record.rate = rate.ref
+
     def _set_rate(self, of: Atom, rate: Atom) -> None:
         of_record, rate_record = self.table.symbols[of.ref], self.table.symbols[rate.ref]
         if of_record.rate not in (0, rate.ref):
-            known = self.table.symbols[of_record.rate].name
+            known = self.table.text(of_record.rate)
             raise WorkspaceError(f"{rate.name} cannot be the rate of {of.name}: {known} is already")
         if rate_record.rate_of not in (0, of.ref):
             known = self.table.symbols[rate_record.rate_of].name

@@ -6,6 +6,7 @@
 from biela.equations.constraints import Constraint
 from biela.equations.derived import Equations
 from biela.equations.flexible import FlexibleBody
+from biela.equations.formulate import COORDINATES, formulate
 from biela.equations.regrouping import Regrouping, Through, regrouped
 from biela.equations.symbolic import SymbolicSystem
 from biela.equations.system import CAPABILITIES, Quantity, System
@@ -13,6 +14,7 @@ from biela.equations.virtual_power import Route
 
 __all__ = [
     "CAPABILITIES",
+    "COORDINATES",
     "Constraint",
     "Equations",
     "FlexibleBody",
@@ -22,5 +24,6 @@ __all__ = [
     "SymbolicSystem",
     "System",
     "Through",
+    "formulate",
     "regrouped",
 ]

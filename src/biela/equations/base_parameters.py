@@ -111,7 +111,11 @@ def natural_units(
     """The units in which a mechanism is neither large nor small.
 
     Its size is the distance of its farthest point, all coordinates that are lengths being zero.
+
+    Raises:
+        ModelError: If it has orientations by Euler parameters.
     """
+    system.check_plain("a random state for base parameters")
     p = list(system.parameter_values.values()) if parameters is None else parameters
     base, origin = system.base, system.origin
     points = system.space.points.values()

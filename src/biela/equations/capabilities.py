@@ -21,9 +21,11 @@ from biela.equations.elimination import (
     stiffened,
 )
 from biela.equations.energy import applied_power, kinetic_energy, potential_energy
+from biela.equations.orientation import turned
+from biela.equations.positions import displaced_places
 from biela.equations.system import Drawing, Line
 from biela.errors import ModelError
-from biela.space import Point, Solid
+from biela.space import Frame, Point, Solid
 from biela.space.rotations import AxisRotation, MatrixRotation
 
 if TYPE_CHECKING:
@@ -62,7 +64,65 @@ def makers(source: SymbolicSystem, entries: Expressions) -> dict[str, Callable[[
         "power": lambda: source.function("power", {"power": applied_power(source)}),
         "points": partial(points, source),
     }
+    if source.orientations:
+        found["retract"] = partial(retract, source)
+    frames = source.frames
+    if frames:
+        found["poses"] = partial(poses, source, frames)
+        found["twists"] = partial(twists, source, frames)
+        found["frame_accelerations"] = partial(frame_accelerations, source, frames)
     return {name: unchanged(make) for name, make in found.items()}
+
+
+def retract(source: SymbolicSystem) -> Function:
+    """Q ⊕ δ: coordinates with a velocity of their own add, Euler parameters turn."""
+    ws = source.workspace
+    delta = [ws.symbol(f"delta_{v.name}") for v in source.v]
+    along = dict(zip(source.v, delta, strict=True))
+    after: dict[Atom, Atom] = {}
+    for made in source.orientations.values():
+        change = [along[w] for w in made.angular_velocity]
+        after |= zip(made.parameters, turned(made.parameters, change), strict=True)
+    moved = [after[q] if q in after else q + along[q.velocity] for q in source.q]
+    return Function("retract", {"q": source.q, "delta": delta}, {"moved": moved})
+
+
+def poses(source: SymbolicSystem, frames: Mapping[str, Frame]) -> Function:
+    """A row a frame: its place, and R by rows, whose columns are its axes, in the inertial base."""
+    rows = []
+    for frame in frames.values():
+        place = source.position(source.origin, frame.point).components(source.base)
+        axes = [
+            frame.base.vector(*(int(i == k) for i in range(3))).components(source.base)
+            for k in range(3)
+        ]
+        rows.append([*place, *(axes[k][i] for i in range(3) for k in range(3))])
+    return source.function("poses", {"poses": rows})
+
+
+def twists(source: SymbolicSystem, frames: Mapping[str, Frame]) -> Function:
+    """A row a frame: velocity of its point and angular velocity, in the inertial base."""
+    rows = [
+        [
+            *source.velocity(frame.point).components(source.base),
+            *source.angular_velocity(frame.base).components(source.base),
+        ]
+        for frame in frames.values()
+    ]
+    return source.function("twists", {"twists": rows})
+
+
+def frame_accelerations(source: SymbolicSystem, frames: Mapping[str, Frame]) -> Function:
+    """A row a frame: acceleration of its point and angular acceleration, in the inertial base."""
+    rows = [
+        [
+            *source.acceleration(frame.point).components(source.base),
+            *source.angular_acceleration(frame.base).components(source.base),
+        ]
+        for frame in frames.values()
+    ]
+    a = [v.acceleration for v in source.v]
+    return source.function("frame_accelerations", {"frame_accelerations": rows}, a=a)
 
 
 def accelerations(source: SymbolicSystem, entries: Expressions) -> Function:
@@ -107,7 +167,15 @@ def _lacking(source: SymbolicSystem, entries: Expressions) -> Stiffening:
     """What M lacks to be definite, seen at random positions."""
     both = source.function("both", {"M": entries["M"], "Phi_v": entries["Phi_v"]})
     turns = np.array([unit == "rad" for unit in coordinate_units(source).values()])
-    places = notable_positions(np.zeros(len(source.q)), turns)
+    if source.orientations:
+        numbers = {v: k for k, v in enumerate(source.v)}
+        own = [numbers.get(source.space.time_rate(q), -1) for q in source.q]
+        start = [
+            float(any(q == o.parameters[0] for o in source.orientations.values())) for q in source.q
+        ]
+        places = displaced_places(np.array(start), own, len(source.v), turns, retract(source))
+    else:
+        places = notable_positions(np.zeros(len(source.q)), turns)
     k = len(places)
     given = {
         "t": np.zeros(k),
@@ -121,7 +189,10 @@ def _lacking(source: SymbolicSystem, entries: Expressions) -> Stiffening:
 
 
 def tangents(source: SymbolicSystem, entries: Expressions) -> Function:
-    """K = ∂r/∂q and C = ∂r/∂v of the residual r = M a + Φ_vᵀ λ - Q, with a and λ held."""
+    """K = ∂r/∂q and C = ∂r/∂v of the residual r = M a + Φ_vᵀ λ - Q, with a and λ held.
+
+    K has a column a coordinate, (nv, nq); along displacements it is K N.
+    """
     a = [v.acceleration for v in source.v]
     lam = source.multipliers
     residual: list[Atom] = []
@@ -227,4 +298,14 @@ def coordinate_units(source: SymbolicSystem) -> dict[Atom, str]:
     # a mode is a displacement, whatever turns with it
     angles -= {mode.ref for body in source.flexible_bodies for mode in body.modes}
     lengths |= {mode.ref for body in source.flexible_bodies for mode in body.modes}
+    # Euler parameters have no unit, whatever is made of them
+    plain = {e.ref for made in source.orientations.values() for e in made.parameters}
+    angles, lengths = angles - plain, lengths - plain
     return {q: "rad" if q.ref in angles else "m" if q.ref in lengths else "" for q in source.q}
+
+
+def velocity_units(source: SymbolicSystem, units: Mapping[Atom, str]) -> dict[Atom, str]:
+    """The unit of each velocity, from those of the coordinates; angular velocities are in rad/s."""
+    turning = {e for made in source.orientations.values() for e in made.parameters}
+    found = {q.velocity: units[q] and f"{units[q]}/s" for q in source.q if q not in turning}
+    return {v: found.get(v, "rad/s") for v in source.v}

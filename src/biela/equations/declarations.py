@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from biela.atoms import Atom, Workspace
+from biela.atoms import Atom, Kind, Workspace
+from biela.equations.bodies import check_frame
 from biela.equations.constraints import Constraint, ConstraintSet
+from biela.equations.orientation import Orientation, declared
 from biela.errors import DomainError, ModelError
 from biela.space import (
     Base,
@@ -40,6 +42,11 @@ class Declarations:
         self._gravity = Vector(self.space, {})
         self._constraints = ConstraintSet(name, self.space)
         self._coordinates: list[Atom] = []
+        self._velocities: list[Atom] = []
+        #: What `orientation` declared, by name.
+        self.orientations: dict[str, Orientation] = {}
+        self._frames: dict[str, Frame] = {}
+        self._limits: dict[Atom, tuple[float, float]] = {}
         self._inertialess: set[Atom] = set()
         self._inputs: dict[Atom, float] = {}
         self._parameters: dict[Atom, float] = {}
@@ -84,8 +91,11 @@ class Declarations:
 
     @property
     def v(self) -> list[Atom]:
-        """Their velocities."""
-        return [q.velocity for q in self._coordinates]
+        """The velocities in the order of their declaration.
+
+        Those of the coordinates, and for each orientation its angular velocity.
+        """
+        return list(self._velocities)
 
     @property
     def parameter_symbols(self) -> list[Atom]:
@@ -108,9 +118,109 @@ class Declarations:
             if q in self._coordinates:
                 raise ModelError(f"{self.name}: coordinate {q.name} is declared twice")
             self._coordinates.append(q)
+            self._velocities.append(q.velocity)
             if not inertia:
                 self._inertialess.add(q)
         return new
+
+    def orientation(self, name: str, parent: Base | None = None) -> Base:
+        """A base free to turn in any way, without a singular position.
+
+        Declares the Euler parameters ``{name}_e0`` to ``{name}_e3`` as coordinates, which start as
+        1, 0, 0, 0, and the angular velocity against the parent (the inertial base if not given),
+        by its components ``{name}_wx``, ``{name}_wy``, ``{name}_wz`` in the new base (rad/s), as
+        velocities.  The unit norm needs no constraint: q' = N(q) v keeps it, and what moves the
+        system restores it.  The symbols are kept in ``orientations[name]``.
+
+        >>> from biela.equations import SymbolicSystem
+        >>> s = SymbolicSystem("top")
+        >>> body = s.orientation("body")
+        >>> s.q, s.v
+        ([body_e0, body_e1, body_e2, body_e3], [body_wx, body_wy, body_wz])
+        >>> s.orientations["body"].angular_velocity[2]
+        body_wz
+
+        Raises:
+            ModelError: If one of the names is taken, or the parent is not of this system.
+            DomainError: If it is not a name.
+        """
+        turned_from = self.base if parent is None else parent
+        if turned_from.space is not self.space:
+            raise ModelError(
+                f"{self.name}: base {turned_from.name} belongs to another system, "
+                f"{turned_from.space.name}"
+            )
+        endings = ("e0", "e1", "e2", "e3", "wx", "wy", "wz")
+        for ending in endings:
+            if f"{name}_{ending}" in self.workspace:
+                raise ModelError(
+                    f"{self.name}: {name}_{ending} is declared already; choose another name for "
+                    f"the orientation {name}"
+                )
+        if name in self.space.bases:
+            raise ModelError(f"{self.name} already has a base {name}: choose another name")
+        e0, e1, e2, e3 = self.workspace.symbols(
+            [f"{name}_{ending}" for ending in endings[:4]], Kind.COORDINATE
+        )
+        made = declared(self.workspace, name, (e0, e1, e2, e3), turned_from)
+        self._coordinates += made.parameters
+        self._velocities += made.angular_velocity
+        self.orientations[name] = made
+        return made.base
+
+    def limits(self, coordinate: Atom, lower: float = -math.inf, upper: float = math.inf) -> None:
+        """Say between which values a coordinate may be (SI units).
+
+        Raises:
+            ModelError: If it is not a coordinate of this system, or the limits are none.
+        """
+        if coordinate not in self._coordinates:
+            raise ModelError(f"{self.name}: {coordinate!r} is not one of its coordinates")
+        if any(coordinate in made.parameters for made in self.orientations.values()):
+            raise ModelError(
+                f"{self.name}: {coordinate.name} is one of four Euler parameters, which have no "
+                f"limits of their own"
+            )
+        try:
+            low, high = float(lower), float(upper)
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not low < high:
+            raise ModelError(
+                f"{self.name}: the limits of {coordinate.name} must be two numbers, the lower one "
+                f"first, not {lower!r} and {upper!r}"
+            )
+        self._limits[coordinate] = low, high
+
+    def frame(self, name: str, point: Point, base: Base) -> Frame:
+        """Name a frame, whose pose, twist and acceleration the system then gives.
+
+        Raises:
+            ModelError: If the name is taken, or the frame is not of this system.
+        """
+        if name in self._frames:
+            raise ModelError(f"{self.name}: two frames are called {name}")
+        check_frame(f"{self.name}: frame {name}", self.space, point, base)
+        self._frames[name] = Frame(point, base)
+        return self._frames[name]
+
+    @property
+    def frames(self) -> dict[str, Frame]:
+        """The named frames, in the order of their declaration."""
+        return dict(self._frames)
+
+    def check_plain(self, who: str) -> None:
+        """Refuse orientations where only coordinates with velocities of their own are treated.
+
+        Raises:
+            ModelError: If there is one.
+        """
+        if self.orientations:
+            raise ModelError(
+                f"{self.name}: {who} is for coordinates whose rates are the velocities, q' = v, "
+                f"and orientation {next(iter(self.orientations))} has Euler parameters; turn the "
+                f"base by angles instead: base.euler(…)"
+            )
 
     def parameters(self, names: str | Sequence[str] = (), /, **values: float) -> tuple[Atom, ...]:
         """Declare parameters, by name alone or with their values (SI units)."""
@@ -212,6 +322,10 @@ class Declarations:
     def constrain(self, *equations: Atom, name: str = "") -> tuple[Constraint, ...]:
         """Geometric equations: each expression of q and t is held at zero."""
         return tuple(self._constraints.add(e, name, geometric=True) for e in equations)
+
+    def hold(self, equation: Atom, speed: Atom | None = None, name: str = "") -> Constraint:
+        """A geometric equation whose time derivative may be given in a better form."""
+        return self._constraints.add(equation, name, geometric=True, speed=speed)
 
     def constrain_velocity(self, *equations: Atom, name: str = "") -> tuple[Constraint, ...]:
         """Non-holonomic equations: each expression, linear in the velocities, is held at zero."""

@@ -66,6 +66,8 @@ def applied_power(system: SymbolicSystem) -> Atom:
         v = velocity_in(space.inertial, wrench.point, wrench.solid)
         omega = angular_velocity(space.root, wrench.solid.base)
         total = total + wrench.force.dot(v) + wrench.moment.dot(omega)
+    for speed, force in system.pushes:
+        total = total + speed * force
     for potential in system.potentials:
         total = total + space.time_rate(potential)
     for body in system.flexible_bodies:

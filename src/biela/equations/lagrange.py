@@ -31,7 +31,7 @@ def applied_forces(system: SymbolicSystem) -> list[Atom]:
         momentum = v * solid.mass + omega.cross(solid.first_moment)
         for j, rate in enumerate(system.v):
             forces[j] = forces[j] + system.gravity.dot(momentum.diff(rate))
-    numbers = {q: j for j, q in enumerate(system.q)}
+    numbers = {rate: j for j, rate in enumerate(system.v)}
     for body in system.flexible_bodies:
         v = velocity(space.inertial, body.at)
         omega = angular_velocity(space.root, body.base)
@@ -40,7 +40,8 @@ def applied_forces(system: SymbolicSystem) -> list[Atom]:
         for j, rate in enumerate(system.v):
             forces[j] = forces[j] + system.gravity.dot(momentum.diff(rate))
         for mode, force in zip(body.modes, body.elastic_forces(), strict=True):
-            forces[numbers[mode]] = forces[numbers[mode]] + force
+            j = numbers[mode.velocity]
+            forces[j] = forces[j] + force
     for wrench in system.wrenches:
         v = velocity_in(space.inertial, wrench.point, wrench.solid)
         omega = angular_velocity(space.root, wrench.solid.base)
@@ -51,7 +52,12 @@ def applied_forces(system: SymbolicSystem) -> list[Atom]:
 
 
 def mass_and_forces_lagrange(system: SymbolicSystem) -> tuple[list[list[Atom]], list[Atom]]:
-    """M and Q from T and the applied forces."""
+    """M and Q from T and the applied forces.
+
+    Raises:
+        ModelError: If there are speeds that are the rates of no coordinates.
+    """
+    system.check_plain("the method of Lagrange")
     T = kinetic_energy(system)
     momenta = gradient(T, system.v)
     M = jacobian(momenta, system.v).rows

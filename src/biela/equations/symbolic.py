@@ -6,6 +6,7 @@ biela derives the matrices of the motion from them and turns them into a `System
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -17,7 +18,7 @@ from biela.code.arrays import Entries
 from biela.equations import forces, virtual_power
 from biela.equations.beams import beam, vibrations
 from biela.equations.bodies import check_frame, rigid_body
-from biela.equations.capabilities import coordinate_units, drawing, makers
+from biela.equations.capabilities import coordinate_units, drawing, makers, velocity_units
 from biela.equations.choice import derive
 from biela.equations.constraints import Levels
 from biela.equations.declarations import Declarations
@@ -63,6 +64,8 @@ class SymbolicSystem(Declarations):
         self.wrenches: list[Wrench] = []
         #: Potential energies of springs and the like, gravity not included.
         self.potentials: list[Atom] = []
+        #: Forces along speeds, each with the speed.
+        self.pushes: list[tuple[Atom, Atom]] = []
 
     def __repr__(self) -> str:
         return (
@@ -342,6 +345,39 @@ class SymbolicSystem(Declarations):
             )
         return solid, point
 
+    def push(self, speed: Atom, force: Atom | float, potential: Atom | float = 0) -> None:
+        """A force along a speed: its power is force times speed, and Q gets force ∂speed/∂v.
+
+        The speed is linear in the velocities: that of a coordinate (a torque in a joint), of a
+        distance, or any other.  ``potential`` is the energy that it takes from, if it has one.
+
+        Raises:
+            ModelError: If the speed has no velocity in it, or is not linear in them.
+        """
+        self._check_speed(speed)
+        self.pushes.append((speed, self.workspace.atom(force)))
+        energy = self.workspace.atom(potential)
+        if energy.ref:
+            self.potentials.append(energy)
+
+    def _check_speed(self, speed: Atom) -> None:
+        slopes = jacobian([speed], self.v).rows[0]
+        if not any(slope.ref for slope in slopes):
+            raise ModelError(f"{self.name}: {speed!r} is not a speed: no velocity is in it")
+        velocities = {v.ref for v in self.v}
+        if velocities & set(self.workspace.table.live(slope.ref for slope in slopes)):
+            raise ModelError(f"{self.name}: {speed!r} is not linear in the velocities")
+
+    def _pushed(self, Q: list[Atom]) -> list[Atom]:
+        """Q with the forces along speeds."""
+        if not self.pushes:
+            return Q
+        for slopes, (_, force) in zip(
+            jacobian([speed for speed, _ in self.pushes], self.v).rows, self.pushes, strict=True
+        ):
+            Q = [q + slope * force if slope.ref else q for q, slope in zip(Q, slopes, strict=True)]
+        return Q
+
     def _add(self, element: forces.Element) -> None:
         self.wrenches += element.wrenches
         self.potentials.append(element.potential)
@@ -355,13 +391,14 @@ class SymbolicSystem(Declarations):
 
     def _dynamics(self, algebra: Algebra) -> Dynamics:
         """What the bodies need by one algebra."""
+        without = {q.velocity for q in self._inertialess}
         return virtual_power.dynamics(
             self.space,
             self.solids,
             self.wrenches,
             self.gravity,
             self.v,
-            [i for i, q in enumerate(self._coordinates) if q not in self._inertialess],
+            [j for j, v in enumerate(self.v) if v not in without],
             algebra,
             self.flexible_bodies,
         )
@@ -381,8 +418,9 @@ class SymbolicSystem(Declarations):
         choice = derive(self._dynamics, for_M, for_Q)
         together = choice.together
         held: dict[Atom, Atom | float] = {symbol: 0 for symbol in self._unknowns}
-        entries: dict[str, Any] = {"M": together.M, "Q": substitute(together.Q, held)}
-        alone: dict[str, Any] = {"M": choice.apart.M, "Q": substitute(choice.apart.Q, held)}
+        both, alone_Q = (self._pushed(substitute(Q, held)) for Q in (together.Q, choice.apart.Q))
+        entries: dict[str, Any] = {"M": together.M, "Q": both}
+        alone: dict[str, Any] = {"M": choice.apart.M, "Q": alone_Q}
         if self._unknowns:
             by_unknown = jacobian(together.Q, self._unknowns).rows
             entries["V"] = [[-row[k] for row in by_unknown] for k in range(len(self._unknowns))]
@@ -409,6 +447,8 @@ class SymbolicSystem(Declarations):
             entries["outputs"] = list(self._outputs.values())
         if self._events:
             entries["events"] = list(self._events.values())
+        if self.orientations:
+            entries["rates"] = [self.space.time_rate(q) for q in self.q]
         if self._explicit:
             entries["positions"] = [self._explicit.get(q, q) for q in self.q]
         entries = {name: entry for name, entry in entries.items() if entry}
@@ -416,7 +456,7 @@ class SymbolicSystem(Declarations):
         system = System(
             name=self.name,
             q=tuple(self._quantity(q, units[q]) for q in self.q),
-            v=tuple(self._quantity(q.velocity, units[q] and f"{units[q]}/s") for q in self.q),
+            v=tuple(self._quantity(v, unit) for v, unit in velocity_units(self, units).items()),
             u=tuple(Quantity(u.name, "", value) for u, value in self._inputs.items()),
             p=tuple(Quantity(p.name, "", value) for p, value in self._parameters.items()),
             y=tuple(Quantity(name) for name in self._outputs),
@@ -424,6 +464,8 @@ class SymbolicSystem(Declarations):
             geometric=sum(c.geometric for c in ordered),
             events=tuple(self._events),
             drawing=drawing(self),
+            frames=tuple(self._frames),
+            quaternions=tuple(self.q.index(o.parameters[0]) for o in self.orientations.values()),
             functions=LazyFunctions(
                 {n: self.function(n, {n: alone.get(n, e)}) for n, e in entries.items()},
                 makers(self, entries),
@@ -432,7 +474,10 @@ class SymbolicSystem(Declarations):
         return Equations(self, system, together, entries, alone)
 
     def _quantity(self, symbol: Atom, unit: str) -> Quantity:
-        return Quantity(symbol.name, unit, self._start.get(symbol, 0.0), symbol in self._start)
+        turns_nothing = any(symbol == o.parameters[0] for o in self.orientations.values())
+        value = self._start.get(symbol, 1.0 if turns_nothing else 0.0)
+        limits = self._limits.get(symbol, (-math.inf, math.inf))
+        return Quantity(symbol.name, unit, value, symbol in self._start, *limits)
 
     def _check_inertialess(self) -> None:
         """A coordinate declared to move no mass must not."""

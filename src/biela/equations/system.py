@@ -13,6 +13,7 @@ is missing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -44,13 +45,16 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "Init_q": "their Jacobian by the coordinates",
     "Init_v": "Jacobian of the velocity equations and initial velocities",
     "Init_beta": "their right-hand side",
-    "tangents": "K and C, derivatives by q and v of M a + Φ_vᵀ λ - Q",
+    "tangents": "K (nv, nq) and C (nv, nv), derivatives by q and v of M a + Φ_vᵀ λ - Q",
     "energy": "kinetic and potential energy",
     "power": "power of the forces that have no potential",
     "outputs": "y",
     "events": "functions whose sign changes are events",
     "positions": "dependent coordinates solved for",
     "points": "places of the points of the model, to be drawn",
+    "poses": "a row a frame: its place (3), and its orientation R by rows (9), in the ground",
+    "twists": "a row a frame: velocity of its point (3) and angular velocity (3), in the ground",
+    "frame_accelerations": "a row a frame: acceleration of its point, and angular acceleration",
 }
 
 
@@ -59,13 +63,15 @@ class Quantity:
     """A named entry of a vector, with its unit and a default value.
 
     ``given`` says that somebody chose the value of a coordinate or velocity: an assembly keeps it
-    if it can.
+    if it can.  ``lower`` and ``upper`` are the limits of a coordinate, where it has any.
     """
 
     name: str
     unit: str = ""
     value: float = 0.0
     given: bool = False
+    lower: float = -math.inf
+    upper: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -133,6 +139,10 @@ class System:
     #: One name for each event function.
     events: tuple[str, ...] = ()
     drawing: Drawing | None = None
+    #: The names of the frames: bodies, and the markers on them, one for each row of "poses".
+    frames: tuple[str, ...] = ()
+    #: Places of the first of four coordinates that are Euler parameters.
+    quaternions: tuple[int, ...] = ()
     functions: Mapping[str, Function] = field(default_factory=dict)
 
     def __contains__(self, capability: object) -> bool:

@@ -54,7 +54,7 @@ def dynamic_equations(system: SymbolicSystem) -> list[Atom]:
 
 def split(system: SymbolicSystem, e: Sequence[Atom]) -> tuple[list[list[Atom]], list[Atom]]:
     """M = -∂e/∂q'' and Q = e with q'' = 0, of equations that are linear in the accelerations."""
-    accelerations = [q.acceleration for q in system.q]
+    accelerations = [v.acceleration for v in system.v]
     M = [[-entry for entry in row] for row in jacobian(e, accelerations).rows]
     return M, substitute(list(e), {a: 0 for a in accelerations})
 

@@ -10,6 +10,14 @@ computed, not on import.
 from __future__ import annotations
 
 from biela.graph.adjacency import Adjacency, adjacency, renumbered
+from biela.graph.connections import (
+    Forest,
+    blocks,
+    breadth_first,
+    bridges,
+    components,
+    loop_count,
+)
 from biela.graph.elimination import (
     FactorPattern,
     elimination_tree,
@@ -17,16 +25,24 @@ from biela.graph.elimination import (
     postorder,
     update_targets,
 )
+from biela.graph.loops import smallest_loops
 from biela.graph.ordering import minimum_degree
 
 __all__ = [
     "Adjacency",
     "FactorPattern",
+    "Forest",
     "adjacency",
+    "blocks",
+    "breadth_first",
+    "bridges",
+    "components",
     "elimination_tree",
     "factor_pattern",
+    "loop_count",
     "minimum_degree",
     "postorder",
     "renumbered",
+    "smallest_loops",
     "update_targets",
 ]

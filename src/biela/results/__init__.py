@@ -11,12 +11,17 @@ from __future__ import annotations
 
 from biela.results.animation import Animation
 from biela.results.channels import Channels, Event
-from biela.results.plots import compare
+from biela.results.comparison import compare, deviations
+from biela.results.frames import FrameMotion, PointMotion, frame_channels
+from biela.results.overlays import overlay, side_by_side
+from biela.results.paths import overlay_paths
+from biela.results.reference import reference_data
 from biela.results.results import Results
 from biela.results.sample import Sample
 from biela.results.scene import Scene
 from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Sphere, Trace
 from biela.results.statistics import RunStatistics
+from biela.results.tables import Table
 
 __all__ = [
     "Animation",
@@ -25,13 +30,22 @@ __all__ = [
     "Cylinder",
     "Dot",
     "Event",
+    "FrameMotion",
     "Ground",
     "Link",
+    "PointMotion",
     "Results",
     "RunStatistics",
     "Sample",
     "Scene",
     "Sphere",
+    "Table",
     "Trace",
     "compare",
+    "deviations",
+    "frame_channels",
+    "overlay",
+    "overlay_paths",
+    "reference_data",
+    "side_by_side",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -44,6 +45,8 @@ class Channels:
             none. None leaves it to the convention of `Results`: v are the rates of q, and a those
             of v, where there are as many of them and their units agree. Give it where the
             convention is wrong: the angular velocity of a body is not the rate of its Euler angles.
+        angles: whether each column is an angle known up to whole turns, as `atan2` gives it;
+            `Results` adds the turns, so that it does not jump. Empty where none is.
     """
 
     def __init__(
@@ -52,11 +55,12 @@ class Channels:
         values: ArrayLike | Callable[[], ArrayLike],
         units: Sequence[str] = (),
         rates: Sequence[str] | None = None,
+        angles: Sequence[bool] = (),
     ) -> None:
         """Name the columns of `values`.
 
         Raises:
-            ResultsError: two columns have one name, or the names, units and rates differ in number.
+            ResultsError: two columns have one name, or what is said of them differs in number.
             ShapeError: `values` is not (k, n) with one column a name.
         """
         if isinstance(names, str) or isinstance(units, str) or isinstance(rates, str):
@@ -64,15 +68,17 @@ class Channels:
         self.names = tuple(names)
         self.units = tuple(units) if units else ("",) * len(self.names)
         self.rates = None if rates is None else tuple(rates)
-        for what, given in (("units", self.units), ("rates", self.rates)):
+        self.angles = tuple(bool(angle) for angle in angles)
+        told = (("units", self.units), ("rates", self.rates), ("angles", self.angles or None))
+        for what, given in told:
             if given is not None and len(given) != len(self.names):
                 raise ResultsError(
                     f"{len(given)} {what} for {len(self.names)} channels {_few(self.names)}: "
                     f"give one for each"
                 )
-        twice = sorted({name for name in self.names if self.names.count(name) > 1})
-        if twice:
-            raise ResultsError(f"more than one channel is called {twice[0]!r}: rename one")
+        if len(set(self.names)) < len(self.names):
+            twice = Counter(self.names).most_common(1)[0][0]
+            raise ResultsError(f"more than one channel is called {twice!r}: rename one")
         self._values: Array | None = None
         self._source: Callable[[], ArrayLike] | None = None
         if callable(values):
@@ -94,10 +100,9 @@ class Channels:
             self._source = None  # it may hold much that is no longer needed
         return self._values
 
-    def part(self, rows: slice) -> Channels:
-        """The same channels at some of the instants, computed no earlier than these are."""
-        values = self.values[rows] if self.evaluated else lambda: self.values[rows]
-        return Channels(self.names, values, self.units, self.rates)
+    def holding(self, values: ArrayLike | Callable[[], ArrayLike]) -> Channels:
+        """The same channels with other values."""
+        return Channels(self.names, values, self.units, self.rates, self.angles)
 
     def _checked(self, values: ArrayLike) -> Array:
         array = read_only(values)

@@ -80,6 +80,7 @@ def save(results: Results, path: str | Path) -> Path:
             "names": channels.names,
             "units": channels.units,
             "rates": channels.rates,
+            "angles": channels.angles,
         }
         arrays[f"group/{group}"] = channels.values
     for number, name in enumerate(results.monitors):
@@ -134,7 +135,13 @@ def load(path: str | Path) -> Results:
 
 def _from_record(header: dict[str, Any], arrays: dict[str, Array]) -> Results:
     groups = {
-        group: Channels(told["names"], arrays[f"group/{group}"], told["units"], told["rates"])
+        group: Channels(
+            told["names"],
+            arrays[f"group/{group}"],
+            told["units"],
+            told["rates"],
+            told.get("angles", ()),  # which files of earlier versions do not have
+        )
         for group, told in header["groups"].items()
     }
     monitors = {name: arrays[f"monitor/{i}"] for i, name in enumerate(header["monitors"])}

@@ -14,7 +14,7 @@ import numpy as np
 from biela.errors import ResultsError
 from biela.results.channels import Array
 
-__all__ = ["hermite", "inside", "linear", "rotations", "rounding", "slopes"]
+__all__ = ["hermite", "inside", "linear", "nearest_rotations", "rotations", "rounding", "slopes"]
 
 #: Times that mean the same may differ by this part of the stored interval.
 _ROUNDING = 1e-9
@@ -103,6 +103,11 @@ def rotations(t: Array, R: Array, times: Array) -> Array:
     The entries are interpolated as numbers and the nearest rotation is taken, R = U Vᵀ of the
     singular value decomposition; good to a turn of less than half a revolution a step.
     """
-    U, _, Vt = np.linalg.svd(hermite(t, R, slopes(t, R), times))
+    return nearest_rotations(hermite(t, R, slopes(t, R), times))
+
+
+def nearest_rotations(matrices: Array) -> Array:
+    """The rotations nearest to matrices (m, 3, 3) that are nearly such."""
+    U, _, Vt = np.linalg.svd(matrices)
     result: Array = U @ Vt
     return result

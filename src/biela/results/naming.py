@@ -71,7 +71,8 @@ def alias(name: object, places: Mapping[str, Place], groups: Mapping[str, Sequen
     if name in places:
         return name
     group, dot, rest = name.partition(".")
-    if dot and group in groups and rest in groups[group] and places.get(rest, ("", 0))[0] == group:
+    owner, column = places.get(rest, ("", 0))
+    if dot and group and owner == group and groups[group][column] == rest:
         return rest
     raise unknown(name, "channel", [*places, *groups])
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from biela.errors import ResultsError
 from biela.results.animation import Animation, Progress
+from biela.results.frames import PointMotion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,25 +20,26 @@ __all__ = ["Pictures"]
 class Pictures:
     """What results can draw of themselves. Every method returns what it made."""
 
-    def plot(self, *names: str, save: str | Path | None = None) -> Figure:
+    def plot(self, *names: str, against: str = "t", save: str | Path | None = None) -> Figure:
         """Draw channels over time, one axes a unit, with thin lines at the events.
 
         Args:
             names: names, groups ("q", "v") or patterns ("theta*"); by default the coordinates.
+            against: the channel across, if not the time; the first instant is marked then.
             save: file to write the figure to; its suffix says the format.
 
         Raises:
             UnknownNameError: nothing is called so, or nothing matches.
             ResultsError: there is nothing to draw, or the file cannot be written.
         """
-        from biela.results.plots import over_time
+        from biela.results.plots import over
 
         results = cast("Results", self)
         default = ("q",) if "q" in results.groups else results.names
         chosen = results.select(*(names or default))
         if not chosen:
             raise ResultsError(f"{results.name!r} has no such channels to draw")
-        return over_time(results, chosen, save)
+        return over(results, chosen, against, save)
 
     def plot_phase(self, x: str, y: str | None = None, *, save: str | Path | None = None) -> Figure:
         """Draw one channel over another: a coordinate and its rate, or any two.
@@ -54,6 +56,27 @@ class Pictures:
         from biela.results.plots import phase
 
         return phase(cast("Results", self), x, y, save)
+
+    def plot_path(
+        self, *points: str | PointMotion, plane: str = "", save: str | Path | None = None
+    ) -> Figure:
+        """Draw the ways of points, with the start marked and lengths alike in all directions.
+
+        Args:
+            points: names of points with channels `name.x`, `name.y`, `name.z`, of frames, or
+                points of frames, `r.frame("rod").point((0.1, 0, 0))`.
+            plane: "xy", "xz" … with the axis across first, or "3d"; by default the plane they move
+                in, if there is one.
+            save: file to write the figure to; its suffix says the format.
+
+        Raises:
+            UnknownNameError: a point is not there.
+            ResultsError: a coordinate of it is not known, or the file cannot be written.
+        """
+        from biela.results.paths import paths
+
+        results = cast("Results", self)
+        return paths({results.name: results}, points, plane, save)
 
     def plot_monitors(self, *, save: str | Path | None = None) -> Figure:
         """Draw the energy, the constraint error and whatever else was watched.

@@ -10,15 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biela.errors import BielaError, ResultsError, ShapeError
-from biela.results.channels import Array, Channels, Event, as_column, instants
+from biela.results.channels import Array, Channels, Event, as_column, instants, read_only
+from biela.results.frames import Framed
 from biela.results.interpolation import rounding
 from biela.results.naming import alias, keys, selected, unknown
+from biela.results.orientation import unwrap_by_rate
 from biela.results.pictures import Pictures
 from biela.results.sample import Sample
 from biela.results.scene import Scene
 from biela.results.statistics import RunStatistics
 from biela.results.storage import Stored
-from biela.results.units import is_rate
+from biela.results.tabulation import Tabulated
+from biela.results.units import is_rate, shown
 
 __all__ = ["Results"]
 
@@ -30,7 +33,7 @@ class _MissingGroupError(BielaError, AttributeError):
     """A group these results do not have; an AttributeError, so that `hasattr` works."""
 
 
-class Results(Pictures, Stored):
+class Results(Pictures, Framed, Tabulated, Stored):
     """Channels over time, in groups, with what else is known of the run.
 
     A group is an attribute that holds a (k, n) array, a channel is found by its name:
@@ -43,8 +46,9 @@ class Results(Pictures, Stored):
     ((5, 1), 1.0, 'rad/s')
 
     The usual groups are q (coordinates), v (velocities), a (accelerations), lam (multipliers),
-    u (inputs) and y (outputs); monitors are single channels that judge the run, such as the energy.
-    A name that occurs in two groups belongs to the first; `group.name` finds any.
+    u (inputs) and y (outputs), and poses, twists and frame_accelerations, which `frame` reads.
+    Monitors are single channels that judge the run, such as the energy. A name that occurs in two
+    groups belongs to the first; `group.name` finds any.
 
     Attributes:
         name: of the run or the model.
@@ -110,9 +114,10 @@ class Results(Pictures, Stored):
         if units:
             raise unknown(next(iter(units)), "monitor", self._monitors)
         self._places = keys({g: c.names for g, c in self.groups.items()}, self._monitors)
+        self._continuous: dict[str, Array] = {}
         for channels in [*self.groups.values(), *self._monitors.values()]:
             if channels.evaluated:
-                self._values(channels)
+                self._stored(channels)
             for rate in filter(None, channels.rates or ()):
                 self._key(rate)  # must be there
         self.statistics = statistics
@@ -204,15 +209,15 @@ class Results(Pictures, Stored):
         """
         channels, column = self._channel(name)
         if channels.rates is not None:
-            return channels.rates[column] or None
+            rate = channels.rates[column]
+            return self._key(rate) if rate else None
         group = self._places[self._key(name)][0]
         rates = self.groups.get(_RATES.get(group, ""))
         if rates is None or len(rates) != len(channels):
             return None
         if not is_rate(rates.units[column], channels.units[column]):
             return None
-        place = (_RATES[group], column)
-        return next(key for key, other in self._places.items() if other == place)
+        return self._key(f"{_RATES[group]}.{rates.names[column]}")
 
     def select(self, *patterns: str) -> list[str]:
         """Names of the channels meant by names, groups ("q") or patterns ("theta*").
@@ -249,7 +254,6 @@ class Results(Pictures, Stored):
                 f"there are {len(self)} from {self.t[0]:g} s to {self.t[-1]:g} s"
             )
         part = slice(int(rows[0]), int(rows[-1]) + 1)
-        monitors = {key: channels.part(part) for key, channels in self._monitors.items()}
 
         def scene() -> Scene:
             whole = self.scene
@@ -259,9 +263,9 @@ class Results(Pictures, Stored):
         return Results(
             self.name,
             self.t[part],
-            {group: channels.part(part) for group, channels in self.groups.items()},
-            {key: partial(_only_column, channels) for key, channels in monitors.items()},
-            {key: channels.units[0] for key, channels in monitors.items()},
+            {g: c.holding(partial(self._part, c, part)) for g, c in self.groups.items()},
+            {key: partial(self._part, c, (part, 0)) for key, c in self._monitors.items()},
+            {key: channels.units[0] for key, channels in self._monitors.items()},
             self.statistics,
             None if self._scene is None else scene,
             [event for event in self.events if start <= event.time <= end],
@@ -291,6 +295,27 @@ class Results(Pictures, Stored):
         return (self.groups[group] if group else self._monitors[key]), column
 
     def _values(self, channels: Channels) -> Array:
+        """The values, angles without jumps."""
+        if not any(channels.angles):
+            return self._stored(channels)
+        group = next(name for name, other in self.groups.items() if other is channels)
+        if group not in self._continuous:
+            values = self._stored(channels).copy()
+            for column in np.flatnonzero(channels.angles):
+                rate = self.rate(f"{group}.{channels.names[column]}")
+                period = 360.0 if shown(channels.units[column]) in ("deg", "°") else 2 * np.pi
+                slope = np.zeros(len(self.t))
+                if rate is not None:
+                    source, place = self._channel(rate)
+                    slope = self._stored(source)[:, place]
+                values[:, column] = unwrap_by_rate(values[:, column], slope, self.t, period)
+            self._continuous[group] = read_only(values)
+        return self._continuous[group]
+
+    def _part(self, channels: Channels, rows: slice | tuple[slice, int]) -> Array:
+        return self._values(channels)[rows]
+
+    def _stored(self, channels: Channels) -> Array:
         values = channels.values
         if len(values) != len(self.t):
             raise ShapeError(
@@ -302,10 +327,6 @@ class Results(Pictures, Stored):
 
 #: Attributes of an instance, which a group may not hide.
 _TAKEN = {"name", "t", "groups", "events", "statistics", "interrupted"}
-
-
-def _only_column(channels: Channels) -> Array:
-    return channels.values[:, 0]
 
 
 def _fitting(scene: Scene, count: int) -> Scene:

@@ -97,12 +97,22 @@ class Base:
             base = base.rotated(name if last else f"{name}_{k + 1}", axis, angle)
         return base
 
-    def by_euler_parameters(self, name: str, parameters: Sequence[Atom]) -> Base:
-        """A base turned by a unit quaternion (e0, e1, e2, e3)."""
+    def by_euler_parameters(
+        self,
+        name: str,
+        parameters: Sequence[Atom],
+        angular_velocity: Sequence[Atom] | None = None,
+    ) -> Base:
+        """A base turned by a unit quaternion (e0, e1, e2, e3).
+
+        ``angular_velocity``, by its components in the new base, is that of the quaternion where
+        its rates are made from it.
+        """
         ws = self.space.workspace
         e = [ws.atom(parameter) for parameter in parameters]
         check_position(f"base {name}", e)
-        return Base(self.space, name, self, euler_parameters(ws, e))
+        omega = None if angular_velocity is None else triple(ws, angular_velocity)
+        return Base(self.space, name, self, euler_parameters(ws, e, omega))
 
     def by_matrix(self, name: str, rows: Sequence[Sequence[Atom | float]]) -> Base:
         """A base whose axes, written in this one, are the columns of a matrix."""

@@ -207,11 +207,13 @@ def about_vector(ws: Workspace, direction: Sequence[float], angle: Atom) -> Matr
     return MatrixRotation(matrix3(ws, rows), (rate * x, rate * y, rate * z))
 
 
-def euler_parameters(ws: Workspace, e: Sequence[Atom]) -> MatrixRotation:
+def euler_parameters(
+    ws: Workspace, e: Sequence[Atom], angular_velocity: Triple | None = None
+) -> MatrixRotation:
     """The turn of a unit quaternion (e0, e1, e2, e3); the user keeps |e| = 1 by a constraint.
 
     Nikravesh, *Computer-Aided Analysis of Mechanical Systems* (1988), §6.2: ω = 2 L ė in the new
-    base.
+    base, unless the angular velocity is given there, and ė follows from it.
     """
     if len(e) != 4:
         raise DomainError(f"Euler parameters are four, not {len(e)}")
@@ -221,6 +223,8 @@ def euler_parameters(ws: Workspace, e: Sequence[Atom]) -> MatrixRotation:
         [2 * (e1 * e2 + e0 * e3), 2 * (e0**2 + e2**2) - 1, 2 * (e2 * e3 - e0 * e1)],
         [2 * (e1 * e3 - e0 * e2), 2 * (e2 * e3 + e0 * e1), 2 * (e0**2 + e3**2) - 1],
     ]
+    if angular_velocity is not None:
+        return MatrixRotation(matrix3(ws, rows), angular_velocity)
     d0, d1, d2, d3 = time_derivative(list(e))
     omega = (
         2 * (e0 * d1 - e1 * d0 + e3 * d2 - e2 * d3),

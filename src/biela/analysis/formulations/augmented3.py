@@ -11,7 +11,8 @@ Cuadrado, Cardenal & Bayo 1997).  Stiff forces enter the matrix by the symmetric
 tangents, h/2 C + h²/4 K.  The penalty is relative to the masses and the step, α h²/4 = 1e5 of the
 mean of M: well above the 1e3 below which multipliers run away on long chains.
 
-The number of iterations is fixed, so a step is one straight line of code.
+The number of iterations is fixed, so a step is one straight line of code.  Where q' = N(q) v the
+unknowns are the displacements δ of the step, q = q0 ⊕ δ, in place of q (Brüls & Cardona 2010).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from biela.analysis.unrolled import (
     Matrix,
     Row,
     Unrolled,
+    along_displacements,
     derivatives,
     product,
     transposed_product,
@@ -38,10 +40,10 @@ class AugmentedStep:
 
     def __init__(self, unrolled: Unrolled, scale: float, iterations: int) -> None:
         system = unrolled.system
-        if system.geometric != len(system.multipliers) or len(system.q) != len(system.v):
+        if system.geometric != len(system.multipliers):
             raise ModelError(
-                f"{system.name}: the index-3 augmented Lagrangian takes geometric constraints and "
-                f"as many coordinates as velocities only; use formulation='multipliers'"
+                f"{system.name}: the index-3 augmented Lagrangian takes geometric constraints "
+                f"only; use formulation='multipliers'"
             )
         self.unrolled = u = unrolled
         self.h = u.workspace.symbol("step_length", Kind.PARAMETER)
@@ -61,7 +63,7 @@ class AugmentedStep:
         """M + h/2 C + h²/4 K, with the symmetric parts of the tangents of the forces."""
         u, n = self.unrolled, self._n
         Q = u.Q()
-        K, C = derivatives(Q, u.q), derivatives(Q, u.v)
+        K, C = along_displacements(u, derivatives(Q, u.q)), derivatives(Q, u.v)
         result = [list(row) for row in u.M]
         for i in range(n):
             for j in range(i + 1):
@@ -101,22 +103,34 @@ class AugmentedStep:
             )
             return substitute(expressions, {**values, u.t: later})
 
-        q = [a + h * b + h * h / 2 * c for a, b, c in zip(u.q, u.v, u.a, strict=True)]
+        delta = [h * b + h * h / 2 * c for b, c in zip(u.v, u.a, strict=True)]
+        q = u.moved(delta)
         lam = list(u.lam)
-        v, a = self._trapezoidal(q)
+        v, a = self._trapezoidal(self._way(q, delta))
         for _ in range(iterations):
             change = at(self._change, q, v, a, lam)
-            q = [x + d for x, d in zip(q, change, strict=True)]
-            v, a = self._trapezoidal(q)
+            if "rates" in u.system:
+                # the matrix is that of a displacement from q, which differs from that of δ by its
+                # part δ/2: what Newton's method lacks thereby is small with the step
+                delta = [x + d for x, d in zip(delta, change, strict=True)]
+                q = u.moved(delta)
+            else:
+                q = [x + d for x, d in zip(q, change, strict=True)]
+            v, a = self._trapezoidal(self._way(q, delta))
             violation = at(u.Phi, q, v, a, lam)
             lam = [l + self._alpha * e for l, e in zip(lam, violation, strict=True)]
         v = at(self._final[0], q, v, a, lam)
         a = at(self._final[1], q, v, a, lam)
         return [*q, *v, *a, *lam]
 
-    def _trapezoidal(self, q: Row) -> tuple[Row, Row]:
+    def _way(self, q: Row, delta: Row) -> Row:
+        """The displacement of a step."""
+        u = self.unrolled
+        plain = "rates" not in u.system
+        return [x - y for x, y in zip(q, u.q, strict=True)] if plain else delta
+
+    def _trapezoidal(self, moved: Row) -> tuple[Row, Row]:
         u, h = self.unrolled, self.h
-        moved = [x - y for x, y in zip(q, u.q, strict=True)]
         v = [2 / h * d - y for d, y in zip(moved, u.v, strict=True)]
         a = [4 / (h * h) * d - 4 / h * y - z for d, y, z in zip(moved, u.v, u.a, strict=True)]
         return v, a

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from biela.analysis.formulations import multipliers, penalty
 from biela.analysis.formulations.augmented3 import AugmentedStep
 from biela.analysis.formulations.partition import Partition
-from biela.analysis.formulations.projection import projections
+from biela.analysis.formulations.projection import normalising, projections
 from biela.analysis.unrolled import Row, Unrolled
 from biela.code import Function
 from biela.equations.elimination import Stiffening
@@ -108,7 +108,8 @@ class Formulation:
 
     ``f`` is x' of the state x; ``read`` gives q, v, v' and λ in a state; ``project_q`` and
     ``project_v`` correct a state and append the violation they found.  ``symbols`` are the entries
-    of the state, ``place`` is q and v written with them.
+    of the state, ``place`` is q and v written with them.  Where q has unit norms to be restored,
+    ``project_q`` is always there, and ``drifts`` tells that it does only that.
     """
 
     name: str
@@ -121,6 +122,8 @@ class Formulation:
     place: tuple[Row, Row]
     threshold: float = 0.0
     independent: tuple[int, ...] | None = None
+    #: Whether constraints on positions are not projected onto.
+    drifts: bool = False
     #: For a state with more than q and v in it: the state of t, (q, v) and p.
     enter: Function | None = None
 
@@ -175,7 +178,7 @@ def formulate(
     if name in STEPPING:
         return _stepping(unrolled, name, options, stiffening, scale)
     a, lam = _accelerations(unrolled, name, options, stiffening, scale)
-    project_q, project_v, threshold = _projections(unrolled, name, options, stiffening)
+    project_q, project_v, threshold, drifts = _projections(unrolled, name, options, stiffening)
     return Formulation(
         name,
         unrolled,
@@ -186,6 +189,7 @@ def formulate(
         [*unrolled.q, *unrolled.v],
         (unrolled.q, unrolled.v),
         threshold,
+        drifts=drifts,
     )
 
 
@@ -237,6 +241,7 @@ def _stepping(
         None,
         state,
         (unrolled.q, unrolled.v),
+        drifts=True,
         enter=enter,
     )
 
@@ -263,24 +268,27 @@ def _by_partition(
         unrolled,
         unrolled.kernel("rates", {"dx": [*chosen, *parts.rates]}, parts.state),
         unrolled.kernel("read", _readings(parts.q, parts.v, parts.a, parts.lam), parts.state),
-        None,
+        normalising(unrolled, parts.z_rates, [], parts.state),
         None,
         parts.state,
         (parts.q, parts.v),
         independent=tuple(independent),
+        drifts=True,
     )
 
 
 def _projections(
     unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening
-) -> tuple[Function | None, Function | None, float]:
+) -> tuple[Function | None, Function | None, float, bool]:
     wanted = options.projections
     if wanted is None:
         wanted = "never" if name in ("baumgarte", "penalty") else "always"
     if wanted == "never":
-        return None, None, 0.0
-    found = projections(unrolled, options.metric, stiffening)
-    return *found, 0.0 if isinstance(wanted, str) else float(wanted)
+        state = [*unrolled.q, *unrolled.v]
+        return normalising(unrolled, [], unrolled.v, state), None, 0.0, True
+    threshold = 0.0 if isinstance(wanted, str) else float(wanted)
+    found = projections(unrolled, options.metric, stiffening, threshold)
+    return *found, threshold, not unrolled.system.geometric
 
 
 def _readings(q: Row, v: Row, a: Row, lam: Row) -> dict[str, Row]:

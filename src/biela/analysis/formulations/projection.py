@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from biela.analysis.formulations.saddle import Saddle, geometric, identity
 from biela.analysis.unrolled import Matrix, Row, Unrolled, largest
+from biela.atoms import select
 from biela.code import Function
 from biela.equations.elimination import Stiffening
 
@@ -51,12 +52,29 @@ def velocity_correction(unrolled: Unrolled, W: Matrix, stiffening: Stiffening) -
     return [v + d for v, d in zip(unrolled.v, delta, strict=True)], unrolled.dPhi
 
 
+def normalising(unrolled: Unrolled, before: Row, after: Row, state: Row) -> Function | None:
+    """The kernel that restores unit norms, of a state with ``before`` and ``after`` around q.
+
+    None where there are none to restore.
+    """
+    q, change = unrolled.normalised()
+    if not change:
+        return None
+    size = largest(change, unrolled.zero)
+    return unrolled.kernel("normalise", {"y": [*before, *q, *after, size]}, state)
+
+
 def projections(
-    unrolled: Unrolled, W: str, stiffening: Stiffening
+    unrolled: Unrolled, W: str, stiffening: Stiffening, threshold: float = 0.0
 ) -> tuple[Function | None, Function | None]:
-    """The kernels that correct the state (q, v) at position and at velocity level."""
+    """The kernels that correct the state (q, v) at position and at velocity level.
+
+    The first restores unit norms too, whatever the violation: the ``threshold`` above which to
+    project is therefore looked at inside of them, where there are such norms.
+    """
+    state = [*unrolled.q, *unrolled.v]
     if not unrolled.constrained:
-        return None, None
+        return normalising(unrolled, [], unrolled.v, state), None
     chosen = stiffening if W == "M" else Stiffening()
     matrix = metric(unrolled, W)
     on_position: Function | None = None
@@ -66,8 +84,18 @@ def projections(
         W_q, part = (matrix, chosen) if definite else (identity(unrolled), Stiffening())
         q, residual = position_correction(unrolled, W_q, part)
         size = largest(residual, unrolled.zero)
+        unit, change = unrolled.normalised()
+        if change and threshold:
+            violated = size > threshold
+            q = [select(violated, a, b) for a, b in zip(q, unit, strict=True)]
+        if change:
+            size = largest([size, *change], unrolled.zero)
         on_position = unrolled.kernel("project_q", {"y": [*q, *unrolled.v, size]})
+    else:
+        on_position = normalising(unrolled, [], unrolled.v, state)
     v, residual = velocity_correction(unrolled, matrix, chosen)
     size = largest(residual, unrolled.zero)
+    if threshold and "retract" in unrolled.system:
+        size = select(size > threshold, size, 0)
     on_velocity = unrolled.kernel("project_v", {"y": [*unrolled.q, *v, size]})
     return on_position, on_velocity

@@ -25,9 +25,9 @@ from biela.equations.elimination import (
     constrained_matrix,
     factorise,
     lacking,
-    notable_positions,
     stiffened,
 )
+from biela.equations.positions import notable_places
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,8 +94,7 @@ def stiffening(
     """
     if not system.multipliers:
         return Stiffening()
-    turns = np.array([entry.unit == "rad" for entry in system.q])
-    places = [q, *notable_positions(q, turns, seed)]
+    places = [q, *notable_places(system, q, seed)]
     masses = [np.asarray(system.evaluate("M", x, t=t, u=u, p=p)) for x in places]
     jacobians = [np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p)) for x in places]
     return lacking(masses, jacobians)

@@ -1,0 +1,82 @@
+"""Why a driven mechanism cannot go on: out of reach, or on the far side of a singular position.
+
+From the last position the squares of the constraints are reduced as far as they can be, by damped
+least squares (Levenberg 1944, Marquardt 1963) along the displacements,
+
+    q ← q ⊕ δ,     (Φ_vᵀ Φ_v + μ) δ = -Φ_vᵀ Φ.
+
+If that ends at Φ = 0 there is a position, but none that continues the motion.  If it ends where
+Φ_vᵀ Φ = 0 and Φ is not, nothing near is better: the place is out of reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.instant import Instant
+from biela.analysis.singularity import joints_of, weakest
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The position found that misses the constraints least, and by how much it does."""
+
+    q: Floats
+    residual: Floats
+
+    def reached(self, tolerance: float) -> bool:
+        """Whether it fulfils the constraints."""
+        return bool(np.abs(self.residual).max(initial=0.0) <= tolerance)
+
+
+def nearest(instant: Instant, q: Floats, iterations: int = 300) -> Nearest:
+    """The position near another one that misses the geometric constraints least."""
+    count = instant.system.geometric
+    residual = instant.Phi(q)
+    damping = 1e-3
+    for _ in range(iterations):
+        J = instant.Phi_v(q)[:count]
+        gradient = J.T @ residual
+        size = float(np.linalg.norm(residual))
+        if size <= 1e-14 or np.linalg.norm(gradient) <= 1e-13 * size:
+            break
+        step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), gradient)
+        place = instant.moved(q, step)
+        value = instant.Phi(place)
+        if np.isfinite(value).all() and value @ value < residual @ residual:
+            q, residual = place, value
+            damping = max(0.3 * damping, 1e-14)
+        elif damping > 1e8:
+            break
+        else:
+            damping *= 4
+    return Nearest(q, residual)
+
+
+def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
+    """Why no position near q fulfils the constraints at an instant, as a part of a sentence."""
+    system = instant.system
+    found = nearest(instant, q)
+    names = system.multipliers
+    constraints, free = weakest(system, instant.Phi_v(q)[: system.geometric])
+    weak = f"{', '.join(joints_of(constraints))} nearly leave {', '.join(free)} free"
+    if found.reached(tolerance):
+        return (
+            f"no position near the last one fulfils the constraints at t = {instant.t:.6g} s: the "
+            f"one that is found lies on another branch. The drives lead through a singular "
+            f"position, in which {weak}; take smaller steps, or through_dead_points=True"
+        )
+    order = np.argsort(-np.abs(found.residual))[:4]
+    worst = ", ".join(
+        f"{names[i]} by {found.residual[i]:.3g}" for i in order if found.residual[i]
+    )
+    return (
+        f"no position near the last one fulfils the constraints: the drives ask for a place that "
+        f"the mechanism cannot reach at t = {instant.t:.6g} s. The nearest position misses {worst}; "
+        f"before it {weak}"
+    )

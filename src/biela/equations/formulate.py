@@ -1,0 +1,135 @@
+"""The equations of a model in chosen coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from biela.equations import joint_coordinates, reference_point
+from biela.equations.mechanism.derivation import MechanismDerivation
+from biela.equations.mechanism.drawing import drawn
+from biela.equations.system import Quantity, System
+from biela.errors import ModelError
+from biela.model import Model
+from biela.model.bodies import GROUND
+from biela.model.joints import Coupling, Joint
+
+#: How bodies may be placed, by name.
+COORDINATES: Final[Mapping[str, Callable[[Model], MechanismDerivation]]] = {
+    "joint": joint_coordinates.placed,
+    "reference": reference_point.placed,
+}
+
+
+def formulate(model: Model, coordinates: str = "joint") -> System:
+    """The equations of a model.
+
+    Args:
+        model: What a person described.
+        coordinates: "joint" for those of the joints, along a tree (few, and what one measures), or
+            "reference" for a point and an orientation of every body (many, and sparse).
+
+    Returns:
+        A system that every analysis takes.  Its coordinates are called "joint.coordinate", or
+        "body.rx" …; its frames are the bodies and markers of the model.
+
+    Raises:
+        ModelError: There are no such coordinates, or the model cannot be.
+    """
+    if coordinates not in COORDINATES:
+        raise ModelError(
+            f"{coordinates!r} are not coordinates that biela knows; choose one of "
+            f"{', '.join(COORDINATES)}"
+        )
+    if not model.bodies and not model.parts:
+        raise ModelError(f"{model.name} has no bodies: add one with body(…)")
+    whole = model.flattened() if model.parts else model
+    derivation = COORDINATES[coordinates](whole)
+    for joint in whole.joints.values():
+        if isinstance(joint, Coupling):
+            derivation.hold_coupling(joint)
+    for driver in whole.drivers.values():
+        derivation.hold(driver.name, driver.rows(derivation), None, f"driver {driver.name}")
+    for force in whole.forces.values():
+        force.act(derivation)
+    for sensor in whole.sensors.values():
+        sensor.read(derivation)
+    _start(derivation)
+    return _finished(derivation)
+
+
+def _start(derivation: MechanismDerivation) -> None:
+    """Coordinates and rates that were given at the start, for joints that close loops too."""
+    system, model = derivation.system, derivation.model
+    symbols = {q.name for q in system.q}
+    for joint in model.joints.values():
+        if not isinstance(joint, Joint):
+            continue
+        pair = derivation.pair(joint.i, joint.j)
+        for coordinate in joint.coordinates:
+            full = f"{joint.name}.{coordinate.name}"
+            q = derivation.coordinates.get(full)
+            dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
+            given = joint.start.get(coordinate.name)
+            if given is not None:
+                value = model.number(given, dimension)
+                if q is not None and q.name in symbols:
+                    system.start({q: value})
+                elif coordinate.reading is not None:
+                    zero = system.workspace.atom(0)
+                    target = system.workspace.atom(value)
+                    system.initial(coordinate.reading.row(pair, target, zero).value)
+            if q is not None and coordinate.name in joint.limits:
+                low, high = (model.number(x, dimension) for x in joint.limits[coordinate.name])
+                system.limits(q, low, high)
+            speed = joint.rates.get(coordinate.name)
+            if speed is not None:
+                value = model.number(speed, "any")
+                if q is not None and q.name in symbols:
+                    system.start({q.velocity: value})
+                elif coordinate.reading is not None:
+                    system.initial_velocity(coordinate.reading.rate(pair) - value)
+
+
+def _finished(derivation: MechanismDerivation) -> System:
+    """The system, with the names that people know."""
+    source, model = derivation.system, derivation.model
+    for name in model.bodies:
+        place = derivation.bodies[name]
+        source.frame(name, place.point, place.base)
+    for body in (model.ground, *model.bodies.values()):
+        for marker in body.markers.values():
+            place = derivation.place(marker)
+            source.frame(marker.label, place.point, place.base)
+    system = source.equations().system
+    names = derivation.names
+    given = {
+        f"{joint.name}.{name}"
+        for joint in model.joints.values()
+        if isinstance(joint, Joint)
+        for name in joint.start
+    }
+
+    def renamed(entry: Quantity, held: bool) -> Quantity:
+        name = names.get(entry.name, entry.name)
+        return replace(entry, name=name, given=name in given if held else entry.given)
+
+    units = {entry.name: entry.unit for entry in derivation.measured}
+    system = replace(
+        system,
+        q=tuple(renamed(entry, True) for entry in system.q),
+        v=tuple(renamed(entry, False) for entry in system.v),
+        u=tuple(
+            replace(
+                entry,
+                name=names.get(entry.name, entry.name),
+                unit=derivation.input_units.get(entry.name, ""),
+            )
+            for entry in system.u
+        ),
+        y=tuple(replace(entry, unit=units.get(entry.name, "")) for entry in system.y),
+        multipliers=tuple(names.get(name, name) for name in system.multipliers),
+    )
+    assert GROUND not in model.bodies
+    return drawn(derivation, system)

@@ -1,0 +1,331 @@
+"""The equations of a model in the making: what elements ask for and what they say.
+
+The implementation of `biela.model.derivation.Derivation` on a symbolic system.  A formulation
+places the bodies; the rest is here: markers, coordinates of joints, rows of constraints, forces and
+measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from biela.atoms import Atom, Workspace
+from biela.equations.constraints import Constraint
+from biela.equations.mechanism.placement import Placer, identifier
+from biela.equations.symbolic import SymbolicSystem
+from biela.errors import ModelError
+from biela.model import Model
+from biela.model.bodies import GROUND
+from biela.model.joints import Coordinate, Coupling, Joint
+from biela.model.joints.primitives import Row, all_rows
+from biela.model.laws import Law
+from biela.model.markers import Marker
+from biela.model.pair import Pair, Place
+from biela.model.units import expression
+from biela.model.values import Value
+from biela.space import Solid, Space, Vector
+
+#: A row that is constant and larger than this cannot be fulfilled (m, or sine of an angle).
+NEVER = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A row of a joint or driver that became a constraint, or the reason why it did not."""
+
+    owner: str
+    row: Row
+    pair: Pair | None
+    constraint: Constraint
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a sensor measures."""
+
+    name: str
+    unit: str
+    #: The output with its rate, where it is an angle up to whole turns.
+    rate: str | None = None
+
+
+class MechanismDerivation:
+    """The equations of a model, being derived."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.system = SymbolicSystem(model.name)
+        symbols = self.system.parameters(**model.parameters)
+        self._parameters: dict[str, Atom | float] = dict(
+            zip(model.parameters, symbols, strict=True)
+        )
+        self.placer = Placer(self.system, self.number)
+        ground = Place(self.system.origin, self.system.base)
+        #: The frame of each body.
+        self.bodies: dict[str, Place] = {GROUND: ground}
+        self.solids: dict[str, Solid] = {}
+        self._places: dict[Marker, Place] = {}
+        #: Coordinates that are symbols, by "joint.coordinate"; rotations are not among them.
+        self.coordinates: dict[str, Atom] = {}
+        #: Names as people know them, by those of symbols and constraints.
+        self.names: dict[str, str] = {}
+        self.held: list[Held] = []
+        self.measured: list[Measured] = []
+        self.input_units: dict[str, str] = {}
+        gravity = [self.number(g, "acceleration") for g in model.gravity]
+        self.system.gravity = self.system.base.vector(*gravity)
+
+    # ------------------------------------------------------------------ what there is
+
+    @property
+    def space(self) -> Space:
+        """Where points and bases live."""
+        return self.system.space
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where the atoms live."""
+        return self.system.workspace
+
+    @property
+    def time(self) -> Atom:
+        """The time."""
+        return self.system.time
+
+    def number(self, value: Value, dimension: str) -> Atom:
+        """A value: a constant, or an expression of the parameters of the model."""
+        if isinstance(value, str):
+            return self.workspace.atom(expression(value, self._parameters, dimension))
+        return self.workspace.atom(value)
+
+    def law(self, law: Law, dimension: str) -> Atom:
+        """A law of time."""
+        del dimension  # checked where the model is read
+        return law.expression(self.workspace, self._parameters)
+
+    def place(self, marker: Marker) -> Place:
+        """A marker: its point and its base."""
+        if marker not in self._places:
+            self._places[marker] = self.placer.marker(self.bodies[marker.body], marker)
+        return self._places[marker]
+
+    def pair(self, i: Marker, j: Marker) -> Pair:
+        """Two markers."""
+        return Pair(self.place(i), self.place(j), self.number)
+
+    def joint(self, name: str) -> tuple[Joint, Coordinate]:
+        """The joint and coordinate of "joint.coordinate", or of a joint with one coordinate.
+
+        Raises:
+            ModelError: There is no such joint or coordinate.
+        """
+        joints = self.model.joints
+        whole = joints.get(name)
+        owner, _, part = (name, "", "") if whole is not None else name.rpartition(".")
+        joint = joints.get(owner)
+        if not isinstance(joint, Joint):
+            known = ", ".join(n for n, j in joints.items() if isinstance(j, Joint))
+            raise ModelError(
+                f"{self.model.name}: there is no joint coordinate {name!r}; joints are {known}"
+            )
+        found = [c for c in joint.coordinates if c.name == part or not part]
+        if len(found) != 1 or found[0].manifold == "rotation":
+            known = ", ".join(
+                f"{owner}.{c.name}" for c in joint.coordinates if c.manifold != "rotation"
+            )
+            raise ModelError(
+                f"{self.model.name}: {name!r} is not one coordinate of joint {owner} "
+                f"({joint.kind}), which has {known or 'none that is a number'}"
+            )
+        return joint, found[0]
+
+    def coordinate(self, name: str) -> Atom:
+        """The coordinate of a joint, over any number of turns.
+
+        In a joint that closes a loop an angle becomes a coordinate without inertia; what is no
+        angle is read from the markers.
+        """
+        joint, coordinate = self.joint(name)
+        full = f"{joint.name}.{coordinate.name}"
+        if full in self.coordinates:
+            return self.coordinates[full]
+        reading = coordinate.reading
+        if reading is not None and not reading.turns:
+            return reading.value(self.pair(joint.i, joint.j))
+        q = self.declare(full, inertia=False)
+        if reading is not None:
+            pair = self.pair(joint.i, joint.j)
+            self.hold(full, [reading.row(pair, q, q.velocity)], pair)
+        return q
+
+    def speed(self, name: str) -> Atom:
+        """The time derivative of a coordinate of a joint; it needs no coordinate of its own."""
+        joint, coordinate = self.joint(name)
+        full = f"{joint.name}.{coordinate.name}"
+        if full in self.coordinates:
+            return self.coordinates[full].velocity
+        if coordinate.reading is None:
+            return self.coordinate(name).velocity
+        return coordinate.reading.rate(self.pair(joint.i, joint.j))
+
+    def unit(self, name: str) -> str:
+        """The unit of a coordinate of a joint."""
+        return self.joint(name)[1].unit
+
+    def reading(self, name: str) -> tuple[Atom, bool]:
+        """A coordinate as it can be read, and whether that is up to whole turns only."""
+        joint, coordinate = self.joint(name)
+        full = f"{joint.name}.{coordinate.name}"
+        if full in self.coordinates or coordinate.reading is None:
+            return self.coordinate(name), False
+        reading = coordinate.reading
+        return reading.value(self.pair(joint.i, joint.j)), reading.turns
+
+    def driven(self, name: str, target: Atom, rate: Atom) -> Row:
+        """The row that holds a coordinate of a joint at a target, in its best form."""
+        joint, coordinate = self.joint(name)
+        full = f"{joint.name}.{coordinate.name}"
+        pair = self.pair(joint.i, joint.j)
+        if coordinate.reading is None:
+            q = self.coordinate(name)
+            nothing = Vector(self.space, {})
+            return Row("law", q - target, q.velocity - rate, nothing, nothing)
+        row = coordinate.reading.row(pair, target, rate)
+        if full not in self.coordinates:
+            return row
+        q = self.coordinates[full]
+        return Row(row.label, q - target, q.velocity - rate, row.force, row.moment)
+
+    def reaction(self, joint: str) -> tuple[Vector, Vector]:
+        """Force and moment that a joint exerts on the body of its marker j, at that marker.
+
+        Raises:
+            ModelError: The joint is not there, or carries its body in the tree.
+        """
+        if joint not in self.model.joints:
+            raise ModelError(f"{self.model.name}: there is no joint {joint!r}")
+        force = moment = Vector(self.space, {})
+        held = [h for h in self.held if h.owner == joint]
+        if not held:
+            raise ModelError(
+                f"{self.model.name}: joint {joint} has no multipliers here; a force that depends "
+                f"on its reaction must name it in needs_reactions"
+            )
+        for h in held:
+            force = force - h.row.force * h.constraint.multiplier
+            moment = moment - h.row.moment * h.constraint.multiplier
+        return force, moment
+
+    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+        """A quantity given from outside at every instant."""
+        symbol = identifier(name)
+        self.names[symbol] = name
+        self.input_units[symbol] = unit
+        return self.system.inputs(**{symbol: value})[0]
+
+    # ---------------------------------------------------------------- what is declared
+
+    def declare(self, name: str, *, inertia: bool = True) -> Atom:
+        """A coordinate, known to people by a name with a dot in it."""
+        symbol = identifier(name)
+        (q,) = self.system.coordinates([symbol], inertia=inertia)
+        self.names[symbol] = name
+        self.names[q.velocity.name] = f"{name}_rate"
+        self.coordinates[name] = q
+        return q
+
+    def hold(self, owner: str, rows: Sequence[Row], pair: Pair | None, of: str = "") -> None:
+        """Make rows constraints; those that always hold are left out.
+
+        Raises:
+            ModelError: A row cannot be fulfilled in any position.
+        """
+        for row in rows:
+            value = row.value.value
+            if value is not None:
+                if abs(float(value)) > NEVER:
+                    raise ModelError(
+                        f"{self.model.name}: {of or owner} can never be fulfilled: its equation "
+                        f"{row.label} is off by {float(value):.3g} in every position; check the "
+                        f"places and axes of its markers"
+                        + (
+                            f" (the model is planar, in {self.model.plane})"
+                            * bool(self.model.plane)
+                        )
+                    )
+                continue
+            constraints = self.system.hold(row.value, row.speed, identifier(owner))
+            self.names[constraints.name] = f"{owner}.{row.label}"
+            self.held.append(Held(owner, row, pair, constraints))
+
+    def hold_joint(self, joint: Joint) -> None:
+        """The equations of a joint that closes a loop."""
+        pair = self.pair(joint.i, joint.j)
+        self.hold(joint.name, all_rows(joint.conditions(), pair), pair, f"joint {joint.name}")
+        if joint.laws:
+            q = {name: self.coordinate(f"{joint.name}.{name}") for name in joint.needs}
+            nothing = Vector(self.space, {})
+            rows = [
+                Row(label, value, None, nothing, nothing)
+                for label, value in zip(joint.laws, joint.law(q, pair), strict=True)
+            ]
+            self.hold(joint.name, rows, pair, f"joint {joint.name}")
+
+    def hold_coupling(self, coupling: Coupling) -> None:
+        """The equation of gears and the like."""
+        q = [self.coordinate(name) for name in coupling.couples]
+        nothing = Vector(self.space, {})
+        row = Row("ratio", coupling.law(q, self.number), None, nothing, nothing)
+        self.hold(coupling.name, [row], None, f"{coupling.kind} {coupling.name}")
+
+    # ------------------------------------------------------------- what elements say
+
+    def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:
+        """A force through the point of a marker, and a moment, act on its body."""
+        if marker.body != GROUND:
+            point = self.place(marker).point
+            self.system.wrench(self.solids[marker.body], force, moment, at=point)
+
+    def push(self, rate: Atom, force: Atom) -> None:
+        """A force along a speed."""
+        self.system.push(rate, force)
+
+    def store(self, energy: Atom) -> None:
+        """Potential energy of what pushes."""
+        self.system.potentials.append(energy)
+
+    def measure(
+        self, name: str, value: Atom, unit: str, *, rate: Atom | None = None, turns: bool = False
+    ) -> None:
+        """An output."""
+        self.system.output(name, value)
+        counted = f"{name}_rate" if turns and rate is not None else None
+        self.measured.append(Measured(name, unit, counted))
+        if rate is not None:
+            self.system.output(f"{name}_rate", rate)
+            self.measured.append(Measured(f"{name}_rate", f"{unit}/s" if unit else "1/s"))
+
+    def watch(self, name: str, expression: Atom) -> None:
+        """An event."""
+        self.system.event(name, expression)
+
+    # -------------------------------------------------------------------------- bodies
+
+    def solid(self, name: str, place: Place, at_centre: bool = False) -> None:
+        """The mass of a body whose frame is placed.
+
+        ``at_centre`` puts its reference point into the centre of mass: `place` then is there.
+        """
+        inertia = self.model.bodies[name].inertia
+        xx, yy, zz, xy, xz, yz = (self.number(v, "inertia") for v in inertia.moments)
+        mass = self.number(inertia.mass, "mass")
+        com = [self.number(x, "length") for x in inertia.com]
+        self.solids[name] = self.system.solid(
+            identifier(name),
+            place.point,
+            place.base,
+            mass,
+            com=None if at_centre else com,
+            central_inertia=place.base.inertia(xx, yy, zz, xy, xz, yz),
+        )

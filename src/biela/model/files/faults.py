@@ -1,0 +1,51 @@
+"""What is wrong in a file: collected, put in order of lines, and raised at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from biela.errors import FileError
+from biela.model.files.lines import KeyPath, line_of
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One mistake, at a path of keys."""
+
+    path: KeyPath
+    message: str
+
+    def text(self, file: str, lines: Mapping[KeyPath, int]) -> str:
+        """As an editor makes a link of it: ``crank.toml:12: joints.A: …``."""
+        place = f"{file}:{line_of(lines, self.path)}"
+        return f"{place}: {shown(self.path)}: {self.message}" if self.path else (
+            f"{place}: {self.message}"
+        )
+
+
+def shown(path: KeyPath) -> str:
+    """A path as a person writes it: ``bodies.crank.com[1]``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def file_error(file: str, lines: Mapping[KeyPath, int], faults: Iterable[Fault]) -> FileError:
+    """One error of all mistakes, in order of their lines; each only once."""
+    ordered = sorted(faults, key=lambda fault: line_of(lines, fault.path))
+    texts = list(dict.fromkeys(fault.text(file, lines) for fault in ordered))
+    return FileError("\n".join(texts))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What somebody may have meant: the nearest of the names that are there, or all of them."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1) or get_close_matches(
+        name.lower(), [n for n in names if n.lower() == name.lower()], n=1
+    )
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; there are: {', '.join(names[:16])}{' …' * (len(names) > 16)}" if names else ""

@@ -1,0 +1,45 @@
+"""The distance joint: a rod without mass between two balls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from biela.atoms import Atom
+from biela.errors import ModelError
+from biela.model.element import quantity
+from biela.model.joints.joint import Coordinate, Joint
+from biela.model.joints.moves import Move
+from biela.model.joints.primitives import Distance as Apart
+from biela.model.joints.primitives import Primitive
+from biela.model.joints.readings import Length
+from biela.model.values import Number, Value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distance(Joint):
+    """A rod without mass: the points of the markers stay a length apart.  It closes loops only."""
+
+    length: Value = quantity("length", "distance between the two points; above zero")
+
+    kind: ClassVar[str] = "distance"
+    coordinates: ClassVar[tuple[Coordinate, ...]] = (Coordinate("length", "m", Length()),)
+    carries: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.length, str) and not self.length > 0:
+            raise ModelError(
+                f"joint {self.name}: the length of a distance joint must be above zero, not "
+                f"{self.length!r}; for points that coincide use a spherical joint"
+            )
+
+    def moves(self, q: Sequence[Atom | float], number: Number) -> Sequence[Move]:
+        """It carries no body."""
+        del q, number
+        raise ModelError(f"joint {self.name}: a distance joint cannot carry a body in a tree")
+
+    def conditions(self) -> Sequence[Primitive]:
+        """|d| = L: 1 row."""
+        return [Apart(self.length)]

@@ -1,0 +1,153 @@
+"""The contract of joints: one small class a kind, from which every formulation derives the rest.
+
+A joint stands between marker i of the body before and marker j of the body after.  It declares
+
+* its **coordinates**: names, units, and how each is read from the markers when the joint closes a
+  loop (`readings`); a coordinate of the manifold "rotation" is a unit quaternion;
+* its **moves**: the pose of j seen from i for given coordinates, where it carries a body in a tree;
+* its **conditions**: the freedoms it removes, as primitives, where it closes a loop or bodies have
+  absolute coordinates;
+* what its markers **share**: a point, an axis.
+
+A class with a ``kind`` is known everywhere from then on: in files, formulations, analyses.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from biela.atoms import Atom
+from biela.errors import ModelError
+from biela.model.element import Element, quantity
+from biela.model.joints.moves import Move
+from biela.model.joints.primitives import Primitive
+from biela.model.joints.readings import Reading
+from biela.model.markers import Marker
+from biela.model.pair import Pair
+from biela.model.values import Number, Value
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A coordinate of a joint.
+
+    ``manifold`` is "line" for a number, or "rotation" for a unit quaternion with an angular
+    velocity of three components, which needs no reading.
+    """
+
+    name: str
+    unit: str
+    reading: Reading | None = None
+    manifold: str = "line"
+
+    @property
+    def freedoms(self) -> int:
+        """How many velocities it has."""
+        return 3 if self.manifold == "rotation" else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection(Element):
+    """What joints and couplings have in common: they remove freedoms."""
+
+    category: ClassVar[str] = "joint"
+
+    @property
+    @abstractmethod
+    def removes(self) -> int:
+        """How many freedoms it removes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint(Connection):
+    """A joint between two markers.
+
+    Attributes:
+        i: Marker on the body before.
+        j: Marker on the body after.
+        start: Values of the coordinates where a motion starts, as far as they are known.
+        rates: Their rates then.
+        limits: Lowest and highest value of each coordinate that has limits, by name.
+    """
+
+    i: Marker = quantity("marker", "marker on the body before")
+    j: Marker = quantity("marker", "marker on the body after")
+    start: Mapping[str, Value] = field(default_factory=dict)
+    rates: Mapping[str, Value] = field(default_factory=dict)
+    limits: Mapping[str, tuple[Value, Value]] = field(default_factory=dict)
+
+    coordinates: ClassVar[tuple[Coordinate, ...]] = ()
+    #: What the markers have in common: "point", "axis" (z).
+    shares: ClassVar[frozenset[str]] = frozenset()
+    #: Whether it can carry a body in a tree.
+    carries: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        known = [c.name for c in self.coordinates]
+        for what, given in (("start", self.start), ("rates", self.rates), ("limits", self.limits)):
+            for name in given:
+                if name not in known:
+                    raise ModelError(
+                        f"joint {self.name} ({self.kind}) has no coordinate {name!r} for {what}; "
+                        f"it has {', '.join(known) or 'none'}"
+                    )
+        if self.i.body == self.j.body:
+            raise ModelError(
+                f"joint {self.name} joins body {self.i.body} with itself; its markers must be on "
+                f"two bodies"
+            )
+
+    @abstractmethod
+    def moves(self, q: Sequence[Atom | float], number: Number) -> Sequence[Move]:
+        """The way from i to j for the coordinates q (any number stands for a rotation)."""
+
+    @abstractmethod
+    def conditions(self) -> Sequence[Primitive]:
+        """The freedoms it removes."""
+
+    @property
+    def removes(self) -> int:
+        """How many freedoms it removes."""
+        free = [c for c in self.coordinates if c.name in self.needs and c.reading is None]
+        return sum(p.count for p in self.conditions()) + len(self.laws) - len(free)
+
+    @property
+    def freedoms(self) -> int:
+        """How many freedoms it leaves."""
+        return 6 - self.removes
+
+    #: Its coordinates that its own laws contain, over any number of turns.
+    needs: ClassVar[tuple[str, ...]] = ()
+    #: Labels of the further equations that hold where it closes a loop.
+    laws: ClassVar[tuple[str, ...]] = ()
+
+    def law(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Atom]:
+        """Expressions of the coordinates in `needs` and of the markers, each held at zero."""
+        del q, pair
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coupling(Connection):
+    """A relation between coordinates of joints, such as a pair of gears.
+
+    ``couples`` names the coordinates as "joint.coordinate"; a joint with one coordinate may go by
+    its name alone.
+    """
+
+    @property
+    @abstractmethod
+    def couples(self) -> tuple[str, ...]:
+        """The coordinates it is written in."""
+
+    @abstractmethod
+    def law(self, q: Sequence[Atom], number: Number) -> Atom:
+        """The expression of the coordinates, in the order of `couples`, that is held at zero."""
+
+    @property
+    def removes(self) -> int:
+        """One."""
+        return 1

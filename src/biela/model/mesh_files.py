@@ -1,0 +1,221 @@
+"""Mesh files: STL, in text or binary, and Wavefront OBJ.
+
+Neither format says in which unit it is written: drawings in millimetres want ``scale=0.001``.
+Vertices that are equal become one. The sense of the triangles is that of the order of their
+vertices; the normals in a file are not looked at, since programs disagree about them.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from pathlib import Path
+
+import numpy as np
+
+from biela.errors import ModelError
+from biela.model.meshes import Floats, Mesh
+from biela.model.polygons import triangulated
+
+__all__ = ["read_mesh", "write_stl"]
+
+_HEADER = 80
+#: A triangle of binary STL: normal, three vertices, and two bytes that mean nothing.
+_RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
+
+
+def read_mesh(path: str | Path, scale: float = 1.0) -> Mesh:
+    """The mesh in an STL or OBJ file.
+
+    Args:
+        path: The file; its ending says what it is.
+        scale: Metres of one unit of the file: 0.001 for millimetres.
+
+    Raises:
+        ModelError: The file is not there, is of another kind, or is faulty; with the line.
+    """
+    file = Path(path)
+    if not (math.isfinite(scale) and scale > 0):
+        raise ModelError(f"{file}: the scale of a mesh must be positive, not {scale!r}")
+    ending = file.suffix.lower()
+    if ending not in (".stl", ".obj"):
+        raise ModelError(
+            f"{file}: meshes are read from .stl and .obj files, not {ending or 'this'}"
+        )
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{file}: the mesh cannot be read: {error.strerror}") from None
+    if ending == ".obj":
+        mesh = _obj(file, content)
+    elif _is_binary(content):
+        mesh = _binary_stl(file, content)
+    else:
+        mesh = _text_stl(file, content)
+    return mesh.scaled(scale).welded(0.0)
+
+
+def write_stl(mesh: Mesh, path: str | Path, *, text: bool = False, scale: float = 1.0) -> None:
+    """Write a mesh as STL: binary, or text with ``text=True``.
+
+    Binary STL keeps seven digits, text all of them.
+
+    Args:
+        mesh: The mesh.
+        path: The file to write.
+        text: Whether to write text.
+        scale: Units of the file in a metre: 1000 for millimetres.
+    """
+    corners = mesh.vertices[mesh.triangles] * scale
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    normals = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
+    if not text:
+        records = np.zeros(len(corners), dtype=_RECORD)
+        records["normal"], records["corners"] = normals, corners
+        header = b"binary STL".ljust(_HEADER)
+        Path(path).write_bytes(header + struct.pack("<I", len(corners)) + records.tobytes())
+        return
+    lines = ["solid biela"]
+    for normal, triangle in zip(normals.tolist(), corners.tolist(), strict=True):
+        lines.append(f"facet normal {_numbers(normal)}")
+        lines.append(" outer loop")
+        lines += [f"  vertex {_numbers(corner)}" for corner in triangle]
+        lines += [" endloop", "endfacet"]
+    Path(path).write_text("\n".join([*lines, "endsolid biela", ""]), encoding="ascii")
+
+
+def _numbers(values: list[float]) -> str:
+    return " ".join(repr(v) for v in values)
+
+
+def _fault(file: Path, line: int, message: str) -> ModelError:
+    return ModelError(f"{file}:{line}: {message}")
+
+
+def _floats(file: Path, line: int, words: list[str]) -> list[float]:
+    try:
+        values = [float(word) for word in words[:3]]
+    except ValueError:
+        values = []
+    if len(values) != 3 or not all(map(math.isfinite, values)):
+        raise _fault(file, line, f"a vertex is three finite numbers, not {' '.join(words)!r}")
+    return values
+
+
+# --- STL --------------------------------------------------------------------------------------
+
+
+def _is_binary(content: bytes) -> bool:
+    # the word "solid" opens text files, and the header of some binary ones: the length decides
+    if len(content) >= _HEADER + 4:
+        (count,) = struct.unpack_from("<I", content, _HEADER)
+        if len(content) == _HEADER + 4 + count * _RECORD.itemsize:
+            return True
+    return content.lstrip()[:5].lower() != b"solid"
+
+
+def _binary_stl(file: Path, content: bytes) -> Mesh:
+    start = _HEADER + 4
+    if len(content) < start:
+        raise ModelError(f"{file}: {len(content)} bytes are no STL file")
+    (count,) = struct.unpack_from("<I", content, _HEADER)
+    there = (len(content) - start) // _RECORD.itemsize
+    if there < count:
+        raise ModelError(
+            f"{file}: the header tells of {count} triangles, and there are bytes for {there} only: "
+            "the file is cut off, or is no STL"
+        )
+    if not count:
+        raise ModelError(f"{file}: there are no triangles in it")
+    records = np.frombuffer(content, dtype=_RECORD, count=count, offset=start)
+    corners = records["corners"].astype(np.float64)
+    wrong = np.flatnonzero(~np.isfinite(corners).all(axis=(1, 2)))
+    if len(wrong):
+        raise ModelError(f"{file}: triangle {wrong[0] + 1} has coordinates that are not finite")
+    return Mesh(corners.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3))
+
+
+def _text_stl(file: Path, content: bytes) -> Mesh:
+    corners: list[list[float]] = []
+    in_loop, number = -1, 0
+    for number, raw in enumerate(content.decode("latin-1").splitlines(), start=1):
+        words = raw.split()
+        keyword = words[0].lower() if words else ""
+        if keyword == "outer":
+            in_loop = 0
+        elif keyword == "vertex":
+            if in_loop < 0:
+                raise _fault(file, number, 'a vertex outside of "outer loop"')
+            corners.append(_floats(file, number, words[1:]))
+            in_loop += 1
+        elif keyword == "endloop":
+            if in_loop != 3:
+                raise _fault(file, number, f"a triangle with {max(in_loop, 0)} vertices")
+            in_loop = -1
+        elif keyword not in ("", "solid", "facet", "endfacet", "endsolid", "color"):
+            raise _fault(file, number, f"{words[0]!r} is no word of an STL file")
+    if in_loop >= 0:
+        raise _fault(file, number, "the file ends within a triangle")
+    if not corners:
+        raise ModelError(f"{file}: there are no triangles in it")
+    return Mesh(corners, np.arange(len(corners)).reshape(-1, 3))
+
+
+# --- OBJ --------------------------------------------------------------------------------------
+
+
+def _obj(file: Path, content: bytes) -> Mesh:
+    vertices: list[list[float]] = []
+    faces: list[tuple[int, list[int]]] = []
+    begun = ""
+    for number, raw in enumerate(content.decode("utf-8", errors="replace").splitlines(), start=1):
+        line = begun + raw.partition("#")[0].rstrip()
+        begun = f"{line[:-1]} " if line.endswith("\\") else ""
+        words = line.split()
+        if begun or not words:
+            continue
+        if words[0] == "v":
+            vertices.append(_floats(file, number, words[1:]))
+        elif words[0] == "f":
+            faces.append((number, [_vertex(file, number, w, len(vertices)) for w in words[1:]]))
+    if not faces:
+        raise ModelError(f"{file}: there are no faces in it")
+    places = np.array(vertices)
+    triangles: list[tuple[int, int, int]] = []
+    for number, face in faces:
+        if len(face) < 3:
+            raise _fault(file, number, f"a face with {len(face)} vertices")
+        if max(face) >= len(vertices):
+            there = f"there are {len(vertices)} only"
+            raise _fault(file, number, f"a face with vertex {max(face) + 1}, and {there}")
+        triangles += _cut(places, face)
+    return Mesh(places, np.array(triangles))
+
+
+def _vertex(file: Path, line: int, word: str, count: int) -> int:
+    """The number of a vertex out of 7, 7/2, 7//3 or 7/2/3; negative ones count from the last."""
+    try:
+        number = int(word.partition("/")[0])
+    except ValueError:
+        number = 0
+    index = number - 1 if number > 0 else count + number
+    if not number or index < 0:
+        raise _fault(file, line, f"{word!r} is no vertex of a face")
+    return index
+
+
+def _cut(places: Floats, face: list[int]) -> list[tuple[int, int, int]]:
+    """A face as triangles: cut in the plane of its mean normal (Newell's method)."""
+    if len(face) == 3:
+        return [(face[0], face[1], face[2])]
+    corners = places[face]
+    normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
+    length = np.linalg.norm(normal)
+    if not length:
+        return [(face[0], face[k], face[k + 1]) for k in range(1, len(face) - 1)]
+    w = normal / length
+    u = np.cross(w, np.eye(3)[int(np.argmin(np.abs(w)))])
+    u /= np.linalg.norm(u)
+    flat = corners @ np.stack([u, np.cross(w, u)], axis=1)
+    return [(face[i], face[j], face[k]) for i, j, k in triangulated(flat)]

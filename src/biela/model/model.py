@@ -1,0 +1,410 @@
+"""The model: bodies, joints, drivers, forces and sensors, as a person describes them.
+
+It holds numbers, names and the texts of laws; no analysis changes it.  `biela.equations.formulate`
+derives its equations in the coordinates one asks for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from biela.errors import ModelError
+from biela.model import marking
+from biela.model.bodies import GROUND, Body, Inertia
+from biela.model.drivers import Driver
+from biela.model.element import Element, kind_named, nearest
+from biela.model.forces import Force
+from biela.model.joints import Connection, Joint
+from biela.model.laws import law_from
+from biela.model.markers import Marker
+from biela.model.marking import Place
+from biela.model.mass_properties import MassProperties
+from biela.model.orientation import Direction, Orientation, along, turned
+from biela.model.parts import Part
+from biela.model.sensors import Sensor
+from biela.model.shapes import Shape
+from biela.model.units import evaluate
+from biela.model.values import Triple, Value, triple
+
+Kind = TypeVar("Kind", bound=Element)
+
+#: Gravity where none is given, m/s², against the last axis of the plane, or z.
+STANDARD_GRAVITY = 9.81
+
+
+class Model:
+    """A mechanism or a robot.
+
+    >>> import biela as bl
+    >>> m = bl.Model("pendulum")
+    >>> rod = m.body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))
+    >>> m.joint("revolute", "pivot", m.ground, rod, axis="y")
+    Revolute(name='pivot', ...)
+
+    Args:
+        name: What it is called.
+        gravity: Acceleration of gravity in the axes of the ground; 9.81 m/s² downwards by default.
+        plane: "xy", "xz" or "yz" for a planar model: each body has three freedoms.
+    """
+
+    def __init__(
+        self, name: str, *, gravity: Sequence[Value] | None = None, plane: str | None = None
+    ) -> None:
+        if plane not in (None, "xy", "xz", "yz"):
+            raise ModelError(f"{name}: the plane of a model is xy, xz or yz, not {plane!r}")
+        self.name = name
+        self.plane = plane
+        down = "xyz".index(plane[1] if plane else "z")
+        default = tuple(-STANDARD_GRAVITY if k == down else 0.0 for k in range(3))
+        self.gravity: Triple = triple(f"{name}: gravity", default if gravity is None else gravity)
+        self.description = ""
+        self.parameters: dict[str, float] = {}
+        self.bodies: dict[str, Body] = {}
+        self.joints: dict[str, Connection] = {}
+        self.drivers: dict[str, Driver] = {}
+        self.forces: dict[str, Force] = {}
+        self.sensors: dict[str, Sensor] = {}
+        self.parts: dict[str, Part] = {}
+        #: The body that does not move.
+        self.ground = Body(GROUND)
+
+    def __repr__(self) -> str:
+        counts = (
+            (len(self.bodies), "bodies"),
+            (len(self.joints), "joints"),
+            (len(self.drivers), "drivers"),
+            (len(self.forces), "forces"),
+            (len(self.parts), "parts"),
+        )
+        return f"Model {self.name}: " + ", ".join(f"{n} {what}" for n, what in counts if n)
+
+    # ------------------------------------------------------------------- parameters
+
+    def parameter(self, name: str, value: Value) -> str:
+        """Name a number; texts such as "2*r + 5 mm" may then use it.
+
+        Its value may be changed for every run without deriving the equations again.
+
+        Returns:
+            The name, to be used in texts.
+
+        Raises:
+            ModelError: The name is taken or no identifier.
+        """
+        if not name.isidentifier() or name in ("t", "pi"):
+            raise ModelError(f"{self.name}: a parameter cannot be called {name!r}")
+        if name in self.parameters:
+            raise ModelError(f"{self.name}: parameter {name} is given twice")
+        self.parameters[name] = evaluate(value, self.parameters)
+        return name
+
+    def number(self, value: Value, dimension: str = "any") -> float:
+        """A value as a number in SI units, with the parameters as they are."""
+        return value if isinstance(value, float) else evaluate(value, self.parameters, dimension)
+
+    # ----------------------------------------------------------------------- bodies
+
+    def body(
+        self,
+        name: str,
+        *,
+        mass: Value | None = None,
+        com: Sequence[Value] | None = None,
+        inertia: Sequence[Any] | Value | None = None,
+        shapes: Sequence[Shape] = (),
+        points: Sequence[tuple[float, Sequence[float]]] = (),
+        position: Sequence[Value] | None = None,
+        orientation: Orientation | tuple[str, Sequence[Value]] | None = None,
+    ) -> Body:
+        """Add a body.
+
+        Args:
+            name: What it is called.
+            mass: Its mass, kg.  Without it the mass is that of the shapes and points.
+            com: Centre of mass, from the frame of the body.
+            inertia: About the centre of mass along the axes of the body: three moments, six
+                (xx, yy, zz, xy, xz, yz, products as they stand in the tensor) or 3 x 3.
+            shapes: Solids of which it consists, with a density or mass; they are drawn too.
+            points: Point masses (mass, place).
+            position: Where its frame is when a motion starts; joints may correct it.
+            orientation: How it is turned then: ("zyx", angles) or an `Orientation`.
+
+        Raises:
+            ModelError: The name is taken, or mass and inertia are none.
+        """
+        self._check_name(name)
+        who = f"{self.name}: body {name}"
+        body = Body(
+            name,
+            self._inertia(who, mass, com, inertia, shapes, points),
+            None if position is None else triple(f"{who}: position", position),
+            turned(*orientation) if isinstance(orientation, tuple) else orientation,
+            tuple(shapes),
+        )
+        self.bodies[name] = body
+        return body
+
+    def _inertia(
+        self,
+        who: str,
+        mass: Value | None,
+        com: Sequence[Value] | None,
+        inertia: Sequence[Any] | Value | None,
+        shapes: Sequence[Shape],
+        points: Sequence[tuple[float, Sequence[float]]],
+    ) -> Inertia:
+        if mass is None and com is None and inertia is None:
+            parts = [
+                shape.mass_properties()
+                for shape in shapes
+                if shape.density is not None or shape.mass is not None
+            ]
+            if points:
+                masses, places = [m for m, _ in points], [list(place) for _, place in points]
+                parts.append(MassProperties.of_points(masses, places))
+            total = sum(parts[1:], parts[0]) if parts else None
+            return Inertia() if total is None else Inertia.of(total)
+        if points:
+            raise ModelError(f"{who}: give mass and inertia, or point masses, not both")
+        if mass is None:
+            raise ModelError(f"{who}: a centre of mass or an inertia needs a mass")
+        made = Inertia(
+            mass,
+            triple(f"{who}: com", com or (0.0, 0.0, 0.0)),
+            _moments(who, inertia),
+        )
+        self._check_inertia(who, made)
+        return made
+
+    def _check_inertia(self, who: str, inertia: Inertia) -> None:
+        mass = self.number(inertia.mass, "mass")
+        xx, yy, zz, xy, xz, yz = (self.number(v, "inertia") for v in inertia.moments)
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        com = [self.number(x, "length") for x in inertia.com]
+        try:
+            MassProperties(mass, com, tensor)
+        except ModelError as error:
+            raise ModelError(f"{who}: {error}") from None
+
+    # --------------------------------------------------------------------- elements
+
+    def joint(
+        self,
+        kind: str,
+        name: str,
+        i: Place | None = None,
+        j: Place | None = None,
+        *,
+        at: Sequence[Value] | None = None,
+        axis: Direction | None = None,
+        x_axis: Direction | None = None,
+        start: Mapping[str, Value] | Value | None = None,
+        rates: Mapping[str, Value] | Value | None = None,
+        limits: Mapping[str, tuple[Value, Value]] | tuple[Value, Value] | None = None,
+        **settings: Any,
+    ) -> Connection:
+        """Add a joint between a body before and a body after it, or a coupling of two joints.
+
+        Args:
+            kind: "revolute", "prismatic" …; ``biela joints`` lists and explains them.
+            name: What it is called.
+            i: Marker on the body before; a body stands for its own frame.
+            j: Marker on the body after.
+            at: Place of both markers in the ground, with the bodies where they start.
+            axis: Direction of the z axes of markers made here: in the ground with ``at``, else
+                along the axes of each body.
+            x_axis: Likewise, of their x axes, from which angles count.
+            start: Values of coordinates where a motion starts: one number for a joint with one.
+            rates: Likewise, of their rates.
+            limits: Lowest and highest value of coordinates: a pair for a joint with one.
+            **settings: What the kind needs besides, such as ``pitch`` of a helical joint.
+
+        Raises:
+            ModelError: A name is taken or unknown, or something is missing.
+        """
+        self._check_name(name)
+        cls = kind_named("joint", kind)
+        if issubclass(cls, Joint):
+            if i is None or j is None:
+                raise ModelError(f"{self.name}: joint {name} needs two bodies or markers")
+            turned_by = axis is not None or x_axis is not None
+            who = f"{self.name}: joint {name}"
+            frame = along(who, "z" if axis is None else axis, x_axis) if turned_by else None
+            settings["i"] = marking.joint_marker(self, name, i, at, frame)
+            settings["j"] = marking.joint_marker(self, name, j, at, frame)
+            settings["start"] = _by_coordinate(cls, name, start)
+            settings["rates"] = _by_coordinate(cls, name, rates)
+            settings["limits"] = _by_coordinate(cls, name, limits)
+        elif not (i is None and j is None and start is None and limits is None):
+            raise ModelError(f"{self.name}: {kind} {name} couples joints and has no markers")
+        made = self._made(cls, name, settings)
+        assert isinstance(made, Connection)
+        self.joints[name] = made
+        return made
+
+    def driver(self, kind: str, name: str, **settings: Any) -> Driver:
+        """Add a driver, such as ``driver("rotary", "motor", coordinate="A", law="2*pi*t")``."""
+        made = self._element("driver", kind, name, settings)
+        assert isinstance(made, Driver)
+        self.drivers[name] = made
+        return made
+
+    def force(self, kind: str, name: str, **settings: Any) -> Force:
+        """Add a force, such as ``force("spring_damper", "s", i=…, j=…, stiffness=100)``."""
+        made = self._element("force", kind, name, settings)
+        assert isinstance(made, Force)
+        self.forces[name] = made
+        return made
+
+    def sensor(self, kind: str, name: str, **settings: Any) -> Sensor:
+        """Add a sensor, such as ``sensor("point", "tip", marker=…)``."""
+        made = self._element("sensor", kind, name, settings)
+        assert isinstance(made, Sensor)
+        self.sensors[name] = made
+        return made
+
+    def add(self, element: Kind) -> Kind:
+        """Add an element that was made elsewhere, with markers of bodies of this model."""
+        self._check_name(element.name)
+        tables: dict[str, dict[str, Any]] = {
+            "joint": self.joints,
+            "driver": self.drivers,
+            "force": self.forces,
+            "sensor": self.sensors,
+        }
+        settings = {f.name: getattr(element, f.name) for f in dataclasses.fields(element)}
+        for field in element.markers():
+            settings[field] = self.marker(settings[field], element.name)
+        made = type(element)(**settings)
+        tables[element.category][element.name] = made
+        return made
+
+    def part(
+        self,
+        name: str,
+        model: Model,
+        count: int | None = None,
+        **settings: Any,
+    ) -> Part:
+        """Add another model as a part of this one, once or many times in a row: see `Part`.
+
+        Its bodies are then called "name.body", or "name[0].body", "name[1].body" …
+        """
+        self._check_name(name)
+        made = Part.made(self, name, model, count, **settings)
+        self.parts[name] = made
+        return made
+
+    # ---------------------------------------------------------------------- markers
+
+    def marker(self, place: Place, name: str = "marker") -> Marker:
+        """The marker that is meant, kept on its body; one without a name gets the name given.
+
+        Raises:
+            ModelError: There is no such body or marker.
+        """
+        return marking.marker(self, place, name)
+
+    def find_body(self, name: str) -> Body:
+        """The body of a name, the ground included.
+
+        Raises:
+            ModelError: There is none; the message has the nearest name.
+        """
+        if name == GROUND:
+            return self.ground
+        if name not in self.bodies:
+            raise ModelError(
+                f"{self.name}: there is no body {name!r}{nearest(name, [*self.bodies, GROUND])}"
+            )
+        return self.bodies[name]
+
+    # ----------------------------------------------------------------------- inside
+
+    def _check_name(self, name: str) -> None:
+        tables: Iterable[Mapping[str, Any]] = (
+            self.bodies,
+            self.joints,
+            self.drivers,
+            self.forces,
+            self.sensors,
+            self.parts,
+        )
+        if (
+            not isinstance(name, str)
+            or not name
+            or name == GROUND
+            or any(c in name for c in " \"'")
+        ):
+            raise ModelError(f"{self.name}: {name!r} is not a name that can be used")
+        if any(name in table for table in tables):
+            raise ModelError(f"{self.name}: the name {name} is used twice")
+
+    def _element(self, category: str, kind: str, name: str, settings: dict[str, Any]) -> Element:
+        self._check_name(name)
+        cls = kind_named(category, kind)
+        for field in cls.markers():
+            if settings.get(field) is not None:
+                settings[field] = self.marker(settings[field], name)
+        return self._made(cls, name, settings)
+
+    def _made(self, cls: type[Element], name: str, settings: dict[str, Any]) -> Element:
+        """An element, with laws read and settings checked."""
+        known = cls.settings()
+        allowed = {*known, "start", "rates", "limits"} if issubclass(cls, Joint) else set(known)
+        who = f"{self.name}: {cls.category} {name} ({cls.kind})"
+        for given in settings:
+            if given not in allowed:
+                raise ModelError(f"{who} has no setting {given!r}{nearest(given, known)}")
+        missing = [
+            f.name
+            for f in known.values()
+            if f.default is dataclasses.MISSING
+            and f.default_factory is dataclasses.MISSING
+            and f.name not in settings
+        ]
+        if missing:
+            hints = ", ".join(f"{n} ({known[n].metadata['help']})" for n in missing)
+            raise ModelError(f"{who} needs {hints}")
+        for field, described in known.items():
+            if described.metadata["dimension"] == "law" and settings.get(field) is not None:
+                settings[field] = law_from(settings[field])
+        return cls(name=name, **settings)
+
+
+def _moments(who: str, inertia: Sequence[Any] | Value | None) -> Any:
+    """Six moments from what was given."""
+    if inertia is None:
+        return (0.0,) * 6
+    if isinstance(inertia, str | int | float):
+        return (inertia, inertia, inertia, 0.0, 0.0, 0.0)
+    rows = list(inertia)
+    if len(rows) == 3 and all(hasattr(row, "__len__") and not isinstance(row, str) for row in rows):
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rows
+        if (xy, xz, yz) != (yx, zx, zy):
+            raise ModelError(f"{who}: the inertia is not symmetric")
+        return (xx, yy, zz, xy, xz, yz)
+    if len(rows) == 3:
+        return (*rows, 0.0, 0.0, 0.0)
+    if len(rows) == 6:
+        return tuple(rows)
+    raise ModelError(f"{who}: the inertia is three values, six, or 3 x 3, not {inertia!r}")
+
+
+def _by_coordinate(cls: type[Joint], name: str, given: Any) -> dict[str, Any]:
+    """Values by coordinate: one alone belongs to the only coordinate."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return dict(given)
+    if len(cls.coordinates) != 1:
+        names = ", ".join(c.name for c in cls.coordinates) or "none"
+        raise ModelError(
+            f"joint {name} ({cls.kind}) has the coordinates {names}: give values by name, "
+            f"not {given!r}"
+        )
+    return {cls.coordinates[0].name: given}

@@ -1,0 +1,33 @@
+"""Numbers of a model: plain ones in SI units, or texts with units and named parameters.
+
+A value such as ``0.12``, ``"120 mm"`` or ``"2*r + 5 mm"`` is kept as it was written.  It becomes a
+number where geometry is looked at, and an atom where equations are derived: there the parameters
+stay symbols, so that their values may change without a new derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from biela.atoms import Atom
+from biela.errors import ModelError
+
+#: A number (SI) or a text with units and parameters.
+Value: TypeAlias = float | str
+Triple: TypeAlias = tuple[Value, Value, Value]
+
+#: Makes an atom or a number of a value, given its dimension ("length", "angle" …).
+Number: TypeAlias = Callable[[Value, str], Atom | float]
+
+
+def triple(who: str, values: Sequence[Value]) -> Triple:
+    """Three values.
+
+    Raises:
+        ModelError: There are not three.
+    """
+    if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != 3:
+        raise ModelError(f"{who} must be three values, not {values!r}")
+    x, y, z = (v if isinstance(v, str) else float(v) for v in values)
+    return x, y, z

@@ -1,0 +1,198 @@
+"""The position that is nearest to a wanted one among those that fulfil equations and bounds.
+
+    minimise  h = Σ w_j (q_j - c_j)²     with   f(t, q, p) = 0   and   l <= q <= u
+
+From a solution the way to c is projected on the equations,
+
+    minimise  Σ w_j (q_j + δ_j - c_j)²     with   f + J δ = 0   and   l <= q + δ <= u
+
+and taken as far as it reduces h, after the equations have been restored at its end: a method of
+feasible directions (Rosen 1961, "The gradient projection method for nonlinear programming II",
+J. SIAM 9).
+"""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+
+from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, routine
+from biela.solvers.bounded_least_squares import bounded_least_squares, move_within, rooms
+from biela.solvers.bounded_step import bounded_step
+from biela.solvers.newton import CONVERGED
+
+__all__ = ["descend_objective"]
+
+#: How often a way is halved.
+HALVINGS = 12
+#: Steps to restore the equations.
+RESTORING = 12
+#: The search ends where the way left is shorter than this.
+NEAR = 1e-9
+
+
+@routine(q="k", place="n", centre="n", length="n")
+def distance(k: Int, n: Int, q: Vector, place: IntVector, centre: Vector, length: Vector) -> Real:
+    """Σ ((q_j - c_j) / s_j)² of the coordinates that displacements move."""
+    total = 0.0
+    for j in range(n):
+        if place[j] >= 0:
+            total += ((q[place[j]] - centre[j]) / length[j]) ** 2
+    return total
+
+
+@routine(
+    t="1",
+    q="k",
+    p="m",
+    evaluate="1, k, m -> r, r*n",
+    move="k, n -> k",
+    place="n",
+    lower="n",
+    upper="n",
+    weight="r",
+    scale="n",
+    centre="n",
+    length="n",
+    held="n",
+    f="r",
+    A="r, n",
+    g="r",
+    B="r, n",
+    G="r, r",
+    L="r, r",
+    work="2*r",
+    room="4*n",
+    trial="k",
+    x="k",
+    way="n",
+    info="2",
+)
+def descend_objective(
+    k: Int,
+    n: Int,
+    m: Int,
+    r: Int,
+    hard: Int,
+    t: Vector,
+    q: Vector,
+    p: Vector,
+    evaluate: Kernel,
+    move: Kernel,
+    place: IntVector,
+    lower: Vector,
+    upper: Vector,
+    weight: Vector,
+    scale: Vector,
+    centre: Vector,
+    length: Vector,
+    tolerance: Real,
+    iterations: Int,
+    held: IntVector,
+    f: Vector,
+    A: Matrix,
+    g: Vector,
+    B: Matrix,
+    G: Matrix,
+    L: Matrix,
+    work: Vector,
+    room: Vector,
+    trial: Vector,
+    x: Vector,
+    way: Vector,
+    info: IntVector,
+) -> Real:
+    """Move the solution q towards `centre`, and return what is left of h.
+
+    `length`[j] is 1/√w_j.  The rest is as in `bounded_least_squares`.
+    """
+    h = distance(k, n, q, place, centre, length)
+    first = 1.0
+    for _k in range(iterations):
+        evaluate(t, q, p, f, A)
+        info[0] += 1
+        rooms(k, n, q, place, lower, upper, length, room[0:n], room[n : 2 * n])
+        # the way to the centre d, and what is to be added to it: A (d + η) = -f
+        for j in range(n):
+            way[j] = (centre[j] - q[place[j]]) / length[j] if place[j] >= 0 else 0.0
+            room[j] -= way[j]
+            room[n + j] -= way[j]
+        for i in range(r):
+            for j in range(n):
+                A[i, j] *= length[j]
+                f[i] += A[i, j] * way[j]
+        bounded_step(
+            r,
+            n,
+            r,
+            0.0,
+            A,
+            f,
+            room[0:n],
+            room[n : 2 * n],
+            held,
+            G,
+            L,
+            work[0:r],
+            work[r : 2 * r],
+            room[2 * n : 3 * n],
+        )
+        total = 0.0
+        for j in range(n):
+            way[j] = (way[j] + room[2 * n + j]) * length[j]
+            total += way[j] ** 2
+        if not (isfinite(total) and sqrt(total) > NEAR):
+            break
+
+        # as far as h falls
+        part = min(1.0, 2.0 * first)
+        moved = 0
+        for _h in range(HALVINGS):
+            for j in range(n):
+                room[j] = part * way[j]
+            move_within(k, n, move, q, room[0:n], place, lower, upper, x)
+            status = bounded_least_squares(
+                k,
+                n,
+                m,
+                r,
+                hard,
+                t,
+                x,
+                p,
+                evaluate,
+                move,
+                place,
+                lower,
+                upper,
+                weight,
+                scale,
+                tolerance,
+                RESTORING,
+                0,
+                held,
+                f,
+                A,
+                g,
+                B,
+                G,
+                L,
+                work,
+                room,
+                trial,
+                info,
+            )
+            found = distance(k, n, x, place, centre, length)
+            if status == CONVERGED and found < h:
+                moved = 1
+                break
+            part *= 0.5
+        if moved == 0:
+            break
+        first = part
+        gained = h - found
+        h = found
+        for i in range(k):
+            q[i] = x[i]
+        if gained <= 1e-14 * h:
+            break
+    return h
