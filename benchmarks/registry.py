@@ -31,6 +31,7 @@ BENCHMARKS = {
     for name in (
         "graph_build",
         "inverse_dynamics",
+        "inverse_kinematics",
         "derivatives",
         "long_chain",
         "large_function",

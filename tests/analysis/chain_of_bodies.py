@@ -60,13 +60,13 @@ def chain(n: int, laws: Sequence[str] = (), more: Sequence[Joint] = ()) -> bl.Sy
     for k, law in enumerate(laws, 1):
         # x of the bar along the normal of the wanted direction: Φ = sin(angle - law)
         angle = ws.parse(law)
-        x = _turned(bodies[k][1], (1.0, 0.0, 0.0))
+        x = turned(bodies[k][1], (1.0, 0.0, 0.0))
         Phi.append(x[1] * bl.cos(angle) - x[0] * bl.sin(angle))
         names.append(f"M{k}.angle")
-    return _system(ws, n, q, v, delta, rates, moved, Phi, names)
+    return assembled_system(ws, n, q, v, delta, rates, moved, Phi, names)
 
 
-def _system(ws, n, q, v, delta, rates, moved, Phi, names):  # type: ignore[no-untyped-def]
+def assembled_system(ws, n, q, v, delta, rates, moved, Phi, names):  # type: ignore[no-untyped-def]
     along = Direction(ws, {**dict(zip(q, rates, strict=True)), ws.time: 1})
     dPhi = [along(row) for row in Phi]
     Phi_v = [list(row) for row in jacobian(dPhi, v).rows]
@@ -119,7 +119,7 @@ def _exponential(ws: bl.Workspace, d: Sequence[Atom]) -> list[Atom]:
     return [select(small, 1 - square / 8, bl.cos(half)), *(part * x for x in d)]
 
 
-def _turned(e: Sequence[Atom], s: Sequence[float]) -> list[Atom]:
+def turned(e: Sequence[Atom], s: Sequence[float]) -> list[Atom]:
     """A vector of a body in the ground: (e0² - e·e) s + 2 (e·s) e + 2 e0 e × s."""
     e0, e1, e2, e3 = e
     own = e0**2 - e1**2 - e2**2 - e3**2
@@ -129,12 +129,12 @@ def _turned(e: Sequence[Atom], s: Sequence[float]) -> list[Atom]:
 
 
 def _revolute(first, a, second, b):  # type: ignore[no-untyped-def]
-    at_first = [x + y for x, y in zip(first[0], _turned(first[1], a), strict=True)]
-    at_second = [x + y for x, y in zip(second[0], _turned(second[1], b), strict=True)]
-    z = _turned(second[1], (0.0, 0.0, 1.0))
+    at_first = [x + y for x, y in zip(first[0], turned(first[1], a), strict=True)]
+    at_second = [x + y for x, y in zip(second[0], turned(second[1], b), strict=True)]
+    z = turned(second[1], (0.0, 0.0, 1.0))
     rows = [y - x for x, y in zip(at_first, at_second, strict=True)]
     for axis in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)):
-        across = _turned(first[1], axis)
+        across = turned(first[1], axis)
         rows.append(sum((x * y for x, y in zip(across[1:], z[1:], strict=True)), across[0] * z[0]))
     return rows
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.analysis.kinematics import kinematics
 from biela.analysis.recording import Recording
 from biela.equations import System
 from biela.results import RunStatistics
+from examples.mechanisms.slider_crank import ROD, slider_crank
 from tests.analysis.spinning_body import spinning_body
 
 
@@ -72,3 +74,18 @@ def test_a_system_without_poses_has_no_frames():
     none = np.zeros((1, 0))
     recording = Recording(system, one, np.zeros(1), none, np.zeros(0), none)
     assert recording.results(RunStatistics(), (), False).frames == ()
+
+
+def test_a_run_of_a_mechanism_has_its_bodies_as_output_objects():
+    """The piston end of the connecting rod, as a point of the rod, moves as the slider does."""
+    s = slider_crank()
+    rod = next(solid for solid in s.solids if solid.name == "rod")
+    s.frame("rod", rod.point, rod.base)
+    found = kinematics(s, 1.0, step=0.01, drives={"theta": "0.3 + 4*pi*t"})
+    end = found.frame("rod").point((ROD, 0, 0))
+    zero = np.zeros(len(found))
+    assert np.abs(end.position - np.stack([found["x"], zero, zero], 1)).max() < 1e-12
+    slider = found.v[:, 2], found.a[:, 2]
+    assert np.abs(end.velocity - np.stack([slider[0], zero, zero], 1)).max() < 1e-10
+    assert np.abs(end.acceleration - np.stack([slider[1], zero, zero], 1)).max() < 1e-8
+    assert found.frame("rod").rotation_about("z") == pytest.approx(found["phi"], rel=0, abs=1e-12)

@@ -239,3 +239,23 @@ def test_errors_of_a_run_are_not_interpolated():
     with pytest.raises(ResultsError, match="stored instants"):
         sample["constraint error"]
     assert set(sample) == {"x", "energy"} and len(sample) == 2
+
+
+def test_channels_computed_from_others_are_added_to_a_copy():
+    r = swing()
+    more = r.with_channels({"twice": 2 * r["theta1"]}, {"twice": "rad"})
+    again = more.with_channels({"tip": np.ones((41, 3))}, {"tip": "m"})
+    assert "twice" not in r and np.array_equal(more["twice"], 2 * r["theta1"])
+    assert again.select("derived") == ["twice", "derived.tip.x", "tip.y", "derived.tip.z"]
+    assert again["tip.x"][0] == r["tip.x"][0] and again["derived.tip.x"][0] == 1.0
+    assert again.unit("tip.y") == "m" and again.monitors == r.monitors
+    assert np.array_equal(again["energy"], r["energy"]) and again.scene is r.scene
+    assert again.events == r.events and again.statistics == r.statistics
+    for values, units, kind in (
+        ({"x": np.ones(40)}, {}, ShapeError),
+        ({"x": np.ones((41, 2))}, {}, ShapeError),
+        ({"x": np.ones(41)}, {"y": "m"}, UnknownNameError),
+        ({"twice": np.ones(41)}, {}, ResultsError),
+    ):
+        with pytest.raises(kind):
+            more.with_channels(values, units)

@@ -37,7 +37,7 @@ def test_text_is_in_columns():
 def test_comma_separated_values_have_all_digits(tmp_path):
     r = swing()
     path = r.table("theta1").save(tmp_path / "a.csv")
-    rows = list(csv.reader(path.open(encoding="utf-8")))
+    rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
     assert rows[0] == ["t [s]", "theta1 [rad]"]
     assert [float(row[1]) for row in rows[1:]] == r["theta1"].tolist()
 

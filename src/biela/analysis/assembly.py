@@ -248,6 +248,7 @@ def _near(
         q = np.asarray(system.evaluate("positions", q, t=t, u=u, p=p))
     order = _named(system.q, given)
     q = normalised(system, q, order)
+    equations.choose(q)
     if given is not None:
         check_start(equations, q)
     held = {i: float(q[i]) for i in left_free(equations.jacobian(q), order, equations.rates(q))}

@@ -42,6 +42,7 @@ class ClosureEquations:
         self._function, self._slope = ("Init", "Init_q") if initial else ("Phi", "Phi_q")
         if not initial and not system.geometric:
             self._function = ""
+        self._rows: list[int] | None = None
         if initial:
             extra = len(np.atleast_1d(self.residual(np.zeros(len(system.q))))) - len(self.names)
             self.names += [f"initial condition {k + 1}" for k in range(extra)]
@@ -50,7 +51,19 @@ class ClosureEquations:
         """By how much each equation is missed."""
         if not self._function:
             return np.zeros(0)
-        return np.atleast_1d(self.system.evaluate(self._function, q, **self._given))
+        found = np.atleast_1d(self.system.evaluate(self._function, q, **self._given))
+        return found if self._rows is None else found[self._rows]
+
+    def choose(self, q: Floats) -> None:
+        """Of the conditions that are wishes keep those that the other equations leave free."""
+        wishes = self.system.wishes[0]
+        if self._function != "Init" or not wishes or self._rows is not None:
+            return
+        rows = self.jacobian(q)
+        first = len(rows) - wishes
+        dependent = [k for k in dependent_rows(rows, 1e-6) if k >= first]
+        self._rows = [k for k in range(len(rows)) if k not in dependent]
+        self.names = [self.names[k] for k in self._rows]
 
     def jacobian(self, q: Floats) -> Floats:
         """Their slopes along displacements, a column a velocity."""
@@ -63,7 +76,8 @@ class ClosureEquations:
         """Their slopes by the coordinates."""
         if not self._function:
             return np.zeros((0, len(q)))
-        return np.atleast_2d(self.system.evaluate(self._slope, q, **self._given))
+        found = np.atleast_2d(self.system.evaluate(self._slope, q, **self._given))
+        return found if self._rows is None else found[self._rows]
 
     def rates(self, q: Floats) -> Floats:
         """The matrix N of q' = N v."""
@@ -221,7 +235,12 @@ def velocity_equations(
     if not system.multipliers and not initial:
         return np.zeros((0, len(system.v))), np.zeros(0)
     rows, right = (system.evaluate(name, q, t=t, u=u, p=p) for name in pair)
-    return np.atleast_2d(rows), np.atleast_1d(right)
+    rows, right = np.atleast_2d(rows), np.atleast_1d(right)
+    if initial and system.wishes[1]:
+        first = len(rows) - system.wishes[1]
+        dependent = [k for k in dependent_rows(rows, 1e-6) if k >= first]
+        rows, right = np.delete(rows, dependent, axis=0), np.delete(right, dependent)
+    return rows, right
 
 
 def closing_velocity(

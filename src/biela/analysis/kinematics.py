@@ -80,14 +80,24 @@ def kinematics(
         inputs: Likewise.
         integrate: Whether to integrate; None does so only where it must be.
         integrator: Fixed-step method of the integration.
+        method: How positions are found: "newton", "damped", "transpose" or "quasi_newton", or a
+            `PositionMethod` with their options, among them the end of the iterations and the
+            prediction that they start from.
+        through_dead_points: Whether to follow the curve of positions by its length where a drive
+            turns back at a dead point; velocities and accelerations there come from both sides.
+        objective: For fewer drives than freedoms: what the free motion increases, such as
+            "manipulability", see `redundant_motion`.
         tolerance: Largest constraint error of an instant that is accepted (m, rad).
         condition_limit: Condition number of Φ_v above which a position is reported as singular.
+        determinant_limits: Magnitudes of the determinant of a square Φ_v below and above which it
+            is reported, such as (1e-6, 1000.0); it depends on units and lengths, so None is usual.
 
     Returns:
         Channels q, v, a and the outputs, and the monitors "condition" and "smallest singular value"
-        of the Jacobian, and the "determinant sign" of a square one.  Events tell where the
-        mechanism passes near a singular position and where the sign of the determinant changes,
-        which is a change of branch.
+        of the Jacobian, the "determinant" of a square one and its sign, and the "objective".
+        Events tell where the mechanism passes near a singular position, with the joints that lose
+        their grip and what they leave free, and where the sign of the determinant changes, which
+        is a change of branch.
 
     Raises:
         ModelError: Freedoms are left that nothing drives, or an argument makes no sense.

@@ -115,7 +115,7 @@ def natural_units(
     Raises:
         ModelError: If it has orientations by Euler parameters.
     """
-    system.check_plain("a random state for base parameters")
+    system.check_plain("the search for base parameters")
     p = list(system.parameter_values.values()) if parameters is None else parameters
     base, origin = system.base, system.origin
     points = system.space.points.values()

@@ -21,11 +21,12 @@ from biela.equations.elimination import (
     stiffened,
 )
 from biela.equations.energy import applied_power, kinetic_energy, potential_energy
+from biela.equations.frames import frame_accelerations, poses, twists
 from biela.equations.orientation import turned
 from biela.equations.positions import displaced_places
 from biela.equations.system import Drawing, Line
 from biela.errors import ModelError
-from biela.space import Frame, Point, Solid
+from biela.space import Point, Solid
 from biela.space.rotations import AxisRotation, MatrixRotation
 
 if TYPE_CHECKING:
@@ -85,44 +86,6 @@ def retract(source: SymbolicSystem) -> Function:
         after |= zip(made.parameters, turned(made.parameters, change), strict=True)
     moved = [after[q] if q in after else q + along[q.velocity] for q in source.q]
     return Function("retract", {"q": source.q, "delta": delta}, {"moved": moved})
-
-
-def poses(source: SymbolicSystem, frames: Mapping[str, Frame]) -> Function:
-    """A row a frame: its place, and R by rows, whose columns are its axes, in the inertial base."""
-    rows = []
-    for frame in frames.values():
-        place = source.position(source.origin, frame.point).components(source.base)
-        axes = [
-            frame.base.vector(*(int(i == k) for i in range(3))).components(source.base)
-            for k in range(3)
-        ]
-        rows.append([*place, *(axes[k][i] for i in range(3) for k in range(3))])
-    return source.function("poses", {"poses": rows})
-
-
-def twists(source: SymbolicSystem, frames: Mapping[str, Frame]) -> Function:
-    """A row a frame: velocity of its point and angular velocity, in the inertial base."""
-    rows = [
-        [
-            *source.velocity(frame.point).components(source.base),
-            *source.angular_velocity(frame.base).components(source.base),
-        ]
-        for frame in frames.values()
-    ]
-    return source.function("twists", {"twists": rows})
-
-
-def frame_accelerations(source: SymbolicSystem, frames: Mapping[str, Frame]) -> Function:
-    """A row a frame: acceleration of its point and angular acceleration, in the inertial base."""
-    rows = [
-        [
-            *source.acceleration(frame.point).components(source.base),
-            *source.angular_acceleration(frame.base).components(source.base),
-        ]
-        for frame in frames.values()
-    ]
-    a = [v.acceleration for v in source.v]
-    return source.function("frame_accelerations", {"frame_accelerations": rows}, a=a)
 
 
 def accelerations(source: SymbolicSystem, entries: Expressions) -> Function:

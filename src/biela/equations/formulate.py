@@ -55,12 +55,16 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
         force.act(derivation)
     for sensor in whole.sensors.values():
         sensor.read(derivation)
-    _start(derivation)
-    return _finished(derivation)
+    wishes = _start(derivation)
+    return replace(_finished(derivation), wishes=wishes)
 
 
-def _start(derivation: MechanismDerivation) -> None:
-    """Coordinates and rates that were given at the start, for joints that close loops too."""
+def _start(derivation: MechanismDerivation) -> tuple[int, int]:
+    """Coordinates and rates that were given at the start, for joints that close loops too.
+
+    Returns how many of them became conditions, of positions and of velocities.
+    """
+    places = speeds = 0
     system, model = derivation.system, derivation.model
     symbols = {q.name for q in system.q}
     for joint in model.joints.values():
@@ -79,7 +83,10 @@ def _start(derivation: MechanismDerivation) -> None:
                 elif coordinate.reading is not None:
                     zero = system.workspace.atom(0)
                     target = system.workspace.atom(value)
-                    system.initial(coordinate.reading.row(pair, target, zero).value)
+                    row = coordinate.reading.row(pair, target, zero).value
+                    if row.value is None:
+                        system.initial(row)
+                        places += 1
             if q is not None and coordinate.name in joint.limits:
                 low, high = (model.number(x, dimension) for x in joint.limits[coordinate.name])
                 system.limits(q, low, high)
@@ -90,6 +97,8 @@ def _start(derivation: MechanismDerivation) -> None:
                     system.start({q.velocity: value})
                 elif coordinate.reading is not None:
                     system.initial_velocity(coordinate.reading.rate(pair) - value)
+                    speeds += 1
+    return places, speeds
 
 
 def _finished(derivation: MechanismDerivation) -> System:

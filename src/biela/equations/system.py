@@ -139,6 +139,9 @@ class System:
     #: One name for each event function.
     events: tuple[str, ...] = ()
     drawing: Drawing | None = None
+    #: How many of the initial conditions, of positions and of velocities, are wishes: the last
+    #: ones, of which as many are fulfilled as the constraints leave free, the first ones first.
+    wishes: tuple[int, int] = (0, 0)
     #: The names of the frames: bodies, and the markers on them, one for each row of "poses".
     frames: tuple[str, ...] = ()
     #: Places of the first of four coordinates that are Euler parameters.

@@ -14,6 +14,7 @@ from biela.atoms import Atom, expanded_size, latex, latex_listing
 
 _LETTERS: Final = {
     "Phi": r"\Phi",
+    "rates": r"\dot{q}",
     "Phi_q": r"\Phi_q",
     "Phi_v": r"\Phi_v",
     "dPhi": r"\dot{\Phi}",

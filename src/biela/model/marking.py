@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from biela.errors import ModelError
-from biela.model.bodies import GROUND, Body
+from biela.model.bodies import Body
 from biela.model.element import nearest
+from biela.model.instances import is_body
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation, by_rows
 from biela.model.placing import body_pose, matrix, posed
@@ -31,7 +32,7 @@ def marker(model: Model, place: Place, name: str) -> Marker:
     """
     if isinstance(place, Marker):
         return model.find_body(place.body).named(place, name)
-    if isinstance(place, str) and not _is_body(model, place):
+    if isinstance(place, str) and not is_body(model, place):
         return _by_name(model, place)
     body, where = _body_and_place(model, name, place)
     return body.named(Marker(body.name, "", where or (0.0, 0.0, 0.0)), name)
@@ -59,7 +60,7 @@ def joint_marker(
             raise ModelError(f"{who} is placed by its markers and by at=…; choose one")
         turned = replace(place, orientation=frame) if plain and frame else place
         return model.find_body(place.body).named(turned, name)
-    if isinstance(place, Marker) or (isinstance(place, str) and not _is_body(model, place)):
+    if isinstance(place, Marker) or (isinstance(place, str) and not is_body(model, place)):
         if at is not None:
             raise ModelError(f"{who} is placed by its markers and by at=…; choose one")
         return marker(model, place, name)
@@ -72,13 +73,9 @@ def joint_marker(
     return body.named(Marker(body.name, "", where or (0.0, 0.0, 0.0), orientation), name)
 
 
-def _is_body(model: Model, text: str) -> bool:
-    return text == GROUND or text in model.bodies
-
-
 def _by_name(model: Model, text: str) -> Marker:
     owner, _, name = text.rpartition(".")
-    if not _is_body(model, owner):
+    if not is_body(model, owner):
         bodies = [model.ground, *model.bodies.values()]
         known = [*model.bodies, *(m.label for body in bodies for m in body.markers.values())]
         raise ModelError(f"{model.name}: there is no body or marker {text!r}{nearest(text, known)}")

@@ -17,7 +17,9 @@ from biela.model import marking
 from biela.model.bodies import GROUND, Body, Inertia
 from biela.model.drivers import Driver
 from biela.model.element import Element, kind_named, nearest
+from biela.model.flattening import LARGEST, flattened
 from biela.model.forces import Force
+from biela.model.instances import instance_body
 from biela.model.joints import Connection, Joint
 from biela.model.laws import law_from
 from biela.model.markers import Marker
@@ -69,6 +71,8 @@ class Model:
         self.forces: dict[str, Force] = {}
         self.sensors: dict[str, Sensor] = {}
         self.parts: dict[str, Part] = {}
+        #: What a run uses if nothing else is said, such as ``duration`` and ``step``.
+        self.run: dict[str, object] = {}
         #: The body that does not move.
         self.ground = Body(GROUND)
 
@@ -299,6 +303,14 @@ class Model:
         self.parts[name] = made
         return made
 
+    def flattened(self, limit: int | None = LARGEST) -> Model:
+        """The model with its parts written out as plain bodies and elements; itself without parts.
+
+        Raises:
+            ModelError: It would have more bodies than ``limit`` (None: no matter how many).
+        """
+        return flattened(self, limit)
+
     # ---------------------------------------------------------------------- markers
 
     def marker(self, place: Place, name: str = "marker") -> Marker:
@@ -317,11 +329,14 @@ class Model:
         """
         if name == GROUND:
             return self.ground
-        if name not in self.bodies:
+        if name in self.bodies:
+            return self.bodies[name]
+        found = instance_body(self, name) if self.parts else None
+        if found is None:
             raise ModelError(
                 f"{self.name}: there is no body {name!r}{nearest(name, [*self.bodies, GROUND])}"
             )
-        return self.bodies[name]
+        return found
 
     # ----------------------------------------------------------------------- inside
 

@@ -1,23 +1,342 @@
-"""Parts: a model used inside another, once or many times."""
+"""Parts: a model used inside another, once or many times.
+
+A part is a prototype and what differs between its instances: a shift and rows of parameters.  An
+array of 100,000 cells is one model of a few bodies and a few numpy arrays, never 300,000 bodies.
+
+    cell = four_bar()
+    m = Model("array")
+    m.part("cell", cell, 1000, shift=(0, 0, "50 mm"), parameters={"r": radii})
+
+    m = Model("chain")                                  # each stands on the one before
+    m.part("cell", cell, 1000, link="rocker.tip")
+
+The bodies of instance 3 are "cell[3].crank" …, those of a part without a count "arm.crank".
+`biela.model.flattening` writes a part out as plain bodies and joints.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.errors import ModelError
+from biela.model.bodies import GROUND
+from biela.model.element import nearest
+from biela.model.joints import Joint
+from biela.model.orientation import Orientation, turned
+from biela.model.units import parameters_of
+from biela.model.values import Triple, Value, triple
 
 if TYPE_CHECKING:
     from biela.model.model import Model
 
+Floats = npt.NDArray[np.float64]
+#: A parameter of a part: one value for all instances, or a row with one for each.
+Setting: TypeAlias = Value | Floats
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """A joint between a marker of an instance and one of the next.
+
+    ``name`` follows that of the later instance: "cell[1].between".
+    """
+
+    kind: str
+    i: str
+    j: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str = "between"
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
-    """A model used as a part of another one."""
+    """A model used as a part of another one.
+
+    Attributes:
+        name: What it is called.
+        model: The prototype.
+        count: How many there are; None for one that has no number.
+        position: Where the ground frame of the prototype is, from the frame of the body ``on``.
+        orientation: How it is turned there.
+        shift: From one instance to the next, along the axes of ``on``; with ``link``, along those
+            of the link.
+        on: The body of the host that takes the place of the ground of the prototype.
+        link: A body of the prototype, or a marker on one, that takes the place of the ground of
+            the next instance: the instances form a chain.
+        between: Joints from each instance to the next.
+        parameters: Values of parameters of the prototype that differ from its own.
+    """
 
     name: str
     model: Model
     count: int | None = None
+    position: Triple = (0.0, 0.0, 0.0)
+    orientation: Orientation = Orientation()
+    shift: Triple = (0.0, 0.0, 0.0)
+    on: str = GROUND
+    link: str | None = None
+    between: tuple[Between, ...] = ()
+    parameters: Mapping[str, Setting] = field(default_factory=dict)
+    #: One joint of each kind of ``between``, for what is the same in all instances.
+    joints_between: tuple[Joint, ...] = ()
 
     @classmethod
-    def made(cls, host: Model, name: str, model: Model, count: int | None, **settings: Any) -> Part:
-        """Make one."""
-        raise NotImplementedError
+    def made(
+        cls,
+        host: Model,
+        name: str,
+        model: Model,
+        count: int | None = None,
+        *,
+        position: Sequence[Value] = (0.0, 0.0, 0.0),
+        orientation: Orientation | tuple[str, Sequence[Value]] | None = None,
+        shift: Sequence[Value] = (0.0, 0.0, 0.0),
+        on: str | Any = GROUND,
+        link: str | None = None,
+        between: Sequence[Any] = (),
+        parameters: Mapping[str, Value | Sequence[Value] | Floats] | None = None,
+    ) -> Part:
+        """Check and make one: see the attributes of `Part`.
+
+        Raises:
+            ModelError: Something does not fit the prototype or the host.
+        """
+        who = f"{host.name}: part {name}"
+        _check_model(who, host, model)
+        if count is not None and (
+            isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1
+        ):
+            raise ModelError(f"{who}: the count is a whole number above zero, not {count!r}")
+        if isinstance(orientation, tuple):
+            orientation = turned(*orientation)
+        frame = orientation or Orientation()
+        for _, angle in frame.turns:
+            if parameters_of(angle, host.parameters):
+                raise ModelError(
+                    f"{who} is turned by {angle!r}; a part is turned by numbers, not by parameters"
+                )
+        if (many := _needs_many(count, shift, link, between)) is not None:
+            raise ModelError(f"{who}: {many} says how instances follow each other; give a count")
+        part = cls(
+            name,
+            model,
+            None if count is None else int(count),
+            triple(f"{who}: position", position),
+            frame,
+            triple(f"{who}: shift", shift),
+            host.find_body(on if isinstance(on, str) else on.name).name,
+            link,
+            _betweens(who, between),
+            _settings(who, host, model, count, parameters or {}),
+        )
+        if link is not None and part.link_place[0] == GROUND:
+            raise ModelError(f"{who}: the ground cannot be a link; name a body that moves")
+        return part._with_joints(host)
+
+    def _with_joints(self, host: Model) -> Part:
+        """With the joints between instances, tried out on two of them."""
+        if not self.between:
+            return self
+        from biela.model.flattening import flattened
+
+        trial = type(host)(host.name)
+        trial.parameters = dict(host.parameters)
+        rows = {n: v[:2] if isinstance(v, np.ndarray) else v for n, v in self.parameters.items()}
+        trial.parts[self.name] = replace(self, count=2, on=GROUND, parameters=rows)
+        whole = flattened(trial)
+        made = [whole.joints[f"{self.name}[1].{b.name}"] for b in self.between]
+        return replace(self, joints_between=tuple(j for j in made if isinstance(j, Joint)))
+
+    # ------------------------------------------------------------------------ names
+
+    @property
+    def size(self) -> int:
+        """Number of instances."""
+        return 1 if self.count is None else self.count
+
+    def prefix(self, k: int) -> str:
+        """What the names of instance k begin with: "arm." or "cell[3]."."""
+        return f"{self.name}." if self.count is None else f"{self.name}[{k}]."
+
+    def place(self, text: str, k: int = 0) -> str:
+        """The name in the host of a body, marker or coordinate of instance k; -1 is the last.
+
+        >>> from biela.model import Model
+        >>> m = Model("array")
+        >>> Part("cell", m, 10).place("crank.tip", -1)
+        'cell[9].crank.tip'
+
+        Raises:
+            ModelError: There are not that many.
+        """
+        return self.prefix(self.number(k)) + text
+
+    def number(self, k: int) -> int:
+        """The number of an instance, counted from the end if negative.
+
+        Raises:
+            ModelError: There are not that many.
+        """
+        if not -self.size <= k < self.size:
+            raise ModelError(f"there is no {self.name}[{k}]; they are 0 to {self.size - 1}")
+        return k % self.size
+
+    @property
+    def link_place(self) -> tuple[str, str]:
+        """Body and marker (or none) of the link.
+
+        Raises:
+            ModelError: There is no link, or no such body or marker.
+        """
+        if self.link is None:
+            raise ModelError(f"part {self.name} has no link")
+        return split_place(self.model, self.link)
+
+    # ------------------------------------------------------------------- parameters
+
+    def parameter_names(self, k: int) -> dict[str, str]:
+        """What stands in the host for each parameter of the prototype: a name, or "(text)".
+
+        Parameters that are the same in all instances have one name; in rows each has its own.
+        """
+        names = {}
+        for name in plain_parameters(self.model):
+            given = self.parameters.get(name)
+            if isinstance(given, str):
+                names[name] = f"({given})"
+            elif isinstance(given, np.ndarray):
+                names[name] = _identifier(f"{self.name}_{k}_{name}")
+            else:
+                names[name] = _identifier(f"{self.name}_{name}")
+        return names
+
+    def parameter_values(self, k: int) -> dict[str, float]:
+        """The numbers of instance k by the names they have in the host."""
+        values = {}
+        names = self.parameter_names(k)
+        for name, own in plain_parameters(self.model).items():
+            given = self.parameters.get(name, own)
+            if not isinstance(given, str):
+                values[names[name]] = float(given[k] if isinstance(given, np.ndarray) else given)
+        return values
+
+
+def split_place(model: Model, text: str) -> tuple[str, str]:
+    """Body and marker, or a body alone.
+
+    Raises:
+        ModelError: There is no such body or marker.
+    """
+    from biela.model.instances import is_body
+
+    if is_body(model, text):
+        return text, ""
+    marker = model.marker(text)
+    return marker.body, marker.name
+
+
+def plain_parameters(model: Model) -> dict[str, float]:
+    """The parameters of a model and of all its parts, as `flattening` calls them."""
+    found = dict(model.parameters)
+    for part in model.parts.values():
+        rows = any(isinstance(v, np.ndarray) for v in part.parameters.values())
+        for k in range(part.size if rows else 1):
+            found.update(part.parameter_values(k))
+    return found
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def _check_model(who: str, host: Model, model: Model) -> None:
+    if not hasattr(model, "bodies") or not hasattr(model, "parts"):
+        raise ModelError(f"{who}: a part is a model, not {model!r}")
+    pending: list[Model] = [model]
+    while pending:
+        one = pending.pop()
+        if one is host:
+            raise ModelError(f"{who}: a model cannot be a part of itself")
+        pending.extend(part.model for part in one.parts.values())
+    if model.plane is not None and model.plane != host.plane:
+        where = f"in the plane {host.plane}" if host.plane else "in space"
+        raise ModelError(
+            f"{who}: {model.name} moves in the plane {model.plane} and {host.name} {where}; "
+            f"give both the same plane"
+        )
+
+
+def _needs_many(
+    count: int | None, shift: Sequence[Value], link: str | None, between: Sequence[Any]
+) -> str | None:
+    if count is not None:
+        return None
+    if link is not None:
+        return "link"
+    if len(between):
+        return "between"
+    plain = not isinstance(shift, str) and all(not isinstance(x, str) and x == 0 for x in shift)
+    return None if plain else "shift"
+
+
+def _betweens(who: str, given: Sequence[Any]) -> tuple[Between, ...]:
+    """The joints between instances, each with a name of its own."""
+    found: list[Between] = []
+    taken: set[str] = set()
+    entries = [given] if isinstance(given, Between) or _is_one(given) else list(given)
+    for entry in entries:
+        if isinstance(entry, Between):
+            made = entry
+        elif isinstance(entry, tuple | list) and len(entry) in (3, 4):
+            settings = dict(entry[3]) if len(entry) == 4 else {}
+            named = settings.pop("name", "between")
+            made = Between(str(entry[0]), str(entry[1]), str(entry[2]), settings, named)
+        else:
+            raise ModelError(
+                f"{who}: a joint between instances is (kind, marker of one, marker of the next, "
+                f"settings), not {entry!r}"
+            )
+        name, k = made.name, 1
+        while name in taken:
+            k += 1
+            name = f"{made.name}_{k}"
+        taken.add(name)
+        found.append(replace(made, name=name))
+    return tuple(found)
+
+
+def _is_one(given: Any) -> bool:
+    return isinstance(given, tuple | list) and len(given) > 0 and isinstance(given[0], str)
+
+
+def _settings(
+    who: str, host: Model, model: Model, count: int | None, given: Mapping[str, Any]
+) -> dict[str, Setting]:
+    known = plain_parameters(model)
+    found: dict[str, Setting] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise ModelError(f"{who}: {model.name} has no parameter {name!r}{nearest(name, known)}")
+        if isinstance(value, str) and parameters_of(value, host.parameters):
+            host.number(value)
+            found[name] = value
+        elif isinstance(value, str | int | float | np.number):
+            found[name] = host.number(value if isinstance(value, str) else float(value))
+        else:
+            if len(value) != (1 if count is None else count):
+                raise ModelError(
+                    f"{who}: parameter {name} has {len(value)} values for {count or 1} instances"
+                )
+            texts = not isinstance(value, np.ndarray) and any(isinstance(x, str) for x in value)
+            row = np.array([host.number(x) for x in value] if texts else value, dtype=float)
+            if row.ndim != 1 or not np.isfinite(row).all():
+                raise ModelError(f"{who}: the values of parameter {name} are not finite numbers")
+            row.setflags(write=False)
+            found[name] = row
+    return found

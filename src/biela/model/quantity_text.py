@@ -6,12 +6,28 @@ A recursive descent that carries a value, a number or an atom, and what is known
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from biela.atoms import Atom, acos, asin, atan, atan2, cos, exp, log, maximum, minimum, sin, sqrt
+from biela.atoms import (
+    Atom,
+    acos,
+    asin,
+    atan,
+    atan2,
+    cos,
+    exp,
+    log,
+    maximum,
+    minimum,
+    select,
+    sign,
+    sin,
+    sqrt,
+)
 from biela.atoms import tan as tangent
 from biela.atoms import tanh as hyperbolic_tangent
 from biela.errors import DomainError, ParseError
@@ -19,6 +35,7 @@ from biela.model.dimensions import DIMENSIONS, NUMBER, UNITS, Dimension, describ
 from biela.model.unit_text import FUNCTIONS, ONE, Token, UnitReader, exact
 
 _ANGLE = DIMENSIONS["angle"]
+_EXAMPLES = '"5 mm" and, without blanks, "9.81 m/s^2"'
 #: No person nests deeper.
 _DEEPEST = 60
 
@@ -40,6 +57,20 @@ _Unary = Callable[[Any], Any]
 #: Functions by what they do to a dimension.
 _OF_ANGLES: dict[str, _Unary] = {"sin": sin, "cos": cos, "tan": tangent}
 _TO_ANGLES: dict[str, _Unary] = {"asin": asin, "acos": acos, "atan": atan}
+#: Least and most arguments of functions that have not just one.
+_ARGUMENTS = {
+    "atan2": (2, 2),
+    "min": (2, math.inf),
+    "max": (2, math.inf),
+    "if": (3, 3),
+    "select": (3, 3),
+}
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _OF_NUMBERS: dict[str, _Unary] = {"exp": exp, "log": log, "tanh": hyperbolic_tangent}
 
 
@@ -47,7 +78,8 @@ class Reader(UnitReader):
     """Reads one text."""
 
     def __init__(self, text: str, parameters: Mapping[str, Atom | float]) -> None:
-        super().__init__(text, parameters)
+        # the time is never a tonne
+        super().__init__(text, parameters, ["t"] if "t" in parameters else [])
         self.parameters = parameters
         self.depth = 0
 
@@ -55,7 +87,7 @@ class Reader(UnitReader):
         """The value of the whole text."""
         if self.here.kind == "end":
             raise ParseError("no text", self.text, 0)
-        found = self._sum()
+        found = self._comparison()
         if self.here.kind == "name":
             raise self._error(self._not_a_unit(self.here.text))
         if self.here.kind != "end":
@@ -63,6 +95,16 @@ class Reader(UnitReader):
         return found
 
     # --- arithmetic, loosest first
+
+    def _comparison(self) -> Measured:
+        left = self._sum()
+        sign = self._take(*_COMPARISONS)
+        if sign is None:
+            return left
+        right = self._sum()
+        self._common(left, right, sign)
+        value: Any = _COMPARISONS[sign.text](left.value, right.value)
+        return Measured(value if isinstance(value, Atom) else float(value), NUMBER, plain=True)
 
     def _sum(self) -> Measured:
         self.depth += 1
@@ -135,7 +177,7 @@ class Reader(UnitReader):
                 return self._with_unit(Measured(math.pi, NUMBER, plain=True))
             raise self._error(self._unknown(token.text), token)
         if token.text == "(":
-            inner = self._sum()
+            inner = self._comparison()
             self._close(token)
             return self._with_unit(inner)
         self.at -= 1
@@ -148,13 +190,13 @@ class Reader(UnitReader):
             raise self._error(f"unknown function {name.text!r}{hint}", name)
         opened = self.here
         self.at += 1
-        arguments = [self._sum()]
+        arguments = [self._comparison()]
         while self._take(","):
-            arguments.append(self._sum())
+            arguments.append(self._comparison())
         self._close(opened)
-        several = name.text in ("min", "max", "atan2")
-        if (len(arguments) > 1) != several or (name.text == "atan2" and len(arguments) > 2):
-            wanted = "two arguments" if several else "one argument"
+        least, most = _ARGUMENTS.get(name.text, (1, 1))
+        if not least <= len(arguments) <= most:
+            wanted = {1: "one argument", 2: "two arguments", 3: "three arguments"}[least]
             raise self._error(f"{name.text} takes {wanted}, not {len(arguments)}", name)
         with _arithmetic(self, name):
             return self._with_unit(self._applied(name, arguments))
@@ -178,12 +220,18 @@ class Reader(UnitReader):
             known = first.dimension
             half = None if known is None else _raised(known, Fraction(1, 2))
             return Measured(sqrt(first.value), half, first.plain)
-        dimension, plain = first.dimension, first.plain
+        if word == "sign":
+            return Measured(sign(first.value), NUMBER, plain=True)
+        condition, arguments = first, arguments[word in ("if", "select") :]
+        total = arguments[0]
         for other in arguments[1:]:
-            dimension, plain = self._common(Measured(0.0, dimension, plain), other, name)
+            total = Measured(other.value, *self._common(total, other, name))
+        dimension, plain = total.dimension, total.plain
         values = [a.value for a in arguments]
         if word == "atan2":
             return Measured(atan2(values[0], values[1]), _ANGLE)
+        if word in ("if", "select"):
+            return Measured(select(condition.value, values[0], values[1]), dimension, plain)
         extreme = minimum if word == "min" else maximum
         return Measured(extreme(values[0], values[1], *values[2:]), dimension, plain)
 
@@ -200,10 +248,14 @@ class Reader(UnitReader):
             return (known.dimension if not known.plain else other.dimension), False
         if a.dimension == b.dimension:
             return a.dimension, a.plain and b.plain
+        for zero, other in ((a, b), (b, a)):  # nothing is nothing in any unit
+            if zero.plain and not isinstance(zero.value, Atom) and zero.value == 0:
+                return other.dimension, False
         # the radian is the number one
         if {a.dimension, b.dimension} == {NUMBER, _ANGLE}:
             return _ANGLE, False
-        message = f"{described(a.dimension)} and {described(b.dimension)} cannot be added"
+        done = "compared" if at.text in _COMPARISONS else "added"
+        message = f"{described(a.dimension)} and {described(b.dimension)} cannot be {done}"
         if at.kind == "name":
             message = f"{at.text} of {described(a.dimension)} and {described(b.dimension)}"
         if a.plain or b.plain:
@@ -221,7 +273,7 @@ class Reader(UnitReader):
 
     def _unknown(self, name: str) -> str:
         if name in UNITS:
-            return f'{name!r} is a unit, and stands straight after a number, as in "5 {name}"'
+            return f"{name!r} is a unit: it stands straight after a number, as in {_EXAMPLES}"
         if name in FUNCTIONS:
             return f"{name} is a function: write {name}(…)"
         return f"unknown parameter {name!r}{near(name, [*self.parameters, 'pi'])}"

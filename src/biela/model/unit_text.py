@@ -24,7 +24,7 @@ _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _LONGEST = 10_000
 ONE = Unit(Fraction(1), NUMBER)
 _ANGULAR = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")
-FUNCTIONS = (*_ANGULAR, "exp", "log", "tanh", "sqrt", "abs", "min", "max")
+FUNCTIONS = (*_ANGULAR, "exp", "log", "tanh", "sqrt", "abs", "min", "max", "sign", "if", "select")
 
 
 class Token(NamedTuple):
@@ -61,6 +61,7 @@ class UnitReader:
         self.names = names
         self.reserved = reserved
         self.tokens = _tokens(text)
+        self.last = len(self.tokens) - 1
         self.at = 0
 
     @property
@@ -93,33 +94,29 @@ class UnitReader:
 
     def _unit(self) -> Unit | None:
         """The unit that stands here, straight after a value; None if there is none."""
-        first = self.here
-        if first.kind == "name":
-            if not self._is_unit(self.at, even_so=True):
-                raise self._error(self._not_a_unit(first.text))
-            return self._unit_product(self._unit_factor())
-        return None
+        return self._unit_product(ONE) if self.here.kind == "name" else None
 
     def _unit_product(self, unit: Unit) -> Unit:
         while True:
-            token, following = self.here, self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+            token = self.here
             if token.kind == "name":
-                if not self._is_unit(self.at, even_so=True):
+                if not self._is_unit(self.at):
                     raise self._error(self._not_a_unit(token.text))
                 unit = unit.times(self._unit_factor())
                 continue
-            if token.kind != "sign" or token.text not in "*·/" or token.text == "**":
+            # blanks around a sign end the unit: what follows may be a parameter of the same name
+            before, after = self.tokens[self.at - 1], self.tokens[min(self.at + 1, self.last)]
+            tight = before.end == token.start and token.end == after.start
+            if token.text not in ("*", "·", "/") or not tight:
                 return unit
             power = -1 if token.text == "/" else 1
-            tight = self.tokens[self.at - 1].end == token.start and token.end == following.start
-            if self._is_unit(self.at + 1, even_so=tight):
+            if self._is_unit(self.at + 1):
                 self.at += 1
                 unit = unit.times(self._unit_factor(), power)
-            elif following.text == "(" and self._is_unit(self.at + 2):
+            elif self._is_unit_group(self.at + 1):
                 self.at += 2
-                inner = self._unit_product(self._unit_factor())
-                self._close(following)
-                unit = unit.times(inner, power)
+                unit = unit.times(self._unit_product(ONE), power)
+                self._close(after)
             else:
                 return unit
 
@@ -140,13 +137,26 @@ class UnitReader:
             power = -int(token.text) if negative else int(token.text)
         return ONE.times(unit, power)
 
-    def _is_unit(self, at: int, even_so: bool = False) -> bool:
+    def _is_unit(self, at: int, even_so: bool = True) -> bool:
         """Whether a unit stands there; ``even_so`` though a parameter has its name."""
-        token = self.tokens[min(at, len(self.tokens) - 1)]
+        token = self.tokens[min(at, self.last)]
         if token.kind != "name" or token.text not in UNITS or token.text in self.reserved:
             return False
-        called = self.tokens[at + 1].text == "(" and token.text in FUNCTIONS
-        return not called and (even_so or token.text not in self.names)
+        if token.text in self.names and not even_so:
+            return False
+        return not (token.text in FUNCTIONS and self.tokens[at + 1].text == "(")
+
+    def _is_unit_group(self, at: int) -> bool:
+        """Whether a parenthesis with nothing but units in it stands there."""
+        if self.tokens[at].text != "(" or not self._is_unit(at + 1):
+            return False
+        while self.tokens[at].text != ")":
+            at += 1
+            token = self.tokens[at]
+            fits = token.text in ("*", "·", "/", "^", "**", "-", ")") or token.kind == "raised"
+            if not (fits or self._is_unit(at) or token.text.isdigit()):
+                return False
+        return True
 
     def _not_a_unit(self, name: str) -> str:
         if name in self.names:
@@ -163,13 +173,13 @@ def exact(word: str) -> Fraction:
     return Fraction(word)
 
 
-def names_in(text: str, known: Collection[str]) -> set[str]:
+def names_in(text: str) -> set[str]:
     """The names that are neither units after a number, functions nor π."""
-    reader, found = UnitReader(text, known), set()
+    reader, found = UnitReader(text, (), ("t",)), set()
     after_value = False
     while reader.here.kind != "end":
         token = reader.here
-        if after_value and reader._is_unit(reader.at, even_so=True):
+        if after_value and reader._is_unit(reader.at):
             reader._unit()
             after_value = False
             continue
@@ -178,22 +188,4 @@ def names_in(text: str, known: Collection[str]) -> set[str]:
             found.add(token.text)
         after_value = token.kind == "number" or token.text in ("pi", ")")
         reader.at += 1
-    return found
-
-
-def unit_runs(text: str, reserved: Collection[str]) -> list[tuple[int, int, float]]:
-    """Where numbers with units stand in a text, and their values in SI units."""
-    reader, found = UnitReader(text, reserved, reserved), []
-    while reader.here.kind != "end":
-        token = reader.here
-        reader.at += 1
-        following = reader.here
-        if token.kind != "number" or following.kind != "name":
-            continue
-        if following.text in reserved:
-            raise reader._error(reader._not_a_unit(following.text))
-        unit = reader._unit()
-        assert unit is not None
-        value = reader._in_si(unit, exact(token.text), token)
-        found.append((token.start, reader.tokens[reader.at - 1].end, value))
     return found

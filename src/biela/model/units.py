@@ -5,14 +5,16 @@ has to become a number in SI units, of the dimension that is wanted there.  The 
 nothing in it is executed.
 
 A unit stands straight after a number, π or a parenthesis and belongs to it before anything else:
-``3 mm/2`` is 1.5 mm, ``1/2 mm`` is refused as the reciprocal of a length.  A unit may be a product:
-``N*m/rad``, ``kg m^2``, ``N/(m/s)``.  Where a parameter has the name of a unit, ``7850 kg/m^3``
-without blanks is a unit all the same, and in ``2 kg * m`` the m is the parameter.
+``3 mm/2`` is 1.5 mm, ``1/2 mm`` is refused as the reciprocal of a length.  A unit may be a product,
+without blanks around its signs: ``N*m/rad``, ``kg m^2``, ``N/(m/s)``.  A parameter may have the
+name of a unit: in ``7850 kg/m^3`` and ``2 m`` the m is the metre, in ``2 kg * m`` and ``2*m`` it is
+the parameter.
 
 What is known of dimensions is checked:
 
 * a sum needs equal dimensions, and so do ``min`` and ``max``;
-* a plain number is a pure factor (``2 * 5 mm``); a text without any unit is in SI units;
+* a plain number is a pure factor (``2 * 5 mm``), and 0 is nothing of anything; a text without any
+  unit is in SI units;
 * radians and plain numbers mix (``pi/2 + 30 deg``), ``sin`` takes an angle, ``acos`` gives one;
 * parameters are numbers in SI units and may be anything.
 
@@ -30,9 +32,9 @@ from biela.atoms import Atom
 from biela.errors import ModelError
 from biela.model.dimensions import described, dimension_of
 from biela.model.quantity_text import Measured, Reader
-from biela.model.unit_text import names_in, unit_runs
+from biela.model.unit_text import names_in
 
-__all__ = ["evaluate", "expression", "format_quantity", "in_si", "parameters_of", "quantity"]
+__all__ = ["evaluate", "expression", "format_quantity", "parameters_of", "quantity"]
 
 _PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*\Z")
 
@@ -90,9 +92,9 @@ def expression(
 
 
 def parameters_of(text: str | float, known: Collection[str] = ()) -> frozenset[str]:
-    """The names in a text that are neither units, functions nor π.
+    """The names in a text that are neither units, functions nor π; the time t is one of them.
 
-    ``known`` are names of parameters, which matter where one is that of a unit (``2 kg * m``).
+    Which ones they are does not depend on the parameters that are ``known``.
 
     >>> sorted(parameters_of("2*r + 5 mm*cos(phi)"))
     ['phi', 'r']
@@ -100,23 +102,7 @@ def parameters_of(text: str | float, known: Collection[str] = ()) -> frozenset[s
     Raises:
         ParseError: The text holds characters that belong to no expression.
     """
-    return frozenset(names_in(text, known)) if isinstance(text, str) else frozenset()
-
-
-def in_si(text: str) -> str:
-    """The text of a formula with every quantity in it, such as "30 deg", as a number in SI units.
-
-    >>> in_si("90 deg*sin(2*pi*t) + 10 mm")
-    '1.5707963267948966*sin(2*pi*t) + 0.01'
-
-    The time t is no tonne here.  Dimensions are not checked.
-
-    Raises:
-        ParseError: A number is followed by something that is no unit.
-    """
-    for start, end, value in reversed(unit_runs(text, ("t",))):
-        text = f"{text[:start]}{value!r}{text[end:]}"
-    return text
+    return frozenset(names_in(text)) if isinstance(text, str) else frozenset()
 
 
 def format_quantity(value: float, dimension: str = "any") -> str:

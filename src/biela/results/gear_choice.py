@@ -101,7 +101,7 @@ def gear_ratios(
         duty = geared(load, ratio, motor.inertia, efficiency, alpha)
         needed = duty.margins(motor)
         parts = [
-            n / a if a > 0 else np.inf
+            n / a
             for n, a in zip(needed["needed"], needed["available"], strict=True)
             if not isinstance(n, str) and not isinstance(a, str)
         ]

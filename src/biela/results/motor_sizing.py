@@ -160,9 +160,9 @@ class MotorDuty:
         The continuous torque is judged with the safety factor, the peak torque at every instant
         against the limit at the speed then.
         """
-        limit = motor.peak_at(self.speed)
-        used = np.abs(self.torque) / np.where(limit > 0, limit, 1.0)
-        worst = int(np.argmax(np.where(limit > 0, used, np.inf)))
+        # an instant that is too fast is told by the speed
+        limit = motor.peak_at(np.minimum(np.abs(self.speed), motor.max_speed))
+        worst = int(np.argmax(np.abs(self.torque) / limit))
         rows = []
         for what, needed, there in (
             ("continuous torque", self.continuous_torque, motor.continuous_torque),

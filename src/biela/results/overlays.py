@@ -60,6 +60,8 @@ def overlay(
                 _marks(axes, reference, against, name)
             axes.set_ylabel(labelled(name, first.unit(name)))
             axes.margins(x=0.0 if against == "t" else 0.02)
+        if len({run.name for run in labelled_runs.values()}) == 1:
+            rows[0].set_title(first.name, loc="left")
         # the reference may be missing in some axes
         fullest = max(rows, key=lambda axes: len(axes.get_legend_handles_labels()[0]))
         legend(rows[0], fullest)
@@ -102,7 +104,8 @@ def side_by_side(
             for axes, run in zip(row, (reference, results), strict=True):
                 plain_axes(axes)
                 axes.margins(x=0.0 if against == "t" else 0.02)
-                axes.plot(run[against], run[name], color=color(0))
+                marker = "o" if len(run) <= _MARKS else None  # so few may be measured ones
+                axes.plot(run[against], run[name], color=color(0), marker=marker, ms=3.5)
             row[0].set_ylabel(labelled(name, reference.unit(name)))
         for axes, run in zip(grid[0], (reference, results), strict=True):
             axes.set_title(run.name, loc="left")
@@ -160,4 +163,5 @@ def _marks(axes: Axes, reference: Results, against: str, name: str) -> None:
         markeredgewidth=0.9,
         markevery=int(np.ceil(len(reference) / _MARKS)),
         label=reference.name,
+        clip_on=False,
     )

@@ -27,6 +27,8 @@ __all__ = ["overlay_paths", "paths"]
 _AXES = "xyz"
 #: A coordinate that changes by less than this part of the largest one is constant.
 _FLAT = 1e-6
+#: The shortest edge of a box in space, as a part of the longest.
+_SHORTEST = 0.3
 
 
 def overlay_paths(
@@ -82,11 +84,11 @@ def paths(
             start = [line[:1] for line in lines]
             axes.plot(*start, "o", color=color(number), markerfacecolor="white", markersize=6)
         axes.plot(*[[]] * len(axes_shown), "o", color=INK, mfc="white", ms=6, label="start")
-        for i, direction in zip(axes_shown, ("x", "y", "z"), strict=False):
+        for i, direction in zip(axes_shown, _AXES, strict=False):
             getattr(axes, f"set_{direction}label")(labelled(_AXES[i], "m"))
+            axes.locator_params(axis=direction, nbins=6)
         if len(axes_shown) == 3:
-            axes.set_aspect("equal")
-            axes.set_box_aspect(None, zoom=0.85)
+            _equal_box(axes, list(ways.values()))
         else:
             plain_axes(axes)
             axes.margins(x=0.05)
@@ -94,6 +96,19 @@ def paths(
         axes.set_title(", ".join(dict.fromkeys(run.name for run in runs.values())), loc="left")
         legend(axes)
     return finish(figure, save)
+
+
+def _equal_box(axes: Any, ways: Sequence[Array]) -> None:
+    """A box with the same scale on its three edges, none of them too short for its numbers."""
+    points = np.concatenate(ways)
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    edges = 1.1 * np.maximum(high - low, max(_SHORTEST * float(np.max(high - low)), 1e-12))
+    for direction, centre, edge in zip(_AXES, (low + high) / 2, edges, strict=True):
+        getattr(axes, f"set_{direction}lim")(centre - edge / 2, centre + edge / 2)
+        count = 3 if edge < 0.5 * edges.max() else 5
+        axes.locator_params(axis=direction, nbins=count)
+        getattr(axes, f"{direction}axis").labelpad = 8
+    axes.set_box_aspect(edges / edges.max(), zoom=0.95)
 
 
 def _way(run: Results, point: str | PointMotion) -> Array:

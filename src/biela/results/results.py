@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -11,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from biela.errors import BielaError, ResultsError, ShapeError
 from biela.results.channels import Array, Channels, Event, as_column, instants, read_only
+from biela.results.copies import Copied
 from biela.results.frames import Framed
-from biela.results.interpolation import rounding
 from biela.results.naming import alias, keys, selected, unknown
 from biela.results.orientation import unwrap_by_rate
 from biela.results.pictures import Pictures
@@ -33,7 +32,7 @@ class _MissingGroupError(BielaError, AttributeError):
     """A group these results do not have; an AttributeError, so that `hasattr` works."""
 
 
-class Results(Pictures, Framed, Tabulated, Stored):
+class Results(Pictures, Framed, Tabulated, Copied, Stored):
     """Channels over time, in groups, with what else is known of the run.
 
     A group is an attribute that holds a (k, n) array, a channel is found by its name:
@@ -240,38 +239,6 @@ class Results(Pictures, Framed, Tabulated, Stored):
         """
         return Sample(self, np.asarray(time, dtype=np.float64))
 
-    def between(self, start: float, end: float) -> Results:
-        """The part with start <= t <= end, at the stored instants; statistics stay the run's.
-
-        Raises:
-            ResultsError: no stored instant lies there.
-        """
-        slack = rounding(self.t)
-        rows = np.flatnonzero((self.t >= start - slack) & (self.t <= end + slack))
-        if not len(rows):
-            raise ResultsError(
-                f"no stored instant lies between {start:g} s and {end:g} s; "
-                f"there are {len(self)} from {self.t[0]:g} s to {self.t[-1]:g} s"
-            )
-        part = slice(int(rows[0]), int(rows[-1]) + 1)
-
-        def scene() -> Scene:
-            whole = self.scene
-            assert whole is not None
-            return whole.part(part)
-
-        return Results(
-            self.name,
-            self.t[part],
-            {g: c.holding(partial(self._part, c, part)) for g, c in self.groups.items()},
-            {key: partial(self._part, c, (part, 0)) for key, c in self._monitors.items()},
-            {key: channels.units[0] for key, channels in self._monitors.items()},
-            self.statistics,
-            None if self._scene is None else scene,
-            [event for event in self.events if start <= event.time <= end],
-            self.interrupted,
-        )
-
     # --- text -------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -311,9 +278,6 @@ class Results(Pictures, Framed, Tabulated, Stored):
                 values[:, column] = unwrap_by_rate(values[:, column], slope, self.t, period)
             self._continuous[group] = read_only(values)
         return self._continuous[group]
-
-    def _part(self, channels: Channels, rows: slice | tuple[slice, int]) -> Array:
-        return self._values(channels)[rows]
 
     def _stored(self, channels: Channels) -> Array:
         values = channels.values

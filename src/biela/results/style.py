@@ -49,6 +49,8 @@ _RC: Any = {
     "xtick.color": INK,
     "ytick.color": INK,
     "text.color": INK,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.7,
     "legend.fontsize": 9.0,
     "lines.linewidth": 1.6,
     "lines.solid_capstyle": "round",

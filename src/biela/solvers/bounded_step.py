@@ -53,8 +53,8 @@ def bounded_step(
 ) -> Int:
     """Set `step` to δ and return how many of its elements are held at a bound.
 
-    The first `hard` rows are equations, the others are damped.  `low` <= 0 <= `high`.  `held`
-    becomes 1 where an element is at its bound, else 0; `G`, `L`, `b`, `y` are scratch.
+    The first `hard` rows are equations, the others are damped.  `held` becomes 1 where an
+    element is at its bound, else 0; `G`, `L`, `b`, `y` are scratch.
     """
     count = 0
     for j in range(n):

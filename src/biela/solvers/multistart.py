@@ -10,7 +10,7 @@ from math import sqrt
 
 from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, routine
 from biela.solvers.bounded_least_squares import bounded_least_squares, move_within
-from biela.solvers.newton import CONVERGED
+from biela.solvers.newton import CONVERGED, NOT_CONVERGED
 
 __all__ = ["search_from_starts"]
 
@@ -127,8 +127,17 @@ def search_from_starts(
     for i in range(k):
         x[i] = q[i]
         best[i] = q[i]
-    for attempt in range(min(attempts, restarts + 1)):
-        if attempt > 0:
+    status = NOT_CONVERGED
+    last = min(attempts, restarts + 1)
+    for attempt in range(last + 1):
+        limit = iterations
+        waiting = patience
+        if attempt == last:
+            limit = closing
+            waiting = 0
+            for i in range(k):
+                x[i] = best[i]
+        elif attempt > 0:
             drawn_start(
                 k, n, move, q, place, lower, upper, spread, draws[attempt - 1], room[0:n], x
             )
@@ -150,8 +159,8 @@ def search_from_starts(
             weight,
             scale,
             tolerance,
-            iterations,
-            patience,
+            limit,
+            waiting,
             held,
             f,
             A,
@@ -165,9 +174,7 @@ def search_from_starts(
             info,
         )
         if status == CONVERGED:
-            for i in range(k):
-                q[i] = x[i]
-            return CONVERGED
+            break
         size = 0.0
         for i in range(r):
             size += (f[i] * HARDNESS) ** 2 if i < hard else (f[i] * weight[i]) ** 2
@@ -178,36 +185,5 @@ def search_from_starts(
             for i in range(k):
                 best[i] = x[i]
     for i in range(k):
-        q[i] = best[i]
-    status = bounded_least_squares(
-        k,
-        n,
-        m,
-        r,
-        hard,
-        t,
-        q,
-        p,
-        evaluate,
-        move,
-        place,
-        lower,
-        upper,
-        weight,
-        scale,
-        tolerance,
-        closing,
-        0,
-        held,
-        f,
-        A,
-        g,
-        B,
-        G,
-        L,
-        work,
-        room,
-        trial,
-        info,
-    )
+        q[i] = x[i]
     return status

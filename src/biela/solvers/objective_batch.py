@@ -38,7 +38,7 @@ __all__ = ["descend_all"]
     room="4*n",
     trial="k",
     x="k",
-    way="n",
+    way="2*n",
     info="2",
 )
 def descend_all(

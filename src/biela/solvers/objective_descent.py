@@ -8,7 +8,9 @@ From a solution the way to c is projected on the equations,
 
 and taken as far as it reduces h, after the equations have been restored at its end: a method of
 feasible directions (Rosen 1961, "The gradient projection method for nonlinear programming II",
-J. SIAM 9).
+J. SIAM 9).  The curvature of the equations is not in that problem; how far the next way should be
+followed is foretold by how the last two differ (Barzilai & Borwein 1988, "Two-point step size
+gradient methods", IMA J. Numer. Anal. 8).
 """
 
 from __future__ import annotations
@@ -24,8 +26,12 @@ __all__ = ["descend_objective"]
 
 #: How often a way is halved.
 HALVINGS = 12
+#: The longest way, in parts of the one to the minimum of the linear problem.
+LONGEST = 4.0
 #: Steps to restore the equations.
 RESTORING = 12
+#: A coordinate nearer to its bound than this is at it.
+AT_BOUND = 1e-10
 #: The search ends where the way left is shorter than this.
 NEAR = 1e-9
 
@@ -64,7 +70,7 @@ def distance(k: Int, n: Int, q: Vector, place: IntVector, centre: Vector, length
     room="4*n",
     trial="k",
     x="k",
-    way="n",
+    way="2*n",
     info="2",
 )
 def descend_objective(
@@ -107,15 +113,16 @@ def descend_objective(
     """
     h = distance(k, n, q, place, centre, length)
     first = 1.0
-    for _k in range(iterations):
+    for count in range(iterations):
         evaluate(t, q, p, f, A)
         info[0] += 1
         rooms(k, n, q, place, lower, upper, length, room[0:n], room[n : 2 * n])
-        # the way to the centre d, and what is to be added to it: A (d + η) = -f
+        # the way to the centre d, and what is to be added to it: A (d + η) = -f.  Only what is at
+        # a bound already is held there: the others stop at the first bound that one of them meets
         for j in range(n):
             way[j] = (centre[j] - q[place[j]]) / length[j] if place[j] >= 0 else 0.0
-            room[j] -= way[j]
-            room[n + j] -= way[j]
+            room[j] = -way[j] if room[j] * length[j] > -AT_BOUND else -1e300
+            room[n + j] = -way[j] if room[n + j] * length[j] < AT_BOUND else 1e300
         for i in range(r):
             for j in range(n):
                 A[i, j] *= length[j]
@@ -137,15 +144,30 @@ def descend_objective(
             room[2 * n : 3 * n],
         )
         total = 0.0
+        reach = 1.0
         for j in range(n):
             way[j] = (way[j] + room[2 * n + j]) * length[j]
             total += way[j] ** 2
+            if place[j] >= 0 and held[j] == 0:
+                if way[j] * reach > upper[j] - q[place[j]]:
+                    reach = max(upper[j] - q[place[j]], 0.0) / way[j]
+                elif way[j] * reach < lower[j] - q[place[j]]:
+                    reach = min(lower[j] - q[place[j]], 0.0) / way[j]
         if not (isfinite(total) and sqrt(total) > NEAR):
             break
 
-        # as far as h falls
-        part = min(1.0, 2.0 * first)
+        # as far as h falls, beginning with the length that two ways foretell
+        square = 0.0
+        change = 0.0
+        for j in range(n):
+            before = way[n + j] / length[j]
+            square += before**2
+            change += before * (before - way[j] / length[j])
+            way[n + j] = way[j]
+        part = min(first * square / change, LONGEST) if change > 0.0 else LONGEST
+        part = min(part if count > 0 else 1.0, reach)
         moved = 0
+        found = h
         for _h in range(HALVINGS):
             for j in range(n):
                 room[j] = part * way[j]

@@ -51,7 +51,7 @@ class Options:
         damping: μ of the penalty methods.
         rounds: Rounds of the augmented Lagrangian.
         friction_rounds: Rounds for forces that depend on multipliers.
-        independent: Names of coordinates preferred as independent ones.
+        independent: Names of coordinates, or velocities, preferred as independent ones.
         fused: Whether a step is compiled as a whole ("rk4" only), which runs faster and takes
             longer to compile; None decides by the size of the system and the length of the run.
         iterations: Newton iterations of the formulations of index 3 that step by themselves; None

@@ -138,7 +138,7 @@ class Search:
         kernels, bounds = self.kernels, self.bounds
         p = self.parameters()
         room = scratch(self.k, self.n, kernels.rows)
-        room[-2] = np.zeros(self.n)  # the way to the centre instead of the best position
+        room[-2] = np.zeros(2 * self.n)  # two ways to the centre, instead of the best position
         descend_all(
             part.stop - part.start,
             kernels.entries,

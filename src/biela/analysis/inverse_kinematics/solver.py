@@ -240,7 +240,9 @@ class InverseKinematics:
         return search.run(times, start, wanted, draws, threads, progress, aim=aim)
 
     def _errors(self, found: Found) -> tuple[dict[str, Floats], Floats, Any, Any]:
-        rows, hard = found.rows, self._search.kernels.hard
+        # a position at which the rows have no value misses by any amount
+        rows = np.nan_to_num(found.rows, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+        hard = self._search.kernels.hard
         error: dict[str, Floats] = {}
         first = hard
         for target, label in zip(self.targets, self._given.labels, strict=True):

@@ -132,6 +132,8 @@ def _values(made: Kernels, choices: Choices) -> dict[str, str]:
 
 
 def _corrections(made: Kernels) -> str:
+    if "project_v" not in made.functions and "project_q" in made.functions:
+        return "unit norms restored after each step"
     if "project_v" not in made.functions:
         return "no projection"
     several = f"{made.q_iterations} projection{'s' if made.q_iterations > 1 else ''}"

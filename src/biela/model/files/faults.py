@@ -9,6 +9,9 @@ from difflib import get_close_matches
 from biela.errors import FileError
 from biela.model.files.lines import KeyPath, line_of
 
+#: Share of equal letters from which on one name may be meant by another.
+_ALIKE = 0.65
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -20,9 +23,8 @@ class Fault:
     def text(self, file: str, lines: Mapping[KeyPath, int]) -> str:
         """As an editor makes a link of it: ``crank.toml:12: joints.A: …``."""
         place = f"{file}:{line_of(lines, self.path)}"
-        return f"{place}: {shown(self.path)}: {self.message}" if self.path else (
-            f"{place}: {self.message}"
-        )
+        where = f"{shown(self.path)}: " if self.path else ""
+        return f"{place}: {where}{self.message}"
 
 
 def shown(path: KeyPath) -> str:
@@ -43,9 +45,8 @@ def file_error(file: str, lines: Mapping[KeyPath, int], faults: Iterable[Fault])
 def nearest(name: str, known: Iterable[str]) -> str:
     """What somebody may have meant: the nearest of the names that are there, or all of them."""
     names = list(known)
-    near = get_close_matches(name, names, n=1) or get_close_matches(
-        name.lower(), [n for n in names if n.lower() == name.lower()], n=1
-    )
+    lower = {n.lower(): n for n in names}
+    near = [lower[n] for n in get_close_matches(name.lower(), lower, n=1, cutoff=_ALIKE)]
     if near:
         return f"; did you mean {near[0]!r}?"
     return f"; there are: {', '.join(names[:16])}{' …' * (len(names) > 16)}" if names else ""

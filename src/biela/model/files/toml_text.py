@@ -51,7 +51,8 @@ def _number(value: float) -> str:
     if not math.isfinite(value):
         raise ModelError(f"{value!r} is not a finite number and cannot be written in a model file")
     # whole numbers as people write them; a negative zero keeps its sign
-    if value.is_integer() and abs(value) < 1e15 and not (value == 0 and math.copysign(1, value) < 0):
+    negative_zero = value == 0 and math.copysign(1.0, value) < 0
+    if value.is_integer() and abs(value) < 1e15 and not negative_zero:
         return str(int(value))
     return repr(value)
 
@@ -59,3 +60,31 @@ def _number(value: float) -> str:
 def _string(text: str) -> str:
     # JSON's escapes are TOML's, except for DEL, which TOML wants escaped too
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def document_text(data: Mapping[str, Any]) -> str:
+    """A whole document: what is short on one line, the rest as tables of their own."""
+    return "\n".join(_table((), data)).strip("\n") + "\n"
+
+
+def _table(path: tuple[str, ...], data: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
+    tables: list[tuple[str, Mapping[str, Any]]] = []
+    for key, value in data.items():
+        entry = f"{key_text(key)} = "
+        if isinstance(value, Mapping) and not _is_inline(path, entry, value):
+            tables.append((key, value))
+        else:
+            lines.append(entry + value_text(value, 0, WIDTH - len(entry)))
+    if path and (lines or not tables):  # a table of tables only needs no header of its own
+        lines = ["", f"[{'.'.join(key_text(part) for part in path)}]", *lines]
+    for key, value in tables:
+        lines += _table((*path, key), value)
+    return lines
+
+
+def _is_inline(path: tuple[str, ...], entry: str, value: Mapping[str, Any]) -> bool:
+    """Whether a table is written on one line: short ones without tables, below the second level."""
+    if any(isinstance(item, Mapping) for item in value.values()):
+        return False
+    return len(path) >= 2 and len(entry) + len(value_text(value)) <= WIDTH

@@ -55,12 +55,12 @@ class JointSpring(Force):
                 f"{self.coordinate} is in {unit or 'a unit of its own'}"
             )
         of_q, of_force, of_stiffness, of_damping = self.dimensions
-        rate = derivation.speed(self.coordinate)
-        force = -derivation.number(self.damping, of_damping) * rate
+        force = derivation.workspace.atom(0)
         stiffness = derivation.number(self.stiffness, of_stiffness)
         if len(self.characteristic) or stiffness.value != 0:
-            rest = derivation.number(self.rest, of_q)
-            deflection = derivation.coordinate(self.coordinate) - rest
+            # the coordinate before its speed: where it is one, both are symbols
+            deflection = derivation.coordinate(self.coordinate)
+            deflection = deflection - derivation.number(self.rest, of_q)
             if len(self.characteristic):
                 who = f"force {self.name}"
                 curve, energy = characteristic(
@@ -71,6 +71,8 @@ class JointSpring(Force):
                 pull, stored = linear(stiffness, deflection)
             derivation.store(stored)
             force = force - pull
+        rate = derivation.speed(self.coordinate)
+        force = force - derivation.number(self.damping, of_damping) * rate
         if self.force is not None:
             force = force + derivation.law(self.force, of_force)
         derivation.push(rate, force)

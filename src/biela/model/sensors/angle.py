@@ -17,7 +17,7 @@ from biela.space import Vector
 
 @dataclass(frozen=True, kw_only=True)
 class AngleSensor(Sensor):
-    """The angle "<name>" from an axis of marker i to an axis of marker j, and its rate "<name>_rate".
+    """The angle "<name>" from an axis of marker i to one of marker j, and its rate "<name>_rate".
 
     It lies between 0 and π, φ = atan2(|a x b|, a · b), with a rate that is not defined at the two
     ends; or with ``about`` it counts about that axis w of i, over any number of turns, from the

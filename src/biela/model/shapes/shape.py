@@ -82,6 +82,11 @@ class Shape(ABC):
     def surface(self, sides: int = 32) -> Mesh:
         """A closed mesh of the surface in own axes; round parts get so many sides."""
 
+    @property
+    def has_mass(self) -> bool:
+        """Whether it can be weighed: a density or a mass is given."""
+        return self.mass is not None or self.density is not None
+
     def mass_properties(self) -> MassProperties:
         """Mass, centre of mass and inertia along the axes of the body.
 

@@ -1,0 +1,234 @@
+"""The bodies of a mechanism cut free, each where a motion has it: what its joints must carry.
+
+The state of every body, (pose, twist, acceleration of its frame), becomes the state of the same
+mechanism in reference-point coordinates: r = x + R c, e from R, r' = v + ω x R c, ω' = Rᵀ ω.
+Coordinates that gears and screws count turns with are no state of a body: those of the motion are
+taken, or they are found from their own equations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.instant import RANK_TOLERANCE, Instant, multipliers
+from biela.equations import System, formulate
+from biela.equations.mechanism.tree import quaternion
+from biela.equations.reference_point import NORMAL
+from biela.errors import ModelError
+from biela.model import Model
+from biela.model.bodies import GROUND
+from biela.model.joints import Joint
+from biela.model.placing import marker_pose
+from biela.results import Results
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+#: A part of a self-stress below this is rounding.
+_PART: Final = 1e-7
+#: Forces unbalanced by this part of the largest one come from what is not in the model.
+_UNBALANCED: Final = 1e-6
+
+
+class FreeBodies:
+    """A mechanism with all joints as constraints of free bodies."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.system: System = formulate(model, "reference")
+        self.centres = {
+            name: np.array([model.number(x, "length") for x in body.inertia.com])
+            for name, body in model.bodies.items()
+        }
+        self.q = {entry.name: k for k, entry in enumerate(self.system.q)}
+        self.v = {entry.name: k for k, entry in enumerate(self.system.v)}
+        self.markers = {
+            joint.name: marker_pose(model, joint.j)
+            for joint in model.joints.values()
+            if isinstance(joint, Joint)
+        }
+
+    def frames_of(self, motion: Results) -> dict[str, Floats]:
+        """Pose, twist and acceleration (n, 24) of each body in a motion.
+
+        Raises:
+            ModelError: The motion has no such bodies.
+        """
+        groups = ("poses", "twists", "frame_accelerations")
+        missing = [name for name in groups if name not in motion.groups]
+        if missing:
+            raise ModelError(
+                f"the motion of {motion.name} has no {missing[0]}: joint reactions need the "
+                f"results of a run of the model {self.model.name}"
+            )
+        parts = {}
+        for group in groups:
+            names = {name: k for k, name in enumerate(motion.groups[group].names)}
+            width = 12 if group == "poses" else 6
+            first = {"poses": "x", "twists": "vx", "frame_accelerations": "ax"}[group]
+            array = np.asarray(motion[group])
+            for body in self.model.bodies:
+                if f"{body}.{first}" not in names:
+                    raise ModelError(f"the motion of {motion.name} has no body {body}")
+                k = names[f"{body}.{first}"]
+                parts[body, group] = array[:, k : k + width]
+        return {
+            body: np.concatenate([parts[body, group] for group in groups], axis=1)
+            for body in self.model.bodies
+        }
+
+    def at(self, instant: Instant, frames: dict[str, Floats]) -> Wrenches:
+        """What the joints carry, with the bodies as they are.
+
+        Raises:
+            ModelError: The forces do not balance.
+        """
+        q = np.array([entry.value for entry in self.system.q])
+        v, a = np.zeros(len(self.v)), np.zeros(len(self.v))
+        own = np.zeros(len(self.v), dtype=bool)
+        for name, state in frames.items():
+            self._set(name, state, q, v, a, own)
+        rows = instant.Phi_v(q)
+        extra = ~own
+        if extra.any():
+            # angles that count turns: from their own rows, the bodies being where they are
+            for _ in range(20):
+                step = -np.linalg.pinv(rows[:, extra]) @ instant.Phi(q)
+                delta = np.zeros(len(v))
+                delta[extra] = step
+                q = instant.moved(q, delta)
+                rows = instant.Phi_v(q)
+                if np.abs(step).max(initial=0.0) < 1e-14:
+                    break
+            inverse = np.linalg.pinv(rows[:, extra])
+            v[extra] = inverse @ (instant.beta(q) - rows[:, own] @ v[own])
+            a[extra] = inverse @ (instant.gamma(q, v) - rows[:, own] @ a[own])
+        lam = np.zeros(len(rows))
+        M = instant.M(q)
+        for _ in range(30 if instant.loaded() else 1):
+            before = lam
+            force = instant.Q(q, v, lam if instant.loaded() else None) - M @ a
+            lam = multipliers(rows, force)
+            if np.abs(lam - before).max(initial=0.0) <= 1e-13 * np.abs(lam).max(initial=0.0):
+                break
+        left = force - rows.T @ lam
+        scale = max(np.abs(force).max(initial=0.0), np.abs(M @ a).max(initial=0.0), 1e-9)
+        if np.abs(left).max(initial=0.0) > _UNBALANCED * scale:
+            worst = self.system.v[int(np.argmax(np.abs(left)))].name
+            raise ModelError(
+                f"{self.model.name}: at t = {instant.t:g} s the forces of the model do not give "
+                f"this motion: {np.abs(left).max():.3g} is missing along {worst}. Drives and "
+                f"controls must be part of the model: model.driver(…), model.force(…)"
+            )
+        return Wrenches(self, q, rows, lam)
+
+    def _set(self, name: str, state: Floats, q: Floats, v: Floats, a: Floats, own: Flags) -> None:
+        x, R = state[:3], state[3:12].reshape(3, 3)
+        speed, omega, slope, alpha = (state[k : k + 3] for k in (12, 15, 18, 21))
+        c = R @ self.centres[name]
+        place = x + c
+        velocity = speed + np.cross(omega, c)
+        rate = slope + np.cross(alpha, c) + np.cross(omega, np.cross(omega, c))
+        if self.model.plane is None:
+            for k, axis in enumerate("xyz"):
+                q[self.q[f"{name}.r{axis}"]] = place[k]
+                at, turn = self.v[f"{name}.v{axis}"], self.v[f"{name}.w{axis}"]
+                v[at], a[at] = velocity[k], rate[k]
+                v[turn], a[turn] = (R.T @ omega)[k], (R.T @ alpha)[k]
+                own[[at, turn]] = True
+            for k, e in enumerate(quaternion(R)):
+                q[self.q[f"{name}.e{k}"]] = e
+            return
+        for axis in self.model.plane:
+            k = "xyz".index(axis)
+            q[self.q[f"{name}.r{axis}"]] = place[k]
+            at = self.v[f"{name}.r{axis}_rate"]
+            v[at], a[at], own[at] = velocity[k], rate[k], True
+        n = "xyz".index(NORMAL[self.model.plane])
+        i, j = (n + 1) % 3, (n + 2) % 3
+        q[self.q[f"{name}.angle"]] = np.arctan2(R[j, i], R[i, i])
+        at = self.v[f"{name}.angle_rate"]
+        v[at], a[at], own[at] = omega[n], alpha[n], True
+
+
+@dataclass(frozen=True)
+class Wrenches:
+    """What the rows of the joints carry at an instant."""
+
+    bodies: FreeBodies
+    q: Floats
+    rows: Floats
+    lam: Floats
+
+    def wrench(self, owner: str, in_marker: bool) -> tuple[Floats, Flags]:
+        """Force and moment of a joint or driver on the body after it, and what is determinate."""
+        names = self.bodies.system.multipliers
+        mine = [k for k, name in enumerate(names) if name.startswith(f"{owner}.")]
+        joint = self.bodies.model.joints.get(owner)
+        element = joint if joint is not None else self.bodies.model.drivers[owner]
+        after, pose, sign = self._end(element)
+        if after is None or not mine:
+            return np.zeros(6), np.ones(6, dtype=bool)
+        map_ = sign * self._at_marker(after, pose, in_marker)
+        rows = self.rows[mine]
+        unit = map_ @ rows.T  # the wrench of a unit of each multiplier, with its sign to come
+        null = _null(self.rows)[mine]
+        sure = np.linalg.norm(unit @ null, axis=1) <= _PART
+        found = -unit @ self.lam[mine]
+        return np.where(np.abs(found) < 1e-300, 0.0, found), sure
+
+    def _end(self, element: object) -> tuple[str | None, Floats, float]:
+        """A body that the element acts on, the pose of its marker there, and its sign."""
+        model = self.bodies.model
+        i, j = getattr(element, "i", None), getattr(element, "j", None)
+        if j is None:
+            j = getattr(element, "marker", None)
+        if j is None:
+            name = getattr(element, "coordinate", None)
+            if name is None:
+                return None, np.eye(4), 1.0
+            owner = model.joints.get(name) or model.joints.get(str(name).rpartition(".")[0])
+            i, j = getattr(owner, "i", None), getattr(owner, "j", None)
+        if j is not None and j.body != GROUND:
+            return j.body, marker_pose(model, j), 1.0
+        if i is not None and i.body != GROUND:
+            return i.body, marker_pose(model, i), -1.0
+        return None, np.eye(4), 1.0
+
+    def _at_marker(self, body: str, pose: Floats, in_marker: bool) -> Floats:
+        """(6, nv): generalised forces on a body as force and moment at its marker."""
+        b = self.bodies
+        found = np.zeros((6, len(b.v)))
+        plane = b.model.plane
+        R = self._orientation(body)
+        arm = R @ (pose[:3, 3] - b.centres[body])
+        if plane is None:
+            for k, axis in enumerate("xyz"):
+                found[k, b.v[f"{body}.v{axis}"]] = 1.0
+                found[3:, b.v[f"{body}.w{axis}"]] = R[:, k]
+        else:
+            for axis in plane:
+                found["xyz".index(axis), b.v[f"{body}.r{axis}_rate"]] = 1.0
+            found[3 + "xyz".index(NORMAL[plane]), b.v[f"{body}.angle_rate"]] = 1.0
+        # from the centre of mass to the marker: M - arm x F
+        x, y, z = arm
+        found[3:] -= np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) @ found[:3]
+        if in_marker:
+            axes = (R @ pose[:3, :3]).T
+            found = np.concatenate([axes @ found[:3], axes @ found[3:]])
+        return found
+
+    def _orientation(self, body: str) -> Floats:
+        b = self.bodies
+        frame = b.system.evaluate("poses", self.q)[b.system.frames.index(body)]
+        return np.asarray(frame[3:12]).reshape(3, 3)
+
+
+def _null(rows: Floats) -> Floats:
+    """The self-stresses: an orthonormal basis of the null space of the transposed rows."""
+    U, s, _ = np.linalg.svd(rows)
+    return np.asarray(U[:, int((s > RANK_TOLERANCE * s[0]).sum()) :])

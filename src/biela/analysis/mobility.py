@@ -1,0 +1,236 @@
+"""Degrees of freedom of a mechanism, by count and by rank, and which constraints are too many.
+
+The count (Grübler, Chebyshev) is the number of velocities less that of the constraints.  It is
+wrong as soon as constraints depend on each other; the rank of Φ_v is not.  Rows are looked at in
+order, joints as they come and drives last; a row is dependent if nothing but rounding is left of it
+beside those before it.  A dependent row whose equation holds is redundant, one whose equation does
+not hold contradicts the others.  A rank that is smaller at one position than at others there is a
+singular position, and no property of the mechanism.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.closure import dependent_rows
+from biela.analysis.instant import Instant, motions, unit_rows
+from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.reach import nearest
+from biela.analysis.singularity import owner
+from biela.equations import System
+
+Floats = npt.NDArray[np.float64]
+
+#: What is left of a unit row beside the others, below which it depends on them.
+DEPENDENT: Final = 1e-8
+#: Residual above which an equation does not hold (m, rad).
+MISSED: Final = 1e-8
+#: The way, about, between the positions that are looked at (m, rad).
+_WAY: Final = 0.15
+
+
+@dataclass(frozen=True)
+class JointCount:
+    """The constraints of a joint or drive.
+
+    Attributes:
+        name: Of the joint.
+        rows: How many constraints it has.
+        independent: How many of them do not depend on those of the joints before it.
+    """
+
+    name: str
+    rows: int
+    independent: int
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """The freedoms of a mechanism.
+
+    Attributes:
+        model: Its name.
+        velocities: Number of velocities.
+        constraints: Names of all constraints, in the order in which they were looked at.
+        joints: What each joint and drive removes.
+        rank: Number of independent constraints, the most of all positions.
+        ranks: At each position, the first is the one given.
+        redundant: Constraints that depend on those before them, everywhere, and hold.
+        inconsistent: Constraints that depend on those before them and do not hold.
+        singular: Constraints that depend on those before them at the first position only.
+        assembled: Whether the first position fulfils the constraints.
+    """
+
+    model: str
+    velocities: int
+    constraints: tuple[str, ...]
+    joints: tuple[JointCount, ...]
+    rank: int
+    ranks: tuple[int, ...]
+    redundant: tuple[str, ...]
+    inconsistent: tuple[str, ...]
+    singular: tuple[str, ...]
+    assembled: bool
+
+    @property
+    def by_count(self) -> int:
+        """Degrees of freedom by Grübler's count: velocities less constraints."""
+        return self.velocities - len(self.constraints)
+
+    @property
+    def by_rank(self) -> int:
+        """Degrees of freedom that there are."""
+        return self.velocities - self.rank
+
+    def __str__(self) -> str:
+        """Return the report as a text."""
+        width = max([12, *(len(joint.name) for joint in self.joints)])
+        lines = [f"Degrees of freedom of {self.model}", f"  {'velocities':<{width}} {self.velocities:5d}"]
+        for joint in self.joints:
+            note = ""
+            if joint.independent < joint.rows:
+                note = f"   {joint.rows - joint.independent} dependent"
+            lines.append(f"  {joint.name:<{width}} {-joint.rows:5d}{note}")
+        lines += [
+            f"  {'by count':<{width}} {self.by_count:5d}",
+            f"  {'by rank':<{width}} {self.by_rank:5d}   rank {self.rank} of "
+            f"{len(self.constraints)} constraints, {len(self.ranks)} positions",
+        ]
+        for what, names in (
+            ("redundant", self.redundant),
+            ("contradicts the others", self.inconsistent),
+            ("dependent in this position only, which is singular", self.singular),
+        ):
+            lines += [f"  {name}: {what}" for name in names]
+        if not self.assembled and not self.inconsistent:
+            lines.append("  the position does not fulfil the constraints")
+        return "\n".join(lines)
+
+
+def mobility(
+    model: Model,
+    q: Values = None,
+    *,
+    t: float = 0.0,
+    positions: int = 6,
+    seed: int = 0,
+    parameters: Values = None,
+    inputs: Values = None,
+) -> Mobility:
+    """The degrees of freedom of a mechanism by count and by rank, with the constraints at fault.
+
+    Args:
+        model: The mechanism; drives made with `driven` count as constraints.
+        q: A position, by name or in order; it is brought onto the constraints as far as they can
+            be fulfilled.
+        t: Time, s.
+        positions: How many positions are compared.
+        seed: Of the random ones among them.
+        parameters: Values other than those of the model.
+        inputs: Likewise.
+
+    Raises:
+        ModelError: A name is unknown.
+    """
+    system = as_system(model)
+    p = values(system, "parameter", system.p, parameters)
+    u = values(system, "input", system.u, inputs)
+    guess = values(system, "coordinate", system.q, q)
+    instant = Instant(system, t, u, p)
+    found = nearest(instant, guess)
+    place = found.q
+    order = _ordered(system)
+    names = tuple(system.multipliers[k] for k in order)
+
+    def dependent(at: Floats) -> list[int]:
+        rows = instant.Phi_v(at)[order]
+        return dependent_rows(unit_rows(rows)[0], DEPENDENT) if len(rows) else []
+
+    here = dependent(place)
+    others = [dependent(at) for at in _positions(instant, place, positions - 1, seed)]
+    least = min([here, *others], key=len)
+    residual = np.zeros(len(order))
+    if system.geometric:
+        residual = np.append(found.residual, np.zeros(len(order) - system.geometric))[order]
+    # Φ of a dependent row says nothing of it alone: the least squares share what it misses
+    contradicted = _contradicted(instant, place, order, least, residual)
+    counts = _counts(names, least)
+    return Mobility(
+        system.name,
+        len(system.v),
+        names,
+        counts,
+        len(order) - len(least),
+        tuple(len(order) - len(rows) for rows in (here, *others)),
+        tuple(names[k] for k in least if k not in contradicted),
+        tuple(names[k] for k in contradicted),
+        tuple(names[k] for k in here if k not in least) if len(here) > len(least) else (),
+        found.reached(MISSED),
+    )
+
+
+def _ordered(system: System) -> list[int]:
+    """The constraints, with drives last."""
+    drives = [k for k, name in enumerate(system.multipliers) if name.startswith("drive ")]
+    return [k for k in range(len(system.multipliers)) if k not in drives] + drives
+
+
+def _contradicted(
+    instant: Instant, q: Floats, order: list[int], dependent: list[int], residual: Floats
+) -> list[int]:
+    """Which dependent rows cannot be fulfilled together with those before them.
+
+    The others are fulfilled first; what a dependent one misses then is its contradiction.
+    """
+    if np.abs(residual).max(initial=0.0) <= MISSED or not dependent:
+        return []
+    count = instant.system.geometric
+    kept = [order[k] for k in range(len(order)) if k not in dependent and order[k] < count]
+    for _ in range(50):
+        Phi = instant.Phi(q)
+        if np.abs(Phi[kept]).max(initial=0.0) <= 1e-12:
+            break
+        q = instant.moved(q, -motions(instant.Phi_v(q)[kept]).inverse @ Phi[kept])
+    Phi = instant.Phi(q)
+    return [k for k in dependent if order[k] < count and abs(Phi[order[k]]) > MISSED]
+
+
+def _positions(instant: Instant, q: Floats, count: int, seed: int) -> list[Floats]:
+    """Further positions: along the motions allowed, or near this one where there are none."""
+    random = np.random.default_rng(seed)
+    found: list[Floats] = []
+    place = q
+    assembled = bool(np.abs(instant.Phi(q)).max(initial=0.0) <= MISSED)
+    for _ in range(4 * max(count, 0)):
+        if len(found) == count:
+            break
+        R = motions(instant.Phi_v(place)).R
+        if R.shape[1] and assembled:
+            delta = R @ random.normal(size=R.shape[1])
+            at = instant.assembled(
+                instant.moved(place, _WAY * delta / max(float(np.linalg.norm(delta)), 1e-300))
+            )
+            if at is None:
+                place = q
+                continue
+            place = at
+        else:  # nothing can move: the rows nearby, off the constraints
+            at = instant.moved(q, 1e-3 * random.uniform(-1, 1, R.shape[0]))
+        found.append(at)
+    return found
+
+
+def _counts(names: tuple[str, ...], dependent: list[int]) -> tuple[JointCount, ...]:
+    joints = list(dict.fromkeys(owner(name) for name in names))
+    return tuple(
+        JointCount(
+            joint,
+            sum(owner(name) == joint for name in names),
+            sum(owner(name) == joint and k not in dependent for k, name in enumerate(names)),
+        )
+        for joint in joints
+    )

@@ -1,0 +1,321 @@
+"""How exact a kinematic solution is: what is cut off, what is not known, and what is rounded.
+
+*Truncation*: iterations end at a residual |Φ| up to a tolerance ε, which moves the position by
+δ = Φ_v⁺ Φ, and velocity and acceleration with it.  To first order the worst case of each is
+
+    |x_i| <= ε Σ_k |∂x_i/∂Φ_k|,      ∂q/∂Φ = Φ_v⁺,  and ∂v/∂Φ, ∂a/∂Φ by differences along it.
+
+*Modelling*: parameters are known within tolerances Δp; an output y is uncertain by
+Σ |∂y/∂p| Δp at worst, and by √Σ (∂y/∂p Δp)² if the deviations are independent.
+
+*Rounding*: measured, as the spread of solutions with parameters, time and guess changed in their
+last digit, and estimated as condition times machine precision (Higham 2002, §1.6).
+
+Peinado 2016, §2.6, names the three; the measures are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.driving import Law, driven
+from biela.analysis.instant import Instant, motions
+from biela.analysis.posing import placed
+from biela.analysis.preparation import Model, Values, as_system, number
+from biela.analysis.tables import table
+from biela.equations import System
+from biela.errors import AssemblyError, ModelError
+
+Floats = npt.NDArray[np.float64]
+
+_EPS: Final = float(np.finfo(float).eps)
+#: Relative displacement of the differences of truncation errors.
+_SMALL: Final = 1e-6
+#: Changes in the last digits that are tried.
+_SAMPLES: Final = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Bounds or spreads of the errors of a state.
+
+    Attributes:
+        q: Of the coordinates.
+        v: Of the velocities.
+        a: Of the accelerations.
+    """
+
+    q: Floats
+    v: Floats
+    a: Floats
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What a parameter does to an output.
+
+    Attributes:
+        output: Name of the output, coordinate, velocity or acceleration.
+        parameter: Name of the parameter.
+        slope: ∂y/∂p along the solutions.
+        tolerance: Δp.
+    """
+
+    output: str
+    parameter: str
+    slope: float
+    tolerance: float
+
+    @property
+    def contribution(self) -> float:
+        """|∂y/∂p| Δp."""
+        return abs(self.slope) * self.tolerance
+
+
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """The errors of a kinematic solution at an instant.
+
+    Attributes:
+        model: Its name.
+        t: The instant, s.
+        tolerance: ε, the residual at which positions are accepted.
+        condition: Of Φ_v.
+        names: Of coordinates, velocities and accelerations.
+        truncation: Bounds of the errors due to ε.
+        rounding: Spread of solutions with their data changed in the last digit.
+        estimate: Condition times machine precision: the relative error that rounding may reach.
+        modelling: Sensitivities of the outputs to the parameters.
+    """
+
+    model: str
+    t: float
+    tolerance: float
+    condition: float
+    names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+    truncation: Errors
+    rounding: Errors
+    estimate: float
+    modelling: tuple[Sensitivity, ...]
+
+    def worst_case(self, output: str) -> float:
+        """The largest error of an output that the tolerances of the parameters allow."""
+        return sum(s.contribution for s in self.modelling if s.output == output)
+
+    def root_sum_square(self, output: str) -> float:
+        """Its likely error, if the parameters deviate independently."""
+        return float(np.sqrt(sum(s.contribution**2 for s in self.modelling if s.output == output)))
+
+    def __str__(self) -> str:
+        """Return the report as tables."""
+        lines = [
+            f"Precision of {self.model} at t = {self.t:g} s",
+            f"tolerance of positions {self.tolerance:.3g}, condition {self.condition:.3g}, relative "
+            f"rounding up to {self.estimate:.2g}",
+            "",
+        ]
+        rows = []
+        for names, cut, rounded in zip(
+            self.names,
+            (self.truncation.q, self.truncation.v, self.truncation.a),
+            (self.rounding.q, self.rounding.v, self.rounding.a),
+            strict=True,
+        ):
+            for name, x, y in zip(names, cut, rounded, strict=True):
+                rows.append((name, f"{x:.2e}", f"{y:.2e}"))
+        lines += table(("", "truncation", "rounding"), rows)
+        if self.modelling:
+            lines.append("")
+            found = [
+                (s.output, s.parameter, f"{s.slope:.4g}", f"{s.tolerance:.3g}",
+                 f"{s.contribution:.3g}")
+                for s in self.modelling
+            ]  # fmt: skip
+            for output in dict.fromkeys(s.output for s in self.modelling):
+                found.append((output, "worst case", "", "", f"{self.worst_case(output):.3g}"))
+                found.append(
+                    (output, "root sum square", "", "", f"{self.root_sum_square(output):.3g}")
+                )
+            lines += table(("output", "parameter", "slope", "tolerance", "error"), found)
+        return "\n".join(lines)
+
+
+def precision(
+    model: Model,
+    q: Values = None,
+    *,
+    drives: Mapping[str, Law] | None = None,
+    t: float = 0.0,
+    tolerance: float = 1e-10,
+    tolerances: Mapping[str, float] | None = None,
+    outputs: Sequence[str] | None = None,
+    parameters: Values = None,
+    inputs: Values = None,
+    seed: int = 0,
+) -> Precision:
+    """The errors of the kinematic solution of a driven mechanism at an instant.
+
+    Args:
+        model: The mechanism.
+        q: First guess of the position, by name or in order: the branch.
+        drives: Laws of coordinates or outputs, as in `kinematics`.
+        t: The instant, s.
+        tolerance: Residual at which positions are accepted (m, rad).
+        tolerances: Of parameters, by name, in their units.
+        outputs: What the parameters shall be traced to: outputs, coordinates, velocities or
+            accelerations (such as "ddx") by name; all outputs of the model, or all coordinates
+            where it has none, if not given.
+        parameters: Values other than those of the model.
+        inputs: Likewise.
+        seed: Of the changes in the last digit.
+
+    Raises:
+        ModelError: A name is unknown, or freedoms are left that nothing drives.
+        AssemblyError: The mechanism cannot be assembled.
+    """
+    system = driven(as_system(model), drives or {})
+    instant, place = placed(system, q, t=t, parameters=parameters, inputs=inputs)
+    solution = _Solution(system, instant.u)
+    state = solution.at(t, instant.p, place)
+    rows = instant.Phi_v(state[0])
+    allowed = motions(rows)
+    if allowed.mobility:
+        raise ModelError(
+            f"{system.name}: {allowed.mobility} degrees of freedom are not driven at t = {t:g} s, "
+            f"or the position is singular; add drives={{…: law}}, or choose another instant"
+        )
+    s = np.linalg.svd(rows, compute_uv=False)
+    condition = float(s[0] / s[allowed.rank - 1])
+    names = (
+        tuple(e.name for e in system.q),
+        tuple(e.name for e in system.v),
+        tuple(f"d{e.name}" for e in system.v),
+    )
+    return Precision(
+        system.name,
+        float(t),
+        tolerance,
+        condition,
+        names,
+        _truncation(solution, t, instant.p, state[0], tolerance),
+        _rounding(solution, t, instant.p, state, seed),
+        condition * _EPS,
+        _modelling(solution, t, instant.p, state[0], names, tolerances or {}, outputs),
+    )
+
+
+class _Solution:
+    """Position, velocity and acceleration as functions of time and parameters."""
+
+    def __init__(self, system: System, u: Floats) -> None:
+        self.system, self.u = system, u
+
+    def at(self, t: float, p: Floats, guess: Floats) -> tuple[Floats, Floats, Floats]:
+        instant = Instant(self.system, t, self.u, p)
+        q = instant.assembled(guess, 1e-13)
+        if q is None:
+            q = instant.assembled(guess, 1e-11)
+        if q is None:
+            raise AssemblyError(
+                f"{self.system.name}: no position is found at t = {t:g} s with the parameters "
+                f"changed by their tolerances; the position is singular, or a tolerance too large"
+            )
+        return q, *self.rates(instant, q)
+
+    def rates(self, instant: Instant, q: Floats) -> tuple[Floats, Floats]:
+        """Velocity and acceleration at a position, whether it fulfils the constraints or not."""
+        inverse = motions(instant.Phi_v(q)).inverse
+        v = inverse @ instant.beta(q)
+        return v, inverse @ instant.gamma(q, v)
+
+    def outputs(self, t: float, p: Floats, state: tuple[Floats, Floats, Floats]) -> Floats:
+        instant = Instant(self.system, t, self.u, p)
+        if "outputs" not in self.system:
+            return np.zeros(0)
+        q, v, a = state
+        more = {"a": a} if any(x.name == "a" for x in self.system["outputs"].inputs) else {}
+        return np.atleast_1d(instant("outputs", q, v, **more))
+
+
+def _truncation(
+    solution: _Solution, t: float, p: Floats, q: Floats, tolerance: float
+) -> Errors:
+    instant = Instant(solution.system, t, solution.u, p)
+    inverse = motions(instant.Phi_v(q)[: solution.system.geometric]).inverse
+    change_v, change_a = [], []
+    for column in inverse.T:
+        # displacements of about 1e-6, whatever the slope
+        size = _SMALL / max(float(np.linalg.norm(column)), 1e-300)
+        (v1, a1), (v0, a0) = (
+            solution.rates(instant, instant.moved(q, e * column)) for e in (size, -size)
+        )
+        change_v.append((v1 - v0) / (2 * size))
+        change_a.append((a1 - a0) / (2 * size))
+    return Errors(
+        tolerance * np.abs(instant.N(q) @ inverse).sum(axis=1),
+        tolerance * np.abs(change_v).sum(axis=0),
+        tolerance * np.abs(change_a).sum(axis=0),
+    )
+
+
+def _rounding(
+    solution: _Solution,
+    t: float,
+    p: Floats,
+    state: tuple[Floats, Floats, Floats],
+    seed: int,
+) -> Errors:
+    random = np.random.default_rng(seed)
+    found: list[list[Floats]] = [[], [], []]
+    for _ in range(_SAMPLES):
+        signs = random.choice([-1.0, 1.0], len(p) + 1)
+        guess = state[0] * (1 + _EPS * random.choice([-1.0, 1.0], len(state[0])))
+        again = solution.at(t * (1 + _EPS * signs[-1]), p * (1 + _EPS * signs[:-1]), guess)
+        for part, x, y in zip(found, again, state, strict=True):
+            part.append(np.abs(x - y))
+    q, v, a = (np.max(part, axis=0) for part in found)
+    return Errors(q, v, a)
+
+
+def _modelling(
+    solution: _Solution,
+    t: float,
+    p: Floats,
+    q: Floats,
+    names: tuple[tuple[str, ...], ...],
+    tolerances: Mapping[str, float],
+    outputs: Sequence[str] | None,
+) -> tuple[Sensitivity, ...]:
+    system = solution.system
+    known = [name for group in names for name in group] + [e.name for e in system.y]
+    chosen = outputs if outputs is not None else [e.name for e in system.y] or list(names[0])
+    places = [e.name for e in system.p]
+    for what, asked, among in (("parameter", tolerances, places), ("output", chosen, known)):
+        for name in asked:
+            if name not in among:
+                raise ModelError(
+                    f"{system.name} has no {what} {name}; it has {', '.join(among) or 'none'}"
+                )
+    found = []
+    for parameter, size in tolerances.items():
+        width = number(system, f"the tolerance of {parameter}", size)
+        if width <= 0:
+            raise ModelError(f"{system.name}: the tolerance of {parameter} is positive, not {size}")
+        k = places.index(parameter)
+        ends = []
+        for sign in (1.0, -1.0):
+            changed = p.copy()
+            changed[k] += sign * width
+            state = solution.at(t, changed, q)
+            ends.append(np.concatenate([*state, solution.outputs(t, changed, state)]))
+        slopes = (ends[0] - ends[1]) / (2 * width)
+        found += [
+            Sensitivity(name, parameter, float(slopes[known.index(name)]), width)
+            for name in chosen
+        ]
+    return tuple(sorted(found, key=lambda s: list(chosen).index(s.output)))

@@ -1,0 +1,195 @@
+"""Tables that have been checked, made a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from biela.errors import BielaError, FileError, ModelError
+from biela.model.bodies import GROUND, Body
+from biela.model.files.body_tables import BodyTable, ShapeTable
+from biela.model.files.element_tables import ElementTable
+from biela.model.files.faults import Fault
+from biela.model.files.fields import message_of
+from biela.model.files.folder import Folder
+from biela.model.files.lines import KeyPath
+from biela.model.files.mesh_shape import FileMesh
+from biela.model.files.model_table import ModelTable, PartTable
+from biela.model.files.tables import FrameTable, PlaceTable, Table
+from biela.model.markers import Marker
+from biela.model.mesh_files import read_mesh
+from biela.model.model import Model
+from biela.model.orientation import Orientation, along
+from biela.model.parts import Between
+from biela.model.placing import matrix
+from biela.model.shapes import MeshShape, Shape
+from biela.model.units import parameters_of
+
+Elements = Mapping[tuple[str, str], ElementTable | None]
+_KEYS = {"joint": "joints", "driver": "drivers", "force": "forces", "sensor": "sensors"}
+
+
+class Builder:
+    """Builds one model and keeps what does not fit together, by its place in the file.
+
+    Args:
+        table: The file.
+        folder: Where the files that it names are.
+        path: Where the model stands in the file: () or that of a part.
+        prototype: Makes the model of a part, from a file or from its table.
+    """
+
+    def __init__(
+        self,
+        table: ModelTable,
+        folder: Folder,
+        path: KeyPath,
+        prototype: Callable[[Path | Mapping[str, Any], KeyPath], Model],
+    ) -> None:
+        self.table, self.folder, self.path, self.prototype = table, folder, path, prototype
+        self.faults: list[Fault] = []
+        self.model: Model
+
+    @contextmanager
+    def _at(self, *path: str | int) -> Iterator[None]:
+        """Notes what goes wrong at a place of the file."""
+        try:
+            yield
+        except FileError:
+            raise
+        except BielaError as error:
+            message = message_of(error).removeprefix(f"{self.table.name}: ")
+            self.faults.append(Fault((*self.path, *path), message))
+
+    def build(self, elements: Elements, parts: Mapping[str, PartTable | None]) -> Model | None:
+        """The model, or None if something does not fit together."""
+        table = self.table
+        with self._at():
+            self.model = Model(table.name, gravity=table.gravity, plane=table.plane)
+        if self.faults:
+            return None
+        self.model.description = table.description
+        for name, value in table.parameters.items():
+            with self._at("parameters", name):
+                later = [n for n in parameters_of(value) if n not in self.model.parameters]
+                if any(n in table.parameters for n in later):
+                    raise ModelError(
+                        f"it needs {later[0]}, which is given further down: put it first"
+                    )
+                self.model.parameter(name, value)
+        if self.faults:  # nothing can be computed without them
+            return None
+        for name, body in table.bodies.items():
+            self._body(name, body)
+        if self.faults:  # joints would only miss bodies
+            return None
+        for name, part in parts.items():
+            assert part is not None
+            with self._at("parts", name):
+                self._part(name, part)
+        for (category, name), element in elements.items():
+            assert element is not None
+            with self._at(_KEYS[category], name):
+                self._element(category, name, element)
+        if table.run is not None:
+            self.model.run = table.run.given()
+        return None if self.faults else self.model
+
+    # ----------------------------------------------------------------------- bodies
+
+    def _body(self, name: str, table: BodyTable) -> None:
+        given = table.given()
+        markers = given.pop("markers", {})
+        shapes = []
+        for k, shape in enumerate(given.pop("shapes", ())):
+            with self._at("bodies", name, "shapes", k):
+                shapes.append(self._shape(shape))
+        number = self.model.number
+        with self._at("bodies", name):
+            if name == GROUND:
+                if given:
+                    raise ModelError(
+                        f"the ground has markers and shapes only, no {', '.join(given)}"
+                    )
+                self.model.ground.shapes = tuple(shapes)
+            else:
+                given["points"] = [
+                    (number(p.mass, "mass"), [number(x, "length") for x in p.position])
+                    for p in given.pop("points", ())
+                ]
+                self.model.body(name, shapes=shapes, **given)
+            body = self.model.find_body(name)
+            for marker, frame in markers.items():
+                with self._at("bodies", name, "markers", marker):
+                    if not marker or "." in marker:
+                        raise ModelError(f"a marker cannot be called {marker!r}")
+                    body.keep(self._marker(body, marker, frame))
+
+    def _marker(self, body: Body, name: str, frame: FrameTable) -> Marker:
+        return Marker(body.name, name, frame.position, self._orientation(frame) or Orientation())
+
+    def _orientation(self, frame: FrameTable | ShapeTable) -> Orientation | None:
+        """How something is turned; None if nothing is said."""
+        if frame.axis is None and frame.x_axis is None:
+            found: Orientation | None = frame.orientation
+            return found
+        if frame.orientation is not None:
+            raise ModelError("it is turned by axes and by an orientation; choose one")
+        return along("this frame", "z" if frame.axis is None else frame.axis, frame.x_axis)
+
+    def _shape(self, table: ShapeTable) -> Shape:
+        number = self.model.number
+        given = table.given()
+        turned = self._orientation(table)
+        settings: dict[str, Any] = {}
+        if turned is not None:
+            settings["rotation"] = matrix(self.model, turned)
+        for key in ("density", "mass"):
+            if key in given:
+                settings[key] = number(given[key], key)
+        for key, value in given.items():
+            if key not in ("kind", "axis", "x_axis", "orientation", "density", "mass"):
+                settings[key] = value if key in ("file", "scale") else self._lengths(value)
+        if issubclass(table.shape, MeshShape):
+            mesh = read_mesh(self.folder.file(settings["file"]), settings.get("scale", 1.0))
+            return FileMesh(mesh=mesh, **settings)
+        return table.shape(**settings)
+
+    def _lengths(self, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [self._lengths(item) for item in value]
+        return self.model.number(value, "length")
+
+    # --------------------------------------------------------------------- elements
+
+    def _element(self, category: str, name: str, table: ElementTable) -> None:
+        given = {key: self._settled(item) for key, item in table.given().items()}
+        kind = table.element.kind
+        del given["kind"]
+        if category == "joint":
+            self.model.joint(kind, name, **given)
+        else:
+            add = {"driver": self.model.driver, "force": self.model.force}
+            add.get(category, self.model.sensor)(kind, name, **given)
+
+    def _settled(self, item: Any) -> Any:
+        if isinstance(item, PlaceTable):
+            return self._marker(self.model.find_body(item.body), "", item)
+        return item.given() if isinstance(item, Table) else item
+
+    # ------------------------------------------------------------------------ parts
+
+    def _part(self, name: str, table: PartTable) -> None:
+        given = table.given()
+        if ("file" in given) == ("model" in given):
+            raise ModelError("a part has a file, or a model written out; one of both")
+        path = (*self.path, "parts", name, "model")
+        inner = given.pop("model", None)
+        source = self.folder.file(given.pop("file")) if inner is None else inner
+        prototype = self.prototype(source, path)
+        given["between"] = [
+            Between(b.kind, b.i, b.j, dict(b.settings), b.name) for b in given.pop("between", ())
+        ]
+        self.model.part(name, prototype, given.pop("count", None), **given)

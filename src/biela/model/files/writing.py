@@ -1,0 +1,236 @@
+"""Writing model files: a model to TOML text that reads as the same model.
+
+Numbers are written with all their digits and texts as they stand in the model.  What has its
+default is left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biela.errors import ModelError
+from biela.model.bodies import GROUND, Body, Inertia
+from biela.model.element import Element
+from biela.model.files.mesh_shape import FileMesh
+from biela.model.files.toml_text import document_text
+from biela.model.joints import Joint
+from biela.model.laws import Law
+from biela.model.markers import Marker
+from biela.model.mesh_files import write_stl
+from biela.model.model import Model
+from biela.model.orientation import IDENTITY, Orientation, along
+from biela.model.parts import Part
+from biela.model.shapes import MeshShape, Shape
+
+#: Names the file of a mesh.
+MeshFile = Callable[[str, MeshShape], dict[str, Any]]
+
+
+def dumps(model: Model) -> str:
+    """The text of a model file.
+
+    Raises:
+        ModelError: A mesh has no file (`save` makes one), or something cannot be written.
+    """
+    return document_text(_model(model, _named_mesh))
+
+
+def save(model: Model, path: str | Path) -> None:
+    """Write a model file; meshes that have no file yet are written beside it.
+
+    Args:
+        model: The model.
+        path: The file.
+
+    Raises:
+        ModelError: Something cannot be written.
+    """
+    file = Path(path)
+    written: list[tuple[Path, MeshShape]] = []
+
+    def mesh(body: str, shape: MeshShape) -> dict[str, Any]:
+        if isinstance(shape, FileMesh) and (file.parent / shape.file).is_file():
+            return _named_mesh(body, shape)
+        plain = "".join(c if c.isalnum() else "_" for c in body)
+        name = f"{file.stem}_{plain}_{len(written) + 1}.stl"
+        written.append((file.parent / name, shape))
+        return {"file": name}
+
+    text = document_text(_model(model, mesh))
+    for target, shape in written:
+        write_stl(shape.mesh, target, text=True)  # all digits
+    file.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _named_mesh(body: str, shape: MeshShape) -> dict[str, Any]:
+    if not isinstance(shape, FileMesh):
+        raise ModelError(
+            f"body {body}: its mesh has no file to name in a text; use save, which writes one"
+        )
+    return {"file": shape.file} | ({"scale": shape.scale} if shape.scale != 1.0 else {})
+
+
+# --- the model ------------------------------------------------------------------------------------
+
+
+def _model(model: Model, mesh: MeshFile) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": model.name}
+    if model.description:
+        data["description"] = model.description
+    if model.plane:
+        data["plane"] = model.plane
+    data["gravity"] = list(model.gravity)
+    data["parameters"] = dict(model.parameters)
+    ground = _body(model, model.ground, mesh)
+    data["bodies"] = {GROUND: ground} if ground else {}
+    data["bodies"] |= {name: _body(model, body, mesh) for name, body in model.bodies.items()}
+    data["parts"] = {name: _part(part, mesh) for name, part in model.parts.items()}
+    for key, elements in (
+        ("joints", model.joints),
+        ("drivers", model.drivers),
+        ("forces", model.forces),
+        ("sensors", model.sensors),
+    ):
+        data[key] = {name: _element(element) for name, element in elements.items()}
+    data["run"] = dict(model.run)
+    return {key: item for key, item in data.items() if item != {}}
+
+
+def _body(model: Model, body: Body, mesh: MeshFile) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    weighed = [shape.mass_properties() for shape in body.shapes if shape.has_mass]
+    of_shapes = Inertia.of(sum(weighed[1:], weighed[0])) if weighed else Inertia()
+    if body.inertia != of_shapes:
+        data["mass"] = body.inertia.mass
+        if body.inertia.com != (0.0, 0.0, 0.0):
+            data["com"] = list(body.inertia.com)
+        moments = list(body.inertia.moments)
+        if any(isinstance(v, str) or v != 0.0 for v in moments):
+            diagonal = moments[3:] == [0.0, 0.0, 0.0]
+            data["inertia"] = moments[:3] if diagonal else moments
+    if body.position is not None:
+        data["position"] = list(body.position)
+    if body.orientation is not None:
+        data["orientation"] = _orientation(body.orientation)
+    if body.shapes:
+        data["shapes"] = [_shape(body.name, shape, mesh) for shape in body.shapes]
+    if body.markers:
+        data["markers"] = {name: _marker(marker) for name, marker in body.markers.items()}
+    return data
+
+
+def _orientation(orientation: Orientation) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    if orientation.axes != IDENTITY or not orientation.turns:
+        data["axes"] = [list(row) for row in orientation.axes]
+    if orientation.turns:
+        letters = "".join(letter for letter, _ in orientation.turns)
+        data[letters] = [angle for _, angle in orientation.turns]
+    return data
+
+
+def _turned(orientation: Orientation) -> dict[str, Any]:
+    """How a marker or shape is turned: by the letter of its axis, where that says it all."""
+    if orientation == Orientation():
+        return {}
+    for axis in ("x", "y", "z", "-x", "-y", "-z"):
+        if orientation == along("", axis):
+            return {"axis": axis}
+    return {"orientation": _orientation(orientation)}
+
+
+def _marker(marker: Marker) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    if marker.position != (0.0, 0.0, 0.0):
+        data["position"] = list(marker.position)
+    return data | _turned(marker.orientation)
+
+
+def _shape(body: str, shape: Shape, mesh: MeshFile) -> dict[str, Any]:
+    data: dict[str, Any] = {"kind": shape.kind}
+    if isinstance(shape, MeshShape):
+        data |= mesh(body, shape)
+    for item in dataclasses.fields(shape):
+        value = getattr(shape, item.name)
+        if item.name in ("mesh", "file", "scale") or value is None:
+            continue
+        if item.name == "rotation":
+            rows = tuple((float(a), float(b), float(c)) for a, b, c in np.asarray(value))
+            data |= _turned(Orientation(rows))
+        elif item.name != "position" or np.any(value):
+            data[item.name] = plain(value)
+    return data
+
+
+# --- elements and parts -----------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """What a file can hold: markers by their names, laws as data, arrays as lists."""
+    if isinstance(value, Marker):
+        return value.label
+    if isinstance(value, Law):
+        return value.to_data()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _element(element: Element) -> dict[str, Any]:
+    data: dict[str, Any] = {"kind": element.kind}
+    for name, item in element.settings().items():
+        value = getattr(element, name)
+        if value is not None and _differs(item, value):
+            data[name] = plain(value)
+    if isinstance(element, Joint):
+        for name in ("start", "rates", "limits"):
+            if getattr(element, name):
+                data[name] = plain(getattr(element, name))
+    return data
+
+
+def _differs(item: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether a field is not at its default."""
+    if item.default is not dataclasses.MISSING:
+        return bool(plain(value) != plain(item.default))
+    if item.default_factory is not dataclasses.MISSING:
+        return bool(plain(value) != plain(item.default_factory()))
+    return True
+
+
+def _part(part: Part, mesh: MeshFile) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for key, value, default in (
+        ("count", part.count, None),
+        ("position", list(part.position), [0.0] * 3),
+        ("shift", list(part.shift), [0.0] * 3),
+        ("on", part.on, GROUND),
+        ("link", part.link, None),
+    ):
+        if value != default:
+            data[key] = value
+    if part.orientation != Orientation():
+        data["orientation"] = _orientation(part.orientation)
+    if part.parameters:
+        data["parameters"] = plain(part.parameters)
+    if part.between:
+        data["between"] = [
+            {
+                "kind": b.kind,
+                "i": b.i,
+                "j": b.j,
+                "name": b.name,
+                **({"settings": plain(b.settings)} if b.settings else {}),
+            }
+            for b in part.between
+        ]
+    return data | {"model": _model(part.model, mesh)}
