@@ -69,7 +69,8 @@ def rivals(
     us = own / max(mine.converged.sum(), 1) * 1e6
     them = seconds / max(theirs.solved.sum(), 1) * 1e6
     share = 100 * theirs.solved.mean()
-    effort = f"{theirs.evaluations / len(poses):.1f} evaluations, {theirs.restarts / len(poses):.2f} restarts"
+    count = len(poses)
+    effort = f"{theirs.evaluations / count:.1f} evaluations, {theirs.restarts / count:.2f} restarts"
     measured = f"{us:.3g} µs, Pinocchio {them:.3g} µs ({share:.2f} % solved, {effort})"
     return against(what, us, them, 1.0, measured)
 

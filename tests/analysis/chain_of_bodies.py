@@ -23,8 +23,10 @@ from biela.equations import Quantity
 Joint = tuple[str, int, Sequence[float], int, Sequence[float]]
 
 
-def chain(n: int, laws: Sequence[str] = (), more: Sequence[Joint] = ()) -> bl.System:
-    """N bars, joined by revolutes about z; ``laws`` turn the first bars, as sin(angle - law) = 0.
+def chain(n: int, laws: Sequence[str | tuple[int, str]] = (), more: Sequence[Joint] = ()) -> bl.System:
+    """N bars, joined by revolutes about z; ``laws`` turn them, as sin(angle - law) = 0.
+
+    A law turns the bar of its number in the list, or the one that it comes with.
 
     Multipliers are called "J1.x", "J1.y", "J1.z", "J1.xz", "J1.yz" and so on; ``more`` are
     further joints.
@@ -57,12 +59,13 @@ def chain(n: int, laws: Sequence[str] = (), more: Sequence[Joint] = ()) -> bl.Sy
     for name, i, a, j, b in [*joints, *more]:
         Phi += _revolute(bodies[i], a, bodies[j], b)
         names += [f"{name}.{row}" for row in ("x", "y", "z", "xz", "yz")]
-    for k, law in enumerate(laws, 1):
+    for i, given in enumerate(laws, 1):
+        k, law = (i, given) if isinstance(given, str) else given
         # x of the bar along the normal of the wanted direction: Φ = sin(angle - law)
         angle = ws.parse(law)
         x = turned(bodies[k][1], (1.0, 0.0, 0.0))
         Phi.append(x[1] * bl.cos(angle) - x[0] * bl.sin(angle))
-        names.append(f"M{k}.angle")
+        names.append(f"M{i}.angle")
     return assembled_system(ws, n, q, v, delta, rates, moved, Phi, names)
 
 

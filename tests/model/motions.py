@@ -75,6 +75,10 @@ def possible_state(
         at[first + 3 : first + 7] = quaternion(R)
         rate[first_v : first_v + 3] = twists[row, :3] + np.cross(omega, com)
         rate[first_v + 3 : first_v + 6] = R.T @ omega
+    for k, joint in enumerate(tree.q):
+        if joint.name in names_q:  # an angle over several turns, which is read from the bodies
+            at[names_q.index(joint.name)] = q[k]
+            rate[names_v.index(f"{joint.name}_rate")] = v[k]
     return at, rate
 
 

@@ -223,6 +223,7 @@ def test_laws_are_made_of_what_is_given():
         (lambda: Table([0, 1, 1], [0, 1, 2]), "x must increase"),
         (lambda: Table([0, 1], [0, 1], "quintic"), "linear or cubic"),
         (lambda: Table([0, 1], [0, 1], end="free"), "not-a-knot"),
+        (lambda: Table([0, 1], [0, 1], end="clamped", slopes=(1,)), "a first and a last slope"),
         (lambda: Table([0, 1, 2], [0, 1, 2], end="periodic"), "equal first and last"),
         (lambda: law_from({"profile": "smoth step"}), "did you mean 'smooth step'"),
         (lambda: law_from({"profile": "ramp", "from": 1}), "needs 'to'"),

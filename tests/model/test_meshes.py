@@ -167,6 +167,8 @@ def test_welding_joins_near_vertices_across_cells_and_drops_slivers():
     assert len(sliver.welded(0.0).triangles) == 12
     with pytest.raises(ModelError, match="leaves no triangle"):
         CUBE.welded(10.0)
+    with pytest.raises(ModelError, match="leaves no triangle"):
+        Mesh(np.ones((3, 3)), [[0, 1, 2]]).welded()
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,13 @@ def test_tables_for_other_programs_leave_frames_out_unless_asked(tmp_path):
     assert head.startswith("t [s],base.vx [m/s]") and head.count(",") == 12
 
 
+def test_a_pattern_means_channels_of_frames_only_if_it_matches_no_others():
+    r = screw(np.array([0.0, 1.0]))
+    assert r.select("tool.*") == ["tool.x"]  # the coordinate
+    assert r.select("tool.v?") == ["tool.vx", "tool.vy", "tool.vz"]
+    assert len(r.select("base.*")) == 24 and len(r.select("twists")) == 12
+
+
 def test_missing_frames_and_motions_are_named():
     t = np.array([0.0, 1.0])
     with pytest.raises(ResultsError, match="has no frames"):

@@ -150,6 +150,7 @@ def branches(
         guess[index] = value
     guess = normalised(system, guess, held or _named(system.q, q))
     equations = ClosureEquations(system, t, u, p, conditions=q is None and not hold)
+    equations.choose(guess)
     if not held:
         first = _assembled(system, guess, {}, t, u, p, conditions=q is None)
         rows, N = equations.jacobian(first.q), equations.rates(first.q)
@@ -330,6 +331,7 @@ def _assembled(
     conditions: bool,
 ) -> Assembly:
     equations = ClosureEquations(system, t, u, p, conditions)
+    equations.choose(guess)
     solution = solved(equations, guess, held)
     if solution.status != CONVERGED:
         raise AssemblyError(reason(equations, solution, held))

@@ -3,15 +3,17 @@
 From the last position the squares of the constraints are reduced as far as they can be, by damped
 least squares (Levenberg 1944, Marquardt 1963) along the displacements,
 
-    q ← q ⊕ δ,     (Φ_vᵀ Φ_v + μ) δ = -Φ_vᵀ Φ.
+    q ← q ⊕ δ,     (Φ_vᵀ W Φ_v + μ) δ = -Φ_vᵀ W Φ.
 
 If that ends at Φ = 0 there is a position, but none that continues the motion.  If it ends where
-Φ_vᵀ Φ = 0 and Φ is not, nothing near is better: the place is out of reach.
+Φ_vᵀ W Φ = 0 and Φ is not, nothing near is better: the place is out of reach.  The weights W of
+joints are large against those of drives: joints stay together, and the drives tell what they miss.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,9 @@ from biela.analysis.instant import Instant
 from biela.analysis.singularity import joints_of, weakest
 
 Floats = npt.NDArray[np.float64]
+
+#: Weight of a joint against a drive.
+_JOINT: Final = 100.0
 
 
 @dataclass(frozen=True)
@@ -34,20 +39,26 @@ class Nearest:
         return bool(np.abs(self.residual).max(initial=0.0) <= tolerance)
 
 
-def nearest(instant: Instant, q: Floats, iterations: int = 300) -> Nearest:
-    """The position near another one that misses the geometric constraints least."""
+def nearest(
+    instant: Instant, q: Floats, weights: Floats | None = None, iterations: int = 300
+) -> Nearest:
+    """The position near another one that misses the geometric constraints least.
+
+    ``weights`` are the roots of W, 1 if not given.
+    """
     count = instant.system.geometric
-    residual = instant.Phi(q)
+    scale = np.ones(count) if weights is None else weights
+    residual = scale * instant.Phi(q)
     damping = 1e-3
     for _ in range(iterations):
-        J = instant.Phi_v(q)[:count]
+        J = scale[:, None] * instant.Phi_v(q)[:count]
         gradient = J.T @ residual
         size = float(np.linalg.norm(residual))
         if size <= 1e-14 or np.linalg.norm(gradient) <= 1e-13 * size:
             break
         step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), gradient)
         place = instant.moved(q, step)
-        value = instant.Phi(place)
+        value = scale * instant.Phi(place)
         if np.isfinite(value).all() and value @ value < residual @ residual:
             q, residual = place, value
             damping = max(0.3 * damping, 1e-14)
@@ -55,13 +66,23 @@ def nearest(instant: Instant, q: Floats, iterations: int = 300) -> Nearest:
             break
         else:
             damping *= 4
-    return Nearest(q, residual)
+    return Nearest(q, residual / scale)
+
+
+def drive_rows(instant: Instant, q: Floats) -> npt.NDArray[np.bool_]:
+    """Which geometric constraints are drives: those called so, and those that move in time."""
+    count = instant.system.geometric
+    named = [name.startswith("drive ") for name in instant.system.multipliers[:count]]
+    moving: npt.NDArray[np.bool_] = np.abs(instant.beta(q)[:count]) > 1e-12
+    return moving | np.array(named, dtype=bool)
 
 
 def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
     """Why no position near q fulfils the constraints at an instant, as a part of a sentence."""
     system = instant.system
-    found = nearest(instant, q)
+    drives = drive_rows(instant, q)
+    weights = np.where(drives, 1.0, _JOINT) if drives.any() else None
+    found = nearest(instant, q, weights)
     names = system.multipliers
     constraints, free = weakest(system, instant.Phi_v(q)[: system.geometric])
     weak = f"{', '.join(joints_of(constraints))} nearly leave {', '.join(free)} free"
@@ -72,8 +93,9 @@ def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
             f"position, in which {weak}; take smaller steps, or through_dead_points=True"
         )
     order = np.argsort(-np.abs(found.residual))[:4]
+    least = 0.05 * float(np.abs(found.residual).max())
     worst = ", ".join(
-        f"{names[i]} by {found.residual[i]:.3g}" for i in order if found.residual[i]
+        f"{names[i]} by {found.residual[i]:.3g}" for i in order if abs(found.residual[i]) > least
     )
     return (
         f"no position near the last one fulfils the constraints: the drives ask for a place that "

@@ -104,6 +104,8 @@ class Recording:
                 [e.name for e in system.y],
                 lambda: np.asarray(self.evaluate("outputs")).reshape(len(self.t), -1),
                 _units(system.y),
+                [e.rate for e in system.y],
+                angles=[bool(e.rate) for e in system.y],
             )
         groups |= self._frames()
         monitors, units = self._monitors()

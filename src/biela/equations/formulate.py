@@ -124,7 +124,7 @@ def _finished(derivation: MechanismDerivation) -> System:
         name = names.get(entry.name, entry.name)
         return replace(entry, name=name, given=name in given if held else entry.given)
 
-    units = {entry.name: entry.unit for entry in derivation.measured}
+    measured = {entry.name: entry for entry in derivation.measured}
     system = replace(
         system,
         q=tuple(renamed(entry, True) for entry in system.q),
@@ -137,7 +137,10 @@ def _finished(derivation: MechanismDerivation) -> System:
             )
             for entry in system.u
         ),
-        y=tuple(replace(entry, unit=units.get(entry.name, "")) for entry in system.y),
+        y=tuple(
+            replace(entry, unit=measured[entry.name].unit, rate=measured[entry.name].rate or "")
+            for entry in system.y
+        ),
         multipliers=tuple(names.get(name, name) for name in system.multipliers),
     )
     assert GROUND not in model.bodies

@@ -63,7 +63,8 @@ class Quantity:
     """A named entry of a vector, with its unit and a default value.
 
     ``given`` says that somebody chose the value of a coordinate or velocity: an assembly keeps it
-    if it can.  ``lower`` and ``upper`` are the limits of a coordinate, where it has any.
+    if it can.  ``lower`` and ``upper`` are the limits of a coordinate, where it has any.  ``rate``
+    names the output with the rate of one that is an angle up to whole turns only.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Quantity:
     given: bool = False
     lower: float = -math.inf
     upper: float = math.inf
+    rate: str = ""
 
 
 @dataclass(frozen=True)

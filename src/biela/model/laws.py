@@ -36,6 +36,7 @@ LawData: TypeAlias = float | str | dict[str, Any]
 Interpolation = Literal["linear", "cubic"]
 
 
+@dataclass(frozen=True)
 class Law(ABC):
     """A function of the time t, in seconds, and of named parameters; its value is in SI units."""
 
@@ -222,8 +223,10 @@ class Table(Law):
         object.__setattr__(self, "values", _quantities("values", values, "any"))
         object.__setattr__(self, "interpolation", interpolation)
         object.__setattr__(self, "end", end)
-        first, last = (*_quantities("slopes", slopes, "any"), 0.0, 0.0)[:2]
-        object.__setattr__(self, "slopes", (first, last))
+        ends = _quantities("slopes", slopes, "any")
+        if len(ends) != 2:
+            raise ModelError(f"a law has a first and a last slope, not {len(ends)} of them")
+        object.__setattr__(self, "slopes", ends)
         object.__setattr__(self, "outside", outside)
         try:
             self._curve("law")

@@ -232,18 +232,12 @@ def _merged(vertices: Floats, tolerance: float) -> Integers:
     count = len(vertices)
     target = np.arange(count)
     extent = float(np.ptp(vertices, axis=0).max())
-    if tolerance < 1e-15 * extent:  # less than rounding
+    if tolerance <= 1e-15 * extent:  # less than rounding
         return target
     cells = np.floor((vertices - vertices.min(axis=0)) / tolerance).astype(np.int64)
-    # vertices are in lexical order: only those within the tolerance in x can be near
-    x = vertices[:, 0]
-    crowded = np.zeros(count, dtype=bool)
-    gap = np.diff(x) <= tolerance
-    crowded[1:] |= gap
-    crowded[:-1] |= gap
     kept: dict[tuple[int, int, int], list[int]] = {}
     steps = [(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)]
-    for n in np.flatnonzero(crowded).tolist():
+    for n in np.flatnonzero(_crowded(vertices, tolerance)).tolist():
         i, j, k = cells[n].tolist()
         found = -1
         for di, dj, dk in steps:
@@ -258,3 +252,18 @@ def _merged(vertices: Floats, tolerance: float) -> Integers:
         else:
             target[n] = found
     return target
+
+
+def _crowded(vertices: Floats, tolerance: float) -> npt.NDArray[np.bool_]:
+    """Which vertices may have another one near: of most meshes none.
+
+    Two that are near share a cell of twice the tolerance, in at least one of eight grids that are
+    shifted by half a cell.
+    """
+    crowded = np.zeros(len(vertices), dtype=bool)
+    halves = (vertices - vertices.min(axis=0)) / (2 * tolerance)
+    for shift in np.ndindex(2, 2, 2):
+        cells = np.floor(halves + np.array(shift) / 2).astype(np.int64)
+        _, inverse, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+        crowded |= counts[inverse.ravel()] > 1
+    return crowded

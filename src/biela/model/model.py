@@ -27,6 +27,7 @@ from biela.model.marking import Place
 from biela.model.mass_properties import MassProperties
 from biela.model.orientation import Direction, Orientation, along, turned
 from biela.model.parts import Part
+from biela.model.planarity import in_plane
 from biela.model.sensors import Sensor
 from biela.model.shapes import Shape
 from biela.model.units import evaluate
@@ -165,7 +166,7 @@ class Model:
             parts = [
                 shape.mass_properties()
                 for shape in shapes
-                if shape.density is not None or shape.mass is not None
+                if shape.has_mass
             ]
             if points:
                 masses, places = [m for m, _ in points], [list(place) for _, place in points]
@@ -310,6 +311,14 @@ class Model:
             ModelError: It would have more bodies than ``limit`` (None: no matter how many).
         """
         return flattened(self, limit)
+
+    def in_plane(self, plane: str) -> Model:
+        """A copy that is declared to move in a plane, "xy", "xz" or "yz": see `check`.
+
+        Raises:
+            ModelError: The plane is none, or a part is turned out of it.
+        """
+        return in_plane(self, plane)
 
     # ---------------------------------------------------------------------- markers
 

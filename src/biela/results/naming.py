@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
@@ -40,9 +40,14 @@ def keys(groups: Mapping[str, Sequence[str]], monitors: Iterable[str]) -> dict[s
 
 
 def selected(
-    patterns: Sequence[str], places: Mapping[str, Place], groups: Mapping[str, Sequence[str]]
+    patterns: Sequence[str],
+    places: Mapping[str, Place],
+    groups: Mapping[str, Sequence[str]],
+    last: Container[str] = (),
 ) -> list[str]:
     """Keys meant by names, groups and patterns such as "theta*", in that order, each once.
+
+    A pattern means channels of the groups in `last` only if it matches no others.
 
     Raises:
         UnknownNameError: nothing is called so, or nothing matches.
@@ -55,6 +60,7 @@ def selected(
             matches = [key for key, (group, _) in places.items() if group == pattern]
         else:
             matches = [key for key in places if fnmatchcase(key, pattern)]
+            matches = [key for key in matches if places[key][0] not in last] or matches
             matches = matches or [alias(pattern, places, groups)]
         chosen.update(dict.fromkeys(matches))
     return list(chosen)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from biela.errors import BielaError, ResultsError, ShapeError
 from biela.results.channels import Array, Channels, Event, as_column, instants, read_only
 from biela.results.copies import Copied
-from biela.results.frames import Framed
+from biela.results.frames import FRAME_GROUPS, Framed
 from biela.results.naming import alias, keys, selected, unknown
 from biela.results.orientation import unwrap_by_rate
 from biela.results.pictures import Pictures
@@ -221,11 +221,13 @@ class Results(Pictures, Framed, Tabulated, Copied, Stored):
     def select(self, *patterns: str) -> list[str]:
         """Names of the channels meant by names, groups ("q") or patterns ("theta*").
 
+        A pattern means the many channels of frames only if it matches no others.
+
         Raises:
             UnknownNameError: nothing is called so, or nothing matches.
         """
         groups = {group: channels.names for group, channels in self.groups.items()}
-        return selected(patterns, self._places, groups)
+        return selected(patterns, self._places, groups, FRAME_GROUPS)
 
     # --- times ------------------------------------------------------------------------------------
 

@@ -101,8 +101,7 @@ class MechanismDerivation:
 
     def law(self, law: Law, dimension: str) -> Atom:
         """A law of time."""
-        del dimension  # checked where the model is read
-        return law.expression(self.workspace, self._parameters)
+        return law.expression(self.workspace, self._parameters, dimension)
 
     def place(self, marker: Marker) -> Place:
         """A marker: its point and its base."""

@@ -68,7 +68,8 @@ class SpringDamper(Force):
         stiffness = derivation.number(self.stiffness, "stiffness")
         length = derivation.number(self.length, "length")
         damping = derivation.number(self.damping, "damping")
-        plain = not (self.force or self.actuated or self.only or len(self.characteristic))
+        pushes = self.force is not None or self.actuated
+        plain = not (pushes or self.only or len(self.characteristic))
         if plain and length.value == 0 and damping.value == 0:
             along = pair.gap * stiffness
             derivation.store(stiffness * pair.gap.norm2() / 2)
