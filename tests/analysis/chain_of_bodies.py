@@ -23,7 +23,9 @@ from biela.equations import Quantity
 Joint = tuple[str, int, Sequence[float], int, Sequence[float]]
 
 
-def chain(n: int, laws: Sequence[str | tuple[int, str]] = (), more: Sequence[Joint] = ()) -> bl.System:
+def chain(
+    n: int, laws: Sequence[str | tuple[int, str]] = (), more: Sequence[Joint] = ()
+) -> bl.System:
     """N bars, joined by revolutes about z; ``laws`` turn them, as sin(angle - law) = 0.
 
     A law turns the bar of its number in the list, or the one that it comes with.
@@ -85,9 +87,7 @@ def assembled_system(ws, n, q, v, delta, rates, moved, Phi, names):  # type: ign
     inputs = {"t": ws.time, "q": q, "v": v, "u": [], "p": []}
     functions = {name: bl.Function(name, inputs, {name: e}) for name, e in made.items()}
     functions["retract"] = bl.Function("retract", {"q": q, "delta": delta}, {"moved": moved})
-    straight = [
-        value for k in range(n) for value in (float(k), 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-    ]
+    straight = [value for k in range(n) for value in (float(k), 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)]
     return bl.System(
         f"chain{n}",
         tuple(Quantity(x.name, value=value) for x, value in zip(q, straight, strict=True)),

@@ -102,6 +102,23 @@ def test_limits_choose_the_other_elbow(two_link):
         assert np.abs(turned(solution.q, both_elbows(0.35, 0.4)[1])).max() < 1e-11
 
 
+def test_lengths_may_be_parameters_and_others_be_given():
+    s = bl.SymbolicSystem("arm")
+    a, b = s.coordinates("a b")
+    l1, l2 = s.parameters(l1=L1, l2=L2)
+    upper = s.base.rotated("upper", "z", a)
+    lower = upper.rotated("lower", "z", b)
+    elbow = s.origin.offset("elbow", upper.vector(l1, 0, 0))
+    s.frame("hand", elbow.offset("tip", lower.vector(l2, 0, 0)), lower)
+    s.solid("forearm", elbow, lower, mass=1.0)
+    plain = InverseKinematics(s, PointTarget("hand"))
+    longer = InverseKinematics(s, PointTarget("hand"), parameters={"l2": 0.5})
+    for ik, l2_value in ((plain, L2), (longer, 0.5)):
+        solution = ik.solve((0.35, 0.4, 0.0), {"a": 0.5, "b": 0.9})
+        assert solution.converged
+        assert np.abs(turned(solution.q, both_elbows(0.35, 0.4, L1, l2_value)[0])).max() < 1e-11
+
+
 def test_three_links_with_a_direction_have_the_closed_form_of_two():
     lengths = (0.5, 0.4, 0.2)
     ik = InverseKinematics(
@@ -424,6 +441,24 @@ def test_a_path_is_followed_with_the_velocities_and_accelerations_of_the_closed_
     by_splines = ik.follow(t, place(t).T, [0.0, 1.0], rates="splined")
     assert np.abs(by_splines.v - v)[5:-5].max() < 1e-4
     assert path.iterations[10:].mean() < 6
+
+
+def test_an_arm_with_a_joint_to_spare_comes_to_rest_with_its_hand(seven_ik):
+    t = np.linspace(0, 3, 301)
+    run = np.minimum(t, 1.0)
+    s, ds = 3 * run**2 - 2 * run**3, np.where(t < 1, 6 * run - 6 * run**2, 0.0)
+    pose = forward(SEVEN_JOINTS, [0.3, 0.5, -0.2, -1.4, 0.6, 1.1, 0.2])
+    way = np.array([0.1, -0.15, 0.05])
+    values = np.repeat(pose[None], len(t), 0)
+    values[:, :3, 3] += s[:, None] * way
+    rates = np.hstack([ds[:, None] * way, np.zeros((len(t), 3))])
+    path = seven_ik.follow(t, values, [0.3, 0.5, -0.2, -1.4, 0.6, 1.1, 0.2], rates=rates)
+    assert path.converged.all()
+    assert np.abs(path.q[101:] - path.q[101]).max() < 1e-12
+    assert np.abs(path.v[110:]).max() < 1e-9
+    # velocities belong to the positions, also along the motion that leaves the hand at rest
+    between = (path.v[1:] + path.v[:-1]) / 2
+    assert np.abs(np.diff(path.q, axis=0) / 0.01 - between)[:90].max() < 2e-3
 
 
 def test_a_path_that_leaves_the_reach_says_where(two_link):

@@ -18,7 +18,7 @@ from biela.atoms import Atom, cos, sin
 from biela.model.element import KINDS, quantity
 from biela.model.joints import Coordinate, Joint
 from biela.model.joints.moves import Move, Rotate, Translate
-from biela.model.joints.primitives import Along, Parallel, Primitive
+from biela.model.joints.primitives import Along, Parallel, Primitive, Row
 from biela.model.joints.readings import Angle, Offset
 from biela.model.pair import Pair
 from biela.model.values import Number, Value
@@ -47,14 +47,13 @@ class CircularSlot(Joint):
     def conditions(self) -> Sequence[Primitive]:
         return [Parallel(), Along("z")]
 
-    def law(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Atom]:
+    def law_rows(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Row]:
         r, k = pair.number(self.radius, "length"), pair.number(self.ratio, "none")
         way = q["way"]
-        zero = pair.workspace.atom(0)
         return [
-            Offset("x").value(pair) - r * cos(way),
-            Offset("y").value(pair) - r * sin(way),
-            Angle().row(pair, k * way, zero).value,
+            Offset("x").held(pair, r * cos(way)),
+            Offset("y").held(pair, r * sin(way)),
+            Angle().held(pair, k * way),
         ]
 
 

@@ -8,9 +8,9 @@ import biela as bl
 from biela.solvers.bounded_least_squares import bounded_least_squares
 from biela.solvers.bounded_step import bounded_step
 from biela.solvers.damped import STALLED
-from biela.solvers.multistart_batch import search_all
+from biela.solvers.multistart import search_all
 from biela.solvers.newton import CONVERGED
-from biela.solvers.objective_batch import descend_all
+from biela.solvers.objective_descent import descend_all
 
 
 def step(A, f, hard=0, damping=0.0, low=-1e300, high=1e300, run=bounded_step):

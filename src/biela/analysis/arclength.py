@@ -81,6 +81,11 @@ class Tracer:
         place = self.instant(t).moved(q, delta[: len(self.system.v)])
         return (t + float(delta[-1]) if self.timed else t), place
 
+    def rank(self, t: float, q: Floats) -> int:
+        """The rank of J."""
+        s = np.linalg.svd(self.rows(t, q), compute_uv=False)
+        return int((s > WEAK * s[0]).sum()) if len(s) else 0
+
     def null_space(self, t: float, q: Floats) -> Floats:
         """An orthonormal basis of the directions in which the curve may go on."""
         rows = self.rows(t, q)
@@ -135,7 +140,9 @@ class Tracer:
         turn = float(np.arccos(np.clip(tangent @ place.tangent, -1.0, 1.0)))
         return Place(t, q, tangent), turn
 
-    def advance(self, place: Place, length: float, most: float) -> tuple[Place, float, float] | None:
+    def advance(
+        self, place: Place, length: float, most: float
+    ) -> tuple[Place, float, float] | None:
         """The next point, the length that was taken, and the one to try next.
 
         A step that bends too much is halved; where even short ones do, the curve crosses another

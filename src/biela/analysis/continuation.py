@@ -140,22 +140,29 @@ def continuation(
 
 
 def _freedoms(tracer: Tracer, t: float, q: Floats) -> int:
-    """Freedoms of the positions near q: at a crossing of curves there seem to be more at it."""
+    """Freedoms of the positions near q: where curves cross there seem to be more at it."""
+    least = tracer.size - tracer.rank(t, q)
+    if least <= 1:
+        return least
     random = np.random.default_rng(0)
-    rank = 0
-    for k in range(4):
-        delta = 1e-3 * random.uniform(-1, 1, tracer.size) if k else np.zeros(tracer.size)
-        s = np.linalg.svd(tracer.rows(*tracer.moved(t, q, delta)), compute_uv=False)
-        rank = max(rank, int((s > WEAK * s[0]).sum())) if len(s) else 0
-    return tracer.size - rank
+    null = tracer.null_space(t, q)
+    for _ in range(8):
+        # along the constraints: beside them redundant rows seem to be independent
+        delta = null @ random.normal(size=null.shape[1])
+        place = tracer.moved(t, q, 1e-2 * delta / np.linalg.norm(delta))
+        found = tracer.corrected(*place, np.zeros(tracer.size), 1e-2)
+        if found is not None:
+            least = min(least, tracer.size - tracer.rank(found[0], found[1]))
+    return least
 
 
 def _timed(system: System, t: float, q: Floats, u: Floats, p: Floats) -> bool:
     held = _freedoms(Tracer(system, u, p, False), t, q)
     if held == 1:
         return False
-    left = _freedoms(Tracer(system, u, p, True), t, q)
-    if held == 0 and left == 1:
+    timed = Tracer(system, u, p, True)
+    moving = any(np.abs(timed.rows(t + s, q)[:, -1]).max(initial=0.0) > 1e-12 for s in (0.0, 1e-3))
+    if held == 0 and moving and _freedoms(timed, t, q) == 1:
         return True
     if held == 0:
         raise ModelError(f"{system.name} has no freedom, and no constraint depends on time")
@@ -264,9 +271,7 @@ def _followed(
     return places, lengths, "steps"
 
 
-def _closing(
-    tracer: Tracer, first: Place, here: Place, after: Place, taken: float
-) -> Place | None:
+def _closing(tracer: Tracer, first: Place, here: Place, after: Place, taken: float) -> Place | None:
     """The start again, if the curve passes it between two points, with its angles wound on."""
     if tracer.timed:
         return None

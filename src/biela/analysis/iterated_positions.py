@@ -70,9 +70,7 @@ class IteratedPositions:
 
     def run(self, t: float, x: Floats, h: float, steps: int) -> tuple[Floats, int]:
         """The states from x on, and the iterations that it took."""
-        return self._motion.follow(
-            t, x, self._given, h, steps, self._iteration, self._predictor
-        )
+        return self._motion.follow(t, x, self._given, h, steps, self._iteration, self._predictor)
 
     def residuals(self, t: Floats, q: Floats) -> Floats:
         """Φ at each of some instants."""
@@ -122,7 +120,9 @@ def unrolled_operations(system: System) -> int:
     function = system["Phi_v"]
     rows = function.expressions()
     n, m = len(system.v), len(system.multipliers)
-    places = np.array([(n + i, j) for i, row in enumerate(rows) for j, e in enumerate(row) if e.ref])
+    places = np.array(
+        [(n + i, j) for i, row in enumerate(rows) for j, e in enumerate(row) if e.ref]
+    )
     if not len(places):
         return 0
     graph = adjacency(n + m, places[:, 0], places[:, 1])

@@ -14,7 +14,7 @@ step (Plaza 2015, §2.2.4, figs 2.1 to 2.3).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,7 +24,7 @@ from biela.analysis.assembly import initial_state
 from biela.analysis.closure import dependent_rows
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
-from biela.analysis.instant import Instant, motions, unit_rows
+from biela.analysis.instant import Instant, Motions, motions, unit_rows
 from biela.analysis.position_method import PositionMethod, as_method
 from biela.analysis.preparation import Model, Values, as_system, values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
@@ -177,9 +177,7 @@ def _check_driven(
     here = motions(rows(q))
     if not here.mobility:
         return
-    random = np.random.default_rng(0)
-    near = instant.moved(q, 1e-3 * random.uniform(-1, 1, n))
-    left = motions(rows(near)).mobility
+    left = _left_free(instant, q, rows, here)
     if left:
         R = here.R
         order = np.argsort(-np.linalg.norm(R, axis=1))[: max(left, 3)]
@@ -195,6 +193,26 @@ def _check_driven(
         f"{system.name}: the start at t = {t:g} s is a singular position, in which {dependent} "
         f"depends on the other constraints; start from another one"
     )
+
+
+def _left_free(instant: Instant, q: Floats, rows: Callable[[Floats], Floats], here: Motions) -> int:
+    """Freedoms that are left near a position with freedoms: none, if it is only singular."""
+    n = len(instant.system.v)
+    random = np.random.default_rng(0)
+    if len(rows(q)) <= n:
+        return motions(rows(instant.moved(q, 1e-3 * random.uniform(-1, 1, n)))).mobility
+    # beside the constraints redundant rows seem to be independent: along them, where that is
+    # possible; at a singular position a displacement leads nowhere, and is undone
+    found = []
+    for _ in range(6):
+        delta = here.R @ random.normal(size=here.mobility)
+        delta *= 1e-2 / np.linalg.norm(delta)
+        place = instant.assembled(instant.moved(q, delta))
+        if place is not None and np.linalg.norm(place - q) > 0.3 * np.linalg.norm(
+            instant.moved(q, delta) - q
+        ):
+            found.append(motions(rows(place)).mobility)
+    return min(found, default=0)
 
 
 # --- results --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ singular position, and no property of the mechanism.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -89,7 +90,10 @@ class Mobility:
     def __str__(self) -> str:
         """Return the report as a text."""
         width = max([12, *(len(joint.name) for joint in self.joints)])
-        lines = [f"Degrees of freedom of {self.model}", f"  {'velocities':<{width}} {self.velocities:5d}"]
+        lines = [
+            f"Degrees of freedom of {self.model}",
+            f"  {'velocities':<{width}} {self.velocities:5d}",
+        ]
         for joint in self.joints:
             note = ""
             if joint.independent < joint.rows:
@@ -141,23 +145,24 @@ def mobility(
     u = values(system, "input", system.u, inputs)
     guess = values(system, "coordinate", system.q, q)
     instant = Instant(system, t, u, p)
-    found = nearest(instant, guess)
-    place = found.q
     order = _ordered(system)
     names = tuple(system.multipliers[k] for k in order)
+    joints = [k for k in order if not _is_drive(system, k) and k < system.geometric]
+    found = nearest(instant, guess)
+    place = found.q
+    if not found.reached(MISSED):  # what contradicts shows where the joints hold
+        place = _fulfilled(instant, place, joints) if joints else guess
 
     def dependent(at: Floats) -> list[int]:
         rows = instant.Phi_v(at)[order]
         return dependent_rows(unit_rows(rows)[0], DEPENDENT) if len(rows) else []
 
     here = dependent(place)
-    others = [dependent(at) for at in _positions(instant, place, positions - 1, seed)]
+    others = [dependent(at) for at in _positions(instant, place, joints, positions - 1, seed)]
     least = min([here, *others], key=len)
-    residual = np.zeros(len(order))
-    if system.geometric:
-        residual = np.append(found.residual, np.zeros(len(order) - system.geometric))[order]
-    # Φ of a dependent row says nothing of it alone: the least squares share what it misses
-    contradicted = _contradicted(instant, place, order, least, residual)
+    contradicted = []
+    if not found.reached(MISSED):
+        contradicted = _contradicted(instant, place, order, least)
     counts = _counts(names, least)
     return Mobility(
         system.name,
@@ -173,53 +178,59 @@ def mobility(
     )
 
 
+def _is_drive(system: System, k: int) -> bool:
+    return system.multipliers[k].startswith("drive ")
+
+
 def _ordered(system: System) -> list[int]:
     """The constraints, with drives last."""
-    drives = [k for k, name in enumerate(system.multipliers) if name.startswith("drive ")]
-    return [k for k in range(len(system.multipliers)) if k not in drives] + drives
+    return sorted(range(len(system.multipliers)), key=lambda k: _is_drive(system, k))
+
+
+def _fulfilled(instant: Instant, q: Floats, rows: Sequence[int]) -> Floats:
+    """The position near q that fulfils some of the constraints, or as near as it comes."""
+    rows = list(rows)
+    for _ in range(50):
+        Phi = instant.Phi(q)[rows]
+        if np.abs(Phi).max(initial=0.0) <= 1e-12:
+            break
+        q = instant.moved(q, -motions(instant.Phi_v(q)[rows]).inverse @ Phi)
+    return q
 
 
 def _contradicted(
-    instant: Instant, q: Floats, order: list[int], dependent: list[int], residual: Floats
+    instant: Instant, q: Floats, order: Sequence[int], dependent: Sequence[int]
 ) -> list[int]:
     """Which dependent rows cannot be fulfilled together with those before them.
 
     The others are fulfilled first; what a dependent one misses then is its contradiction.
     """
-    if np.abs(residual).max(initial=0.0) <= MISSED or not dependent:
-        return []
     count = instant.system.geometric
-    kept = [order[k] for k in range(len(order)) if k not in dependent and order[k] < count]
-    for _ in range(50):
-        Phi = instant.Phi(q)
-        if np.abs(Phi[kept]).max(initial=0.0) <= 1e-12:
-            break
-        q = instant.moved(q, -motions(instant.Phi_v(q)[kept]).inverse @ Phi[kept])
-    Phi = instant.Phi(q)
-    return [k for k in dependent if order[k] < count and abs(Phi[order[k]]) > MISSED]
+    kept = [k for i, k in enumerate(order) if i not in dependent and k < count]
+    Phi = instant.Phi(_fulfilled(instant, q, kept))
+    return [i for i in dependent if order[i] < count and abs(Phi[order[i]]) > MISSED]
 
 
-def _positions(instant: Instant, q: Floats, count: int, seed: int) -> list[Floats]:
-    """Further positions: along the motions allowed, or near this one where there are none."""
+def _positions(
+    instant: Instant, q: Floats, joints: Sequence[int], count: int, seed: int
+) -> list[Floats]:
+    """Further positions, along the motions that the joints allow without drives."""
     random = np.random.default_rng(seed)
     found: list[Floats] = []
     place = q
-    assembled = bool(np.abs(instant.Phi(q)).max(initial=0.0) <= MISSED)
+    rows = [*joints, *range(instant.system.geometric, len(instant.system.multipliers))]
     for _ in range(4 * max(count, 0)):
-        if len(found) == count:
+        R = motions(instant.Phi_v(place)[rows]).R
+        if len(found) == count or not R.shape[1]:
             break
-        R = motions(instant.Phi_v(place)).R
-        if R.shape[1] and assembled:
-            delta = R @ random.normal(size=R.shape[1])
-            at = instant.assembled(
-                instant.moved(place, _WAY * delta / max(float(np.linalg.norm(delta)), 1e-300))
-            )
-            if at is None:
-                place = q
-                continue
-            place = at
-        else:  # nothing can move: the rows nearby, off the constraints
-            at = instant.moved(q, 1e-3 * random.uniform(-1, 1, R.shape[0]))
+        delta = R @ random.normal(size=R.shape[1])
+        ahead = instant.moved(place, _WAY * delta / float(np.linalg.norm(delta)))
+        at = _fulfilled(instant, ahead, joints)
+        met = np.abs(instant.Phi(at)[list(joints)]).max(initial=0.0) <= MISSED
+        if not (met and np.isfinite(at).all()):
+            place = q
+            continue
+        place = at
         found.append(at)
     return found
 

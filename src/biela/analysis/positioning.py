@@ -72,9 +72,7 @@ class Engine(Protocol):
         """Φ_v at each of some instants."""
 
 
-def engine(
-    system: System, p: Floats, u: Floats, method: PositionMethod, accepted: float
-) -> Engine:
+def engine(system: System, p: Floats, u: Floats, method: PositionMethod, accepted: float) -> Engine:
     """Steps of a method; unrolled, if that is Newton's and the code is not too long."""
     if method.plain and unrolled_operations(system) <= UNROLLED:
         return UnrolledPositions(system, p, u)

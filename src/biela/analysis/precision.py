@@ -242,9 +242,7 @@ class _Solution:
         return np.atleast_1d(instant("outputs", q, v, **more))
 
 
-def _truncation(
-    solution: _Solution, t: float, p: Floats, q: Floats, tolerance: float
-) -> Errors:
+def _truncation(solution: _Solution, t: float, p: Floats, q: Floats, tolerance: float) -> Errors:
     instant = Instant(solution.system, t, solution.u, p)
     inverse = motions(instant.Phi_v(q)[: solution.system.geometric]).inverse
     change_v, change_a = [], []
@@ -315,7 +313,6 @@ def _modelling(
             ends.append(np.concatenate([*state, solution.outputs(t, changed, state)]))
         slopes = (ends[0] - ends[1]) / (2 * width)
         found += [
-            Sensitivity(name, parameter, float(slopes[known.index(name)]), width)
-            for name in chosen
+            Sensitivity(name, parameter, float(slopes[known.index(name)]), width) for name in chosen
         ]
     return tuple(sorted(found, key=lambda s: list(chosen).index(s.output)))

@@ -133,9 +133,7 @@ class RedundantMotion:
     def acceleration(self, t: float, q: Floats, v: Floats) -> Floats:
         """V' along the motion: by differences, and then on the constraints."""
         instant = self.instant(t)
-        ahead, behind = (
-            self.velocity(t + e, instant.moved(q, e * v)) for e in (_SMALL, -_SMALL)
-        )
+        ahead, behind = (self.velocity(t + e, instant.moved(q, e * v)) for e in (_SMALL, -_SMALL))
         a = (ahead - behind) / (2 * _SMALL)
         rows = instant.Phi_v(q)
         return np.asarray(a + motions(rows).inverse @ (instant.gamma(q, v) - rows @ a))
@@ -193,9 +191,7 @@ def redundant(plan: Plan, q: Floats, objective: Objective) -> Found:
 
 
 def _limits(system: System) -> tuple[list[int], Floats, Floats]:
-    places = [
-        k for k, e in enumerate(system.q) if np.isfinite(e.lower) and np.isfinite(e.upper)
-    ]
+    places = [k for k, e in enumerate(system.q) if np.isfinite(e.lower) and np.isfinite(e.upper)]
     if not places:
         raise ModelError(
             f"{system.name}: no coordinate has limits to keep away from; give joints limits, or "

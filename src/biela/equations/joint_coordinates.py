@@ -29,7 +29,8 @@ from biela.model.placing import matrix
 
 def placed(model: Model) -> MechanismDerivation:
     """Bodies along the tree; loops closed by equations."""
-    loaded = {name for force in model.forces.values() for name in force.needs_reactions}
+    elements = [*model.forces.values(), *model.sensors.values()]
+    loaded = {name for element in elements for name in element.needs_reactions}
 
     def usable(joint: Joint) -> bool:
         return joint.carries and joint.name not in loaded and _in_plane(model, joint)
@@ -84,8 +85,7 @@ def _carry(derivation: MechanismDerivation, branch: Branch, values: Values) -> N
                 derivation.names[speed.name] = f"{joint.name}.{coordinate.name}_w{axis}"
             if isinstance(value, np.ndarray):
                 R = value.T if branch.backwards else value
-                e = quaternion(R)
-                begin |= {s: float(x) for s, x in zip(turned.parameters, e, strict=True)}
+                begin |= zip(turned.parameters, map(float, quaternion(R)), strict=True)
         elif isinstance(symbol, Atom) and isinstance(value, float):
             begin[symbol] = value
     system.start(begin)

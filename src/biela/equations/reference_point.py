@@ -10,8 +10,11 @@ Peinado's thesis).  In a planar model a body has two coordinates of its place an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from biela.atoms import Atom
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.placement import identifier
 from biela.equations.mechanism.tree import Floats, joint_tree, quaternion, start_poses
@@ -64,12 +67,16 @@ def _planar(
     base = system.base.rotated(identifier(name), normal, angle)
     a, b = (across + 1) % 3, (across + 2) % 3
     turn = float(np.arctan2(pose[b, a], pose[a, a]))
-    begin = {q: float(start["xyz".index(axis)]) for axis, q in moving.items()}
-    system.start({**begin, angle: turn})
+    begin: dict[Atom | str, float] = {
+        q: float(start["xyz".index(axis)]) for axis, q in moving.items()
+    }
+    system.start(begin | {angle: turn})
     _solid(derivation, name, Place(system.origin, system.base), r, base)
 
 
-def _solid(derivation: MechanismDerivation, name: str, ground: Place, r: list, base: Base) -> None:
+def _solid(
+    derivation: MechanismDerivation, name: str, ground: Place, r: Sequence[Atom], base: Base
+) -> None:
     plain = identifier(name)
     inertia = derivation.model.bodies[name].inertia
     centre = ground.point.offset(f"{plain}_centre", ground.base.vector(*r))

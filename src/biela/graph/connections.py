@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biela.errors import ShapeError
+from biela.graph import walks
 from biela.graph.adjacency import Integers, integer_array
 
 __all__ = [
@@ -25,6 +26,9 @@ __all__ = [
     "incidences",
     "loop_count",
 ]
+
+#: Vertices and edges up to which a walk is over before numba is loaded.
+_SMALL = 10_000
 
 
 def edge_ends(size: int, first: ArrayLike, second: ArrayLike) -> tuple[Integers, Integers]:
@@ -113,10 +117,11 @@ def breadth_first(size: int, first: ArrayLike, second: ArrayLike) -> Forest:
     Raises:
         ShapeError: the edges do not fit the vertices.
     """
-    from biela.graph.compiled_walks import breadth_first_walk
-
     a, b = edge_ends(size, first, second)
-    return Forest(*breadth_first_walk(*incidences(size, a, b)))
+    walk = walks.breadth_first_walk
+    if size + len(a) > _SMALL:
+        from biela.graph.compiled_walks import breadth_first_walk as walk
+    return Forest(*walk(*incidences(size, a, b)))
 
 
 def bridges(size: int, first: ArrayLike, second: ArrayLike) -> NDArray[np.bool_]:
@@ -141,10 +146,11 @@ def blocks(size: int, first: ArrayLike, second: ArrayLike) -> tuple[NDArray[np.b
     Raises:
         ShapeError: the edges do not fit the vertices.
     """
-    from biela.graph.compiled_walks import block_walk
-
     a, b = edge_ends(size, first, second)
-    block: Integers = block_walk(*incidences(size, a, b), len(a))
+    walk = walks.block_walk
+    if size + len(a) > _SMALL:
+        from biela.graph.compiled_walks import block_walk as walk
+    block: Integers = walk(*incidences(size, a, b), len(a))
     members = np.bincount(block[block >= 0], minlength=1)
     # a block of one edge is a bridge: two edges between the same ends share a block
     single = (block >= 0) & (members[np.maximum(block, 0)] == 1)

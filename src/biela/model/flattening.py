@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,8 @@ from biela.model.bodies import GROUND, Body
 from biela.model.element import Element
 from biela.model.instances import Instance
 from biela.model.markers import Marker
-from biela.model.placing import body_pose
 from biela.model.parts import split_place
+from biela.model.placing import body_pose
 from biela.model.renaming import moved_element
 
 if TYPE_CHECKING:
@@ -111,9 +112,7 @@ def _add_elements(host: Model, instance: Instance, whole: Model) -> None:
                     f"({element.kind}) is written along the axes of the ground, but part "
                     f"{instance.part.name} is turned or stands on a body"
                 )
-            made = moved_element(
-                element, instance.prefix, instance.names, instance.marker, ground
-            )
+            made = moved_element(element, instance.prefix, instance.names, instance.marker, ground)
             _check_free(host, made.name, table)
             table[made.name] = made
 
@@ -139,7 +138,7 @@ def _between_place(instance: Instance, text: str) -> str | Marker:
     return instance.marker(ground.markers[name] if name else Marker(GROUND, ""))
 
 
-def _check_free(host: Model, name: str, table: dict[str, object] | dict[str, Body]) -> None:
+def _check_free(host: Model, name: str, table: Mapping[str, object]) -> None:
     if name in table:
         raise ModelError(f"{host.name}: the name {name} is used twice once its parts are in place")
 

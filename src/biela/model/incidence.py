@@ -29,7 +29,7 @@ _NUMBERED = re.compile(r"([^.\[\]]+)(?:\[(\d+)\])?\.(.+)")
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """The names of instances ``begin`` … of a part: ``size`` in each, from ``first`` of inner on."""
+    """The names of instances ``begin`` … of a part: those of ``inner`` from ``first`` on."""
 
     start: int
     part: Part
@@ -171,9 +171,7 @@ def incidence(model: Model) -> Incidence:
     )
 
 
-def _total(
-    model: Model, inner: Mapping[str, Incidence], what: Callable[[Incidence], int]
-) -> int:
+def _total(model: Model, inner: Mapping[str, Incidence], what: Callable[[Incidence], int]) -> int:
     return sum(part.size * what(inner[name]) for name, part in model.parts.items())
 
 

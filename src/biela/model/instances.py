@@ -12,7 +12,6 @@ parameters.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,11 +23,12 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND, Body, Inertia
 from biela.model.element import nearest
 from biela.model.markers import Marker
+from biela.model.offsets import clean, combined, scaled
 from biela.model.orientation import Orientation, by_rows
 from biela.model.placing import body_pose, matrix, posed
 from biela.model.renaming import renamed, renamed_orientation
-from biela.model.units import parameters_of
-from biela.model.values import Triple, Value
+from biela.model.units import evaluate, parameters_of
+from biela.model.values import Value
 
 if TYPE_CHECKING:
     from biela.model.model import Model
@@ -67,8 +67,6 @@ class Instance:
                 own[name] = self.host.number(given)
             else:
                 own[name] = float(given[self.number] if isinstance(given, np.ndarray) else given)
-        from biela.model.units import evaluate
-
         return evaluate(value, own, dimension)
 
     # ----------------------------------------------------------------------- ground
@@ -175,8 +173,6 @@ class Instance:
         known = {**self.host.parameters, **self.part.parameter_values(self.number)}
         if self.linked:
             known.update(self.part.parameter_values(self.number - 1))
-        from biela.model.units import evaluate
-
         place = [evaluate(x, known, "length") for x in marker.position]
         return posed(place, matrix(self.host, marker.orientation))
 
@@ -184,50 +180,6 @@ class Instance:
 def replace_number(instance: Instance, number: int) -> Instance:
     """Another instance of the same part."""
     return replace(instance, number=number)
-
-
-# ------------------------------------------------------------------------------ arithmetic
-
-
-def combined(
-    number: Callable[[Value, str], float],
-    origin: Sequence[Value],
-    R: Floats,
-    place: Sequence[Value],
-) -> Triple:
-    """The places origin + R place: numbers where both are, else texts."""
-    x, y, z = (
-        _sum(number, [(1.0, origin[row]), *((float(R[row, k]), place[k]) for k in range(3))])
-        for row in range(3)
-    )
-    return x, y, z
-
-
-def scaled(number: Callable[[Value, str], float], factor: float, value: Value) -> Value:
-    """A length times a number."""
-    return _sum(number, [(float(factor), value)])
-
-
-def _sum(number: Callable[[Value, str], float], terms: Sequence[tuple[float, Value]]) -> Value:
-    total, texts = 0.0, []
-    for factor, value in terms:
-        if abs(factor) < 1e-15 or (not isinstance(value, str) and value == 0.0):
-            continue
-        if isinstance(value, str) and parameters_of(value):
-            sign = {1.0: "", -1.0: "-"}.get(factor, f"{factor!r}*")
-            texts.append(f"{sign}({value})")
-        else:
-            total += factor * number(value, "length")
-    if not texts:
-        return total
-    if total:
-        texts.append(f"{total!r} m")
-    return " + ".join(texts)
-
-
-def clean(values: Floats) -> Floats:
-    """Without the dust of rounding."""
-    return np.where(np.abs(values) < 1e-15, 0.0, values)
 
 
 # --------------------------------------------------------------------------------- by name

@@ -163,11 +163,7 @@ class Model:
         points: Sequence[tuple[float, Sequence[float]]],
     ) -> Inertia:
         if mass is None and com is None and inertia is None:
-            parts = [
-                shape.mass_properties()
-                for shape in shapes
-                if shape.has_mass
-            ]
+            parts = [shape.mass_properties() for shape in shapes if shape.has_mass]
             if points:
                 masses, places = [m for m, _ in points], [list(place) for _, place in points]
                 parts.append(MassProperties.of_points(masses, places))
@@ -282,8 +278,12 @@ class Model:
             "sensor": self.sensors,
         }
         settings = {f.name: getattr(element, f.name) for f in dataclasses.fields(element)}
-        for field in element.markers():
-            settings[field] = self.marker(settings[field], element.name)
+        for field, described in element.settings().items():
+            value, dimension = settings[field], described.metadata["dimension"]
+            if value is not None and dimension == "marker":
+                settings[field] = self.marker(value, element.name)
+            elif value is not None and dimension == "law":
+                settings[field] = law_from(value)
         made = type(element)(**settings)
         tables[element.category][element.name] = made
         return made
@@ -349,7 +349,7 @@ class Model:
 
     # ----------------------------------------------------------------------- inside
 
-    def _check_name(self, name: str) -> None:
+    def _check_name(self, name: object) -> None:
         tables: Iterable[Mapping[str, Any]] = (
             self.bodies,
             self.joints,

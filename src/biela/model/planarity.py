@@ -88,6 +88,7 @@ def joint_twists(model: Model, joint: Joint, T: Floats | None = None) -> Floats:
     inverse = np.linalg.inv(joint_transform(model, joint, values))
     for coordinate in joint.coordinates:
         here = values[coordinate.name]
+        steps: list[Floats] | list[float]
         if coordinate.manifold == "rotation":
             steps = [(np.asarray(here) @ _turn(k, h)) for k in range(3) for h in (_STEP, -_STEP)]
         else:

@@ -13,6 +13,8 @@ Everything is computed from prototypes: an array of 100,000 cells takes some ten
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.errors import ShapeError
-from biela.graph import breadth_first, components, smallest_loops
+from biela.graph import Forest, breadth_first, components, smallest_loops
 from biela.model.incidence import Incidence, incidence
 from biela.model.planarity import planar_removes
 
@@ -45,6 +47,11 @@ SYMBOLS = {
 _ROMAN = {1: "I", 2: "II", 3: "III", 4: "IV", 5: "V"}
 #: Bodies, joints or loops up to which a report names them one by one.
 _NAMED = 40
+
+
+def symbol(kind: str) -> str:
+    """The symbol of a kind of joint: a letter, or the initials of its name."""
+    return SYMBOLS.get(kind, "".join(word[0] for word in kind.split("_") if word).lower())
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +93,15 @@ class Topology:
         return len(self.graph.first)
 
     @cached_property
+    def _held(self) -> tuple[Integers, Integers, Integers]:
+        """Numbers and ends of the joints that hold something: a free joint is no connection."""
+        numbers = np.flatnonzero(self.graph.removes > 0)
+        return numbers, self.graph.first[numbers], self.graph.second[numbers]
+
+    @cached_property
     def _piece(self) -> Integers:
         """The lowest body of the piece each body belongs to."""
-        return components(self.bodies + 1, self.graph.first, self.graph.second)
+        return components(self.bodies + 1, *self._held[1:])
 
     @property
     def pieces(self) -> int:
@@ -98,18 +111,20 @@ class Topology:
     @property
     def loops(self) -> int:
         """Number of independent loops."""
-        return self.joints - (self.bodies + 1) + self.pieces
+        return len(self._held[0]) - (self.bodies + 1) + self.pieces
 
     @cached_property
-    def loose(self) -> tuple[str, ...]:
-        """Bodies that no joint connects to the ground, at most a hundred of them."""
-        numbers = np.flatnonzero(self._piece != 0)
-        return tuple(self.graph.bodies[int(k)] for k in numbers[:100])
+    def floating(self) -> Integers:
+        """Numbers of the bodies of pieces that hang free by a free joint."""
+        free = self.graph.removes == 0
+        ends = np.concatenate([self.graph.first[free], self.graph.second[free]])
+        named = np.isin(self._piece, self._piece[ends])
+        return np.flatnonzero(named & (self._piece != 0))
 
-    @property
-    def loose_count(self) -> int:
-        """How many there are."""
-        return int(np.count_nonzero(self._piece))
+    @cached_property
+    def loose(self) -> Integers:
+        """Numbers of the bodies that no joint connects to the ground, not even a free one."""
+        return np.setdiff1d(np.flatnonzero(self._piece), self.floating)
 
     @property
     def removed(self) -> int:
@@ -155,8 +170,7 @@ class Topology:
 
     @cached_property
     def _degree(self) -> Integers:
-        ends = np.concatenate([self.graph.first, self.graph.second])
-        return np.bincount(ends, minlength=self.bodies + 1)
+        return np.bincount(np.concatenate(self._held[1:]), minlength=self.bodies + 1)
 
     @property
     def chain(self) -> str:
@@ -165,7 +179,7 @@ class Topology:
         A chain is closed if it has loops; ends that are joined to one body only hang from it as
         open branches.
         """
-        if not self.joints:
+        if not len(self._held[0]):
             return "no joints"
         if self.loops == 0:
             serial = self._degree.max() <= 2 and self._degree[0] <= 1
@@ -174,17 +188,20 @@ class Topology:
         return "closed chain with open branches" if ends else "closed chain"
 
     @cached_property
+    def _forest(self) -> Forest:
+        return breadth_first(self.bodies + 1, *self._held[1:])
+
+    @property
     def parent(self) -> Integers:
         """The body from which each is reached on the shortest way from the ground; else -1."""
-        forest = breadth_first(self.bodies + 1, self.graph.first, self.graph.second)
-        return forest.parent
+        return self._forest.parent
 
     @cached_property
     def cut(self) -> tuple[str, ...]:
         """The joints that are not in the tree of `parent`: each closes a loop."""
-        forest = breadth_first(self.bodies + 1, self.graph.first, self.graph.second)
-        rest = np.setdiff1d(np.arange(self.joints), forest.edge)
-        return tuple(self.graph.joints[int(k)] for k in rest)
+        numbers = self._held[0]
+        rest = np.setdiff1d(np.arange(len(numbers)), self._forest.edge)
+        return tuple(self.graph.joints[int(k)] for k in numbers[rest])
 
     @cached_property
     def smallest_loops(self) -> tuple[tuple[str, ...], ...]:
@@ -193,8 +210,13 @@ class Topology:
         Raises:
             ShapeError: There are so many that it would take minutes.
         """
-        found = smallest_loops(self.bodies + 1, self.graph.first, self.graph.second)
-        return tuple(tuple(self.graph.joints[k] for k in loop) for loop in found)
+        numbers, first, second = self._held
+        found = smallest_loops(self.bodies + 1, first, second)
+        return tuple(tuple(self.graph.joints[int(numbers[k])] for k in loop) for loop in found)
+
+    def body_names(self, numbers: Sequence[int] | Integers) -> tuple[str, ...]:
+        """The names of bodies by number."""
+        return tuple(self.graph.bodies[int(k)] for k in numbers)
 
     # ------------------------------------------------------------------------ report
 
@@ -233,10 +255,8 @@ class Topology:
         lines = [f"parents: {parents}"] if parents else []
         if self.loops:
             lines.append(f"cut joints: {', '.join(self.cut)}")
-            try:
+            with suppress(ShapeError):  # too many loops to name
                 lines += [f"loop: {' - '.join(loop)}" for loop in self.smallest_loops[:_NAMED]]
-            except ShapeError:
-                pass
         return lines
 
     def thesis_report(self) -> str:
@@ -263,10 +283,14 @@ class Topology:
         remaining = 7 * nb - eliminated
         width = max(len(text) for text, _ in [*rows, ("coordinates 7·nb", 0)])
         digits = len(f"{7 * nb:,}") + 1
-        lines = [f"{self.name}: nb = {nb:,}", f"  {'coordinates 7·nb':<{width}} {7 * nb:>{digits},}"]
+        lines = [
+            f"{self.name}: nb = {nb:,}",
+            f"  {'coordinates 7·nb':<{width}} {7 * nb:>{digits},}",
+        ]
         lines += [f"  {text:<{width}} {-n:>{digits},}" for text, n in rows]
         lines.append(f"  {'eliminated':<{width}} {eliminated:>{digits},}")
-        lines.append(f"  {'remaining':<{width}} {remaining:>{digits},}   drivers needed")
+        meaning = "drivers needed" if remaining >= 0 else "constraints depend on each other"
+        lines.append(f"  {'remaining':<{width}} {remaining:>{digits},}   {meaning}")
         return "\n".join(lines)
 
 

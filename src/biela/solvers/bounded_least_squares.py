@@ -217,8 +217,12 @@ def bounded_least_squares(
         for j in range(n):
             room[3 * n + j] = room[2 * n + j] * scale[j]
         if not foretold > INVISIBLE * (size + penalty * open_rows) and polished == 0:
-            status = STALLED
-            break
+            # a long step that bounds have bent may promise nothing where a short one does
+            mu *= 64.0
+            if mu > GREATEST_MU:
+                status = STALLED
+                break
+            continue
         move_within(k, n, move, q, room[3 * n : 4 * n], place, lower, upper, trial)
         evaluate(t, trial, p, g, B)
         info[0] += 1

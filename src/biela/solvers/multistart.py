@@ -1,4 +1,4 @@
-"""Bounded least squares from one start after the other, for one problem or for many.
+"""Bounded least squares from one start after the other, for any number of problems.
 
 The first start is the one that is given.  The others are drawn from a table of numbers between 0
 and 1: within the bounds of a coordinate that has two, else around the first start.
@@ -6,13 +6,11 @@ and 1: within the bounds of a coordinate that has two, else around the first sta
 
 from __future__ import annotations
 
-from math import sqrt
-
 from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, routine
 from biela.solvers.bounded_least_squares import bounded_least_squares, move_within
-from biela.solvers.newton import CONVERGED, NOT_CONVERGED
+from biela.solvers.newton import CONVERGED
 
-__all__ = ["search_from_starts"]
+__all__ = ["search_all"]
 
 #: An open equation weighs so much more than a target that is missed, where ends are compared.
 HARDNESS = 1e3
@@ -23,7 +21,7 @@ UNBOUNDED = 1e100
 @routine(
     q="k", place="n", lower="n", upper="n", spread="n", draw="n", step="n", move="k, n -> k", x="k"
 )
-def drawn_start(
+def draw_start(
     k: Int,
     n: Int,
     move: Kernel,
@@ -45,9 +43,10 @@ def drawn_start(
 
 
 @routine(
-    t="1",
-    q="k",
+    times="count",
+    starts="count, k",
     p="m",
+    targets="count, w",
     evaluate="1, k, m -> r, r*n",
     move="k, n -> k",
     place="n",
@@ -57,6 +56,10 @@ def drawn_start(
     scale="n",
     spread="n",
     draws="restarts, n",
+    rows="count, r",
+    states="count",
+    effort="2*count",
+    t="1",
     held="n",
     f="r",
     A="r, n",
@@ -71,17 +74,20 @@ def drawn_start(
     best="k",
     info="2",
 )
-def search_from_starts(
+def search_all(
+    count: Int,
+    w: Int,
     k: Int,
     n: Int,
     m: Int,
     r: Int,
     hard: Int,
     restarts: Int,
-    attempts: Int,
-    t: Vector,
-    q: Vector,
+    follows: Int,
+    times: Vector,
+    starts: Matrix,
     p: Vector,
+    targets: Matrix,
     evaluate: Kernel,
     move: Kernel,
     place: IntVector,
@@ -95,6 +101,10 @@ def search_from_starts(
     iterations: Int,
     patience: Int,
     closing: Int,
+    rows: Matrix,
+    states: IntVector,
+    effort: IntVector,
+    t: Vector,
     held: IntVector,
     f: Vector,
     A: Matrix,
@@ -109,81 +119,121 @@ def search_from_starts(
     best: Vector,
     info: IntVector,
 ) -> Int:
-    """Solve from q, and if that fails from starts that the rows of `draws` give.
+    """Solve `count` problems that differ in time, start and the last `w` entries of p.
 
-    There are at most `attempts` starts, the first included.
+    Each is solved from its start, and if that fails from the starts that the rows of `draws` give,
+    in at most `iterations` steps.  Where none succeeds, the best end is followed for `closing`
+    iterations more, to the minimum of |f| near it.
 
-    Where none succeeds, the best end is followed for `closing` iterations more, to the minimum of
-    |f| near it.  `info` has grown by the evaluations and by the restarts made.  The rest is as in
-    `bounded_least_squares`; q becomes the best position.
+    With `follows` 1 or 2 they are the instants of a path: the first start alone is read, and there
+    are no restarts after it.  Each of the others starts from the solution before it; with 2 from
+    where it would be if it moved on as between the two before.  Motions that the rows leave free
+    would never come to rest that way: 2 is for rows that leave none.
+
+    `starts` become the positions, `rows` their residuals without weights, `states` what
+    `bounded_least_squares` returned, `effort` evaluations and restarts, by turns.  The rest is as
+    in `bounded_least_squares`.  Returns how many converged.
     """
-    least = 1e300
-    for i in range(k):
-        trial[i] = q[i]
-    for j in range(n):
-        room[j] = 0.0
-    # the start may lie outside of the bounds
-    move_within(k, n, move, trial, room[0:n], place, lower, upper, q)
-    for i in range(k):
-        x[i] = q[i]
-        best[i] = q[i]
-    status = NOT_CONVERGED
-    last = min(attempts, restarts + 1)
-    for attempt in range(last + 1):
-        limit = iterations
-        waiting = patience
-        if attempt == last:
-            limit = closing
-            waiting = 0
+    solved = 0
+    for case in range(count):
+        t[0] = times[case]
+        for i in range(w):
+            p[m - w + i] = targets[case, i]
+        info[0] = 0
+        info[1] = 0
+
+        # the first start, brought into the bounds
+        attempts = restarts + 1
+        for i in range(k):
+            trial[i] = starts[case, i]
+        for j in range(n):
+            room[j] = 0.0
+        if follows > 0 and case > 0:
+            attempts = 1
+            ratio = 0.0
+            if follows == 2 and case > 1 and times[case - 1] != times[case - 2]:
+                ratio = (times[case] - times[case - 1]) / (times[case - 1] - times[case - 2])
             for i in range(k):
-                x[i] = best[i]
-        elif attempt > 0:
-            drawn_start(
-                k, n, move, q, place, lower, upper, spread, draws[attempt - 1], room[0:n], x
+                trial[i] = starts[case - 1, i]
+            for j in range(n):
+                if case > 1 and place[j] >= 0:
+                    room[j] = ratio * (starts[case - 1, place[j]] - starts[case - 2, place[j]])
+        move_within(k, n, move, trial, room[0:n], place, lower, upper, starts[case])
+        for i in range(k):
+            x[i] = starts[case, i]
+            best[i] = x[i]
+
+        # one attempt after the other, and a last one from the best end
+        least = 1e300
+        for attempt in range(attempts + 1):
+            limit = iterations
+            waiting = patience
+            if attempt == attempts:
+                limit = closing
+                waiting = 0
+                for i in range(k):
+                    x[i] = best[i]
+            elif attempt > 0:
+                draw_start(
+                    k,
+                    n,
+                    move,
+                    starts[case],
+                    place,
+                    lower,
+                    upper,
+                    spread,
+                    draws[attempt - 1],
+                    room[0:n],
+                    x,
+                )
+                info[1] += 1
+            states[case] = bounded_least_squares(
+                k,
+                n,
+                m,
+                r,
+                hard,
+                t,
+                x,
+                p,
+                evaluate,
+                move,
+                place,
+                lower,
+                upper,
+                weight,
+                scale,
+                tolerance,
+                limit,
+                waiting,
+                held,
+                f,
+                A,
+                g,
+                B,
+                G,
+                L,
+                work,
+                room,
+                trial,
+                info,
             )
-            info[1] += 1
-        status = bounded_least_squares(
-            k,
-            n,
-            m,
-            r,
-            hard,
-            t,
-            x,
-            p,
-            evaluate,
-            move,
-            place,
-            lower,
-            upper,
-            weight,
-            scale,
-            tolerance,
-            limit,
-            waiting,
-            held,
-            f,
-            A,
-            g,
-            B,
-            G,
-            L,
-            work,
-            room,
-            trial,
-            info,
-        )
-        if status == CONVERGED:
-            break
-        size = 0.0
+            if states[case] == CONVERGED:
+                solved += 1
+                break
+            size = 0.0
+            for i in range(r):
+                size += (f[i] * HARDNESS) ** 2 if i < hard else (f[i] * weight[i]) ** 2
+            # a nan is no improvement
+            if size < least:
+                least = size
+                for i in range(k):
+                    best[i] = x[i]
+        for i in range(k):
+            starts[case, i] = x[i]
         for i in range(r):
-            size += (f[i] * HARDNESS) ** 2 if i < hard else (f[i] * weight[i]) ** 2
-        size = sqrt(size)
-        # a nan is no improvement
-        if size < least:
-            least = size
-            for i in range(k):
-                best[i] = x[i]
-    for i in range(k):
-        q[i] = x[i]
-    return status
+            rows[case, i] = f[i]
+        effort[2 * case] = info[0]
+        effort[2 * case + 1] = info[1]
+    return solved

@@ -22,7 +22,7 @@ from biela.solvers.bounded_least_squares import bounded_least_squares, move_with
 from biela.solvers.bounded_step import bounded_step
 from biela.solvers.newton import CONVERGED
 
-__all__ = ["descend_objective"]
+__all__ = ["descend_all"]
 
 #: How often a way is halved.
 HALVINGS = 12
@@ -47,9 +47,13 @@ def distance(k: Int, n: Int, q: Vector, place: IntVector, centre: Vector, length
 
 
 @routine(
-    t="1",
-    q="k",
+    times="count",
+    positions="count, k",
     p="m",
+    targets="count, w",
+    states="count",
+    rows="count, r",
+    effort="2*count",
     evaluate="1, k, m -> r, r*n",
     move="k, n -> k",
     place="n",
@@ -57,8 +61,9 @@ def distance(k: Int, n: Int, q: Vector, place: IntVector, centre: Vector, length
     upper="n",
     weight="r",
     scale="n",
-    centre="n",
+    centres="count, n",
     length="n",
+    t="1",
     held="n",
     f="r",
     A="r, n",
@@ -73,15 +78,21 @@ def distance(k: Int, n: Int, q: Vector, place: IntVector, centre: Vector, length
     way="2*n",
     info="2",
 )
-def descend_objective(
+def descend_all(
+    count: Int,
+    w: Int,
     k: Int,
     n: Int,
     m: Int,
     r: Int,
     hard: Int,
-    t: Vector,
-    q: Vector,
+    times: Vector,
+    positions: Matrix,
     p: Vector,
+    targets: Matrix,
+    states: IntVector,
+    rows: Matrix,
+    effort: IntVector,
     evaluate: Kernel,
     move: Kernel,
     place: IntVector,
@@ -89,10 +100,11 @@ def descend_objective(
     upper: Vector,
     weight: Vector,
     scale: Vector,
-    centre: Vector,
+    centres: Matrix,
     length: Vector,
     tolerance: Real,
     iterations: Int,
+    t: Vector,
     held: IntVector,
     f: Vector,
     A: Matrix,
@@ -106,115 +118,131 @@ def descend_objective(
     x: Vector,
     way: Vector,
     info: IntVector,
-) -> Real:
-    """Move the solution q towards `centre`, and return what is left of h.
+) -> None:
+    """Move the solutions of `count` problems towards their `centres`.
 
-    `length`[j] is 1/√w_j.  The rest is as in `bounded_least_squares`.
+    The problems differ in time and the last `w` entries of p; those whose state is not CONVERGED
+    are left alone.  `length`[j] is 1/√w_j.  `rows` become the residuals, `effort` grows by the
+    evaluations.  The rest is as in `bounded_least_squares`.
     """
-    h = distance(k, n, q, place, centre, length)
-    first = 1.0
-    for count in range(iterations):
-        evaluate(t, q, p, f, A)
-        info[0] += 1
-        rooms(k, n, q, place, lower, upper, length, room[0:n], room[n : 2 * n])
-        # the way to the centre d, and what is to be added to it: A (d + η) = -f.  Only what is at
-        # a bound already is held there: the others stop at the first bound that one of them meets
-        for j in range(n):
-            way[j] = (centre[j] - q[place[j]]) / length[j] if place[j] >= 0 else 0.0
-            room[j] = -way[j] if room[j] * length[j] > -AT_BOUND else -1e300
-            room[n + j] = -way[j] if room[n + j] * length[j] < AT_BOUND else 1e300
-        for i in range(r):
+    for case in range(count):
+        if states[case] != CONVERGED:
+            continue
+        t[0] = times[case]
+        for i in range(w):
+            p[m - w + i] = targets[case, i]
+        info[0] = 0
+        h = distance(k, n, positions[case], place, centres[case], length)
+        first = 1.0
+        for turn in range(iterations):
+            evaluate(t, positions[case], p, f, A)
+            info[0] += 1
+            rooms(k, n, positions[case], place, lower, upper, length, room[0:n], room[n : 2 * n])
+            # the way to the centre d, and what is to be added to it: A (d + η) = -f.  What is at a
+            # bound already is held there; the others stop at the first bound that one of them meets
             for j in range(n):
-                A[i, j] *= length[j]
-                f[i] += A[i, j] * way[j]
-        bounded_step(
-            r,
-            n,
-            r,
-            0.0,
-            A,
-            f,
-            room[0:n],
-            room[n : 2 * n],
-            held,
-            G,
-            L,
-            work[0:r],
-            work[r : 2 * r],
-            room[2 * n : 3 * n],
-        )
-        total = 0.0
-        reach = 1.0
-        for j in range(n):
-            way[j] = (way[j] + room[2 * n + j]) * length[j]
-            total += way[j] ** 2
-            if place[j] >= 0 and held[j] == 0:
-                if way[j] * reach > upper[j] - q[place[j]]:
-                    reach = max(upper[j] - q[place[j]], 0.0) / way[j]
-                elif way[j] * reach < lower[j] - q[place[j]]:
-                    reach = min(lower[j] - q[place[j]], 0.0) / way[j]
-        if not (isfinite(total) and sqrt(total) > NEAR):
-            break
-
-        # as far as h falls, beginning with the length that two ways foretell
-        square = 0.0
-        change = 0.0
-        for j in range(n):
-            before = way[n + j] / length[j]
-            square += before**2
-            change += before * (before - way[j] / length[j])
-            way[n + j] = way[j]
-        part = min(first * square / change, LONGEST) if change > 0.0 else LONGEST
-        part = min(part if count > 0 else 1.0, reach)
-        moved = 0
-        found = h
-        for _h in range(HALVINGS):
-            for j in range(n):
-                room[j] = part * way[j]
-            move_within(k, n, move, q, room[0:n], place, lower, upper, x)
-            status = bounded_least_squares(
-                k,
-                n,
-                m,
+                way[j] = (
+                    (centres[case, j] - positions[case, place[j]]) / length[j]
+                    if place[j] >= 0
+                    else 0.0
+                )
+                room[j] = -way[j] if room[j] * length[j] > -AT_BOUND else -1e300
+                room[n + j] = -way[j] if room[n + j] * length[j] < AT_BOUND else 1e300
+            for i in range(r):
+                for j in range(n):
+                    A[i, j] *= length[j]
+                    f[i] += A[i, j] * way[j]
+            bounded_step(
                 r,
-                hard,
-                t,
-                x,
-                p,
-                evaluate,
-                move,
-                place,
-                lower,
-                upper,
-                weight,
-                scale,
-                tolerance,
-                RESTORING,
-                0,
-                held,
-                f,
+                n,
+                r,
+                0.0,
                 A,
-                g,
-                B,
+                f,
+                room[0:n],
+                room[n : 2 * n],
+                held,
                 G,
                 L,
-                work,
-                room,
-                trial,
-                info,
+                work[0:r],
+                work[r : 2 * r],
+                room[2 * n : 3 * n],
             )
-            found = distance(k, n, x, place, centre, length)
-            if status == CONVERGED and found < h:
-                moved = 1
+            total = 0.0
+            reach = 1.0
+            for j in range(n):
+                way[j] = (way[j] + room[2 * n + j]) * length[j]
+                total += way[j] ** 2
+                if place[j] >= 0 and held[j] == 0:
+                    if way[j] * reach > upper[j] - positions[case, place[j]]:
+                        reach = max(upper[j] - positions[case, place[j]], 0.0) / way[j]
+                    elif way[j] * reach < lower[j] - positions[case, place[j]]:
+                        reach = min(lower[j] - positions[case, place[j]], 0.0) / way[j]
+            if not (isfinite(total) and sqrt(total) > NEAR):
                 break
-            part *= 0.5
-        if moved == 0:
-            break
-        first = part
-        gained = h - found
-        h = found
-        for i in range(k):
-            q[i] = x[i]
-        if gained <= 1e-14 * h:
-            break
-    return h
+
+            # as far as h falls, beginning with the length that two ways foretell
+            square = 0.0
+            change = 0.0
+            for j in range(n):
+                before = way[n + j] / length[j]
+                square += before**2
+                change += before * (before - way[j] / length[j])
+                way[n + j] = way[j]
+            part = min(first * square / change, LONGEST) if change > 0.0 else LONGEST
+            part = min(part if turn > 0 else 1.0, reach)
+            moved = 0
+            found = h
+            for _h in range(HALVINGS):
+                for j in range(n):
+                    room[j] = part * way[j]
+                move_within(k, n, move, positions[case], room[0:n], place, lower, upper, x)
+                status = bounded_least_squares(
+                    k,
+                    n,
+                    m,
+                    r,
+                    hard,
+                    t,
+                    x,
+                    p,
+                    evaluate,
+                    move,
+                    place,
+                    lower,
+                    upper,
+                    weight,
+                    scale,
+                    tolerance,
+                    RESTORING,
+                    0,
+                    held,
+                    f,
+                    A,
+                    g,
+                    B,
+                    G,
+                    L,
+                    work,
+                    room,
+                    trial,
+                    info,
+                )
+                found = distance(k, n, x, place, centres[case], length)
+                if status == CONVERGED and found < h:
+                    moved = 1
+                    break
+                part *= 0.5
+            if moved == 0:
+                break
+            first = part
+            gained = h - found
+            h = found
+            for i in range(k):
+                positions[case, i] = x[i]
+            if gained <= 1e-14 * h:
+                break
+        evaluate(t, positions[case], p, f, A)
+        for i in range(r):
+            rows[case, i] = f[i]
+        effort[2 * case] += info[0]

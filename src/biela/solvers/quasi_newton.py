@@ -52,9 +52,7 @@ def curvature_product(n: Int, H: Matrix, x: Vector, y: Vector) -> None:
 
 
 @routine(H="n, n", step="n", change="n", Hc="n")
-def curvature_update(
-    n: Int, bfgs: Int, H: Matrix, step: Vector, change: Vector, Hc: Vector
-) -> Int:
+def curvature_update(n: Int, bfgs: Int, H: Matrix, step: Vector, change: Vector, Hc: Vector) -> Int:
     """Update H for a step and the change of the gradient along it; 0 if they do not allow it.
 
     `bfgs` is 1 for BFGS, 0 for DFP; `Hc` is scratch, and becomes H change.

@@ -17,19 +17,25 @@ _RANK = 1e-9
 
 
 def velocities(search: Search, t: Floats, q: Floats, wanted: Floats, rates: Floats) -> Floats:
-    """The smallest v, in the weights of the coordinates, with A v + b = (0, rates)."""
+    """The v with A v + b = (0, rates) that is nearest to the differences of the positions.
+
+    They matter where the targets leave freedoms: there v is how the path was followed.
+    """
     A, b = _speeds(search, t, q, wanted)
-    return _smallest(search, A, _behind(search, rates) - b)
+    place = search.bounds.place
+    moved = np.where(place >= 0, q[:, np.maximum(place, 0)], 0.0)
+    return _nearest(search, A, _behind(search, rates) - b, _differences(t, moved))
 
 
 def accelerations(
     search: Search, t: Floats, q: Floats, v: Floats, wanted: Floats, rates: Floats
 ) -> Floats:
-    """The smallest a with A a + (what velocities add) = (0, second rates)."""
+    """The a with A a + (what velocities add) = (0, second rates), nearest to differences of v."""
     A, _ = _speeds(search, t, q, wanted)
     p = np.concatenate([np.repeat(search.given[None], len(t), 0), wanted], axis=1)
     b = search.kernels.bias.map(t[:, None], np.concatenate([q, v], axis=1), p)
-    return _smallest(search, A, _behind(search, rates) - np.asarray(b).reshape(len(t), -1))
+    right = _behind(search, rates) - np.asarray(b).reshape(len(t), -1)
+    return _nearest(search, A, right, _differences(t, v))
 
 
 def splined(system: System, t: Floats, q: Floats) -> tuple[Floats, Floats]:
@@ -66,7 +72,15 @@ def _behind(search: Search, rates: Floats) -> Floats:
     return np.concatenate([np.zeros((len(rates), rows)), rates], axis=1)
 
 
-def _smallest(search: Search, A: Floats, right: Floats) -> Floats:
-    scaled = A * search.scale
-    inverse = np.linalg.pinv(scaled, rcond=_RANK)
-    return np.asarray((inverse @ right[..., None])[..., 0] * search.scale)
+def _differences(t: Floats, values: Floats) -> Floats:
+    """Rates by differences of second order; zero where there are too few instants."""
+    if len(t) < 3:
+        return np.zeros_like(values)
+    return np.asarray(np.gradient(values, t, axis=0, edge_order=2))
+
+
+def _nearest(search: Search, A: Floats, right: Floats, guess: Floats) -> Floats:
+    """The solution of A x = right nearest to a guess, in the weights of the coordinates."""
+    missing = right - (A @ guess[..., None])[..., 0]
+    inverse = np.linalg.pinv(A * search.scale, rcond=_RANK)
+    return np.asarray(guess + (inverse @ missing[..., None])[..., 0] * search.scale)

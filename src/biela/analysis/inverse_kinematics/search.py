@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from biela.analysis.inverse_kinematics.kernels import Kernels, scratch
 from biela.analysis.progress import Progress
-from biela.solvers.multistart_batch import search_all
+from biela.solvers.multistart import search_all
 from biela.solvers.newton import CONVERGED
-from biela.solvers.objective_batch import descend_all
+from biela.solvers.objective_descent import descend_all
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -108,13 +108,16 @@ class Search:
         states = np.zeros(count, dtype=np.int64)
         effort = np.zeros((count, 2), dtype=np.int64)
 
+        # on a path, what the rows leave free is not moved on
+        follows = 0 if not path else 2 if self.kernels.rows >= self.n else 1
+        chunk = max(count, 1) if path else _CHUNK
+
         def work(part: slice) -> int:
-            self._native(part, times, q, wanted, draws, rows, states, effort, int(path))
+            self._native(part, times, q, wanted, draws, rows, states, effort, follows)
             if aim is not None:
                 self._improve(part, times, q, wanted, aim, rows, states, effort)
             return int(part.stop - part.start)
 
-        chunk = max(count, 1) if path else _CHUNK
         parts = [slice(a, min(a + chunk, count)) for a in range(0, count, chunk)]
         with Progress("inverse kinematics", count, progress) as bar:
             done = 0

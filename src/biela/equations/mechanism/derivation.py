@@ -8,7 +8,7 @@ measurements.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from biela.atoms import Atom, Workspace
 from biela.equations.constraints import Constraint
@@ -264,11 +264,8 @@ class MechanismDerivation:
         self.hold(joint.name, all_rows(joint.conditions(), pair), pair, f"joint {joint.name}")
         if joint.laws:
             q = {name: self.coordinate(f"{joint.name}.{name}") for name in joint.needs}
-            nothing = Vector(self.space, {})
-            rows = [
-                Row(label, value, None, nothing, nothing)
-                for label, value in zip(joint.laws, joint.law(q, pair), strict=True)
-            ]
+            held = zip(joint.laws, joint.law_rows(q, pair), strict=True)
+            rows = [replace(row, label=label) for label, row in held]
             self.hold(joint.name, rows, pair, f"joint {joint.name}")
 
     def hold_coupling(self, coupling: Coupling) -> None:

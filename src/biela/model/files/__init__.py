@@ -1,7 +1,25 @@
-"""Model files: TOML, and the four text files of Peinado's thesis."""
+"""Model files: TOML, and the four text files of Peinado's thesis.
+
+    model = load("crank.toml")
+    save(model, "crank.toml")
+    model = load_thesis_folder("examples/thesis/robot_arm")
+
+A model file cannot run code, and nothing outside of its folder is read.
+"""
 
 from biela.model.files.reading import load, loads
 from biela.model.files.schema import schema
+from biela.model.files.thesis import load_thesis, load_thesis_folder
+from biela.model.files.thesis_writing import save_thesis
 from biela.model.files.writing import dumps, save
 
-__all__ = ["dumps", "load", "loads", "save", "schema"]
+__all__ = [
+    "dumps",
+    "load",
+    "load_thesis",
+    "load_thesis_folder",
+    "loads",
+    "save",
+    "save_thesis",
+    "schema",
+]

@@ -108,7 +108,7 @@ def _add(model: Model, row: Row, name: str, kind: str) -> None:
 
 
 def _translational(model: Model, row: Row, name: str) -> None:
-    """TJ: a_i · a_j = value holds the turn φ about the axis, with cos φ = value / |a_j across z|."""
+    """TJ: a_i · a_j = value holds the turn φ about the axis: cos φ = value / |a_j across z|."""
     frame_i, frame_j = _plane_frames(model, row)
     R_i, R_j = np.array(frame_i.axes), np.array(frame_j.axes)
     (_, n_i), (a_j, n_j) = _unit(row, "Pi", "Qi"), _unit(row, "Pj", "Rj")

@@ -140,17 +140,18 @@ def read_general(source: Source) -> General:
             )
         given = dict(zip(known, words, strict=False))
     else:
-        for key, value in zip(words[::2], [*words[1::2], None], strict=False):
+        for k in range(0, len(words), 2):
+            key = words[k]
             if key.text not in known:
                 raise source.fault(key, f"unknown key {key.text!r}{nearest(key.text, known)}")
-            if value is None:
+            if k + 1 == len(words):
                 raise source.fault(key, f"{key.text} has no value")
             if key.text in given:
                 raise source.fault(key, f"{key.text} is given twice")
-            given[key.text] = value
-    for key, what in (("nb", "number of links"), ("T", "interval"), ("t", "number of intervals")):
-        if key not in given:
-            raise source.fault(1, f"{key}, the {what}, is missing")
+            given[key.text] = words[k + 1]
+    for name, what in (("nb", "number of links"), ("T", "interval"), ("t", "number of intervals")):
+        if name not in given:
+            raise source.fault(1, f"{name}, the {what}, is missing")
     links = source.whole(given["nb"], "the number of links")
     duration = source.number(given["T"])
     intervals = source.whole(given["t"], "the number of intervals")

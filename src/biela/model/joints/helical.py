@@ -11,7 +11,7 @@ from biela.atoms import Atom
 from biela.model.element import quantity
 from biela.model.joints.joint import Coordinate, Joint
 from biela.model.joints.moves import Move, Rotate, Translate
-from biela.model.joints.primitives import Along, Parallel, Primitive
+from biela.model.joints.primitives import Along, Parallel, Primitive, Row
 from biela.model.joints.readings import Angle, Offset
 from biela.model.pair import Pair
 from biela.model.values import Number, Value
@@ -38,7 +38,7 @@ class Helical(Joint):
         """One line: 4 rows; the fifth is the law."""
         return [Parallel(), Along("x"), Along("y")]
 
-    def law(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Atom]:
+    def law_rows(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Row]:
         """Z_i · d = pitch θ / 2π."""
         lead = pair.number(self.pitch, "length") / (2 * math.pi)
-        return [Offset("z").value(pair) - lead * q["angle"]]
+        return [Offset("z").held(pair, lead * q["angle"])]

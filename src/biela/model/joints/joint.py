@@ -23,7 +23,7 @@ from biela.atoms import Atom
 from biela.errors import ModelError
 from biela.model.element import Element, quantity
 from biela.model.joints.moves import Move
-from biela.model.joints.primitives import Primitive
+from biela.model.joints.primitives import Primitive, Row
 from biela.model.joints.readings import Reading
 from biela.model.markers import Marker
 from biela.model.pair import Pair
@@ -124,8 +124,11 @@ class Joint(Connection):
     #: Labels of the further equations that hold where it closes a loop.
     laws: ClassVar[tuple[str, ...]] = ()
 
-    def law(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Atom]:
-        """Expressions of the coordinates in `needs` and of the markers, each held at zero."""
+    def law_rows(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Row]:
+        """Rows of the coordinates in `needs` and of the markers, one for each of `laws`.
+
+        `Reading.held` makes them with the wrench that belongs to them.
+        """
         del q, pair
         return ()
 

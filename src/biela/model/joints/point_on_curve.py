@@ -14,7 +14,8 @@ from biela.errors import ModelError
 from biela.model.element import quantity
 from biela.model.joints.joint import Coordinate, Joint
 from biela.model.joints.moves import Move, Translate, Turn
-from biela.model.joints.primitives import Primitive
+from biela.model.joints.primitives import Primitive, Row
+from biela.model.joints.readings import Offset
 from biela.model.pair import Pair
 from biela.model.units import evaluate, expression, parameters_of
 from biela.model.values import Number, Value, triple
@@ -72,11 +73,10 @@ class PointOnCurve(Joint):
         """None but the laws."""
         return []
 
-    def law(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Atom]:
+    def law_rows(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Row]:
         """R_iᵀ d - c(s) = 0."""
-        gap = pair.gap.components(pair.i.base)
-        curve = self.curve(q["s"], pair.number)
-        return [d - c for d, c in zip(gap, curve, strict=True)]
+        curve = [pair.workspace.atom(c) for c in self.curve(q["s"], pair.number)]
+        return [Offset(axis).held(pair, c) for axis, c in zip("xyz", curve, strict=True)]
 
     # ------------------------------------------------------------------------ curve
 

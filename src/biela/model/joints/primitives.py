@@ -17,7 +17,7 @@ on body j through the point of marker j is -λ F, and its moment -λ M.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biela.atoms import Atom
@@ -204,35 +204,6 @@ class Projection(Primitive):
         (row,) = (r for r in Coincide().rows(pair) if r.label == self.axis)
         value = row.value - pair.number(self.value, "length")
         return [Row(self.axis, value, row.speed, row.force, row.moment)]
-
-
-@dataclass(frozen=True)
-class Equation(Primitive):
-    """Any equation of the two markers; ``law`` gives the expression that is held at zero.
-
-    Its rate is found by differentiation, and its wrench from the rate: the gradient of Φ' by the
-    relative velocities of the markers, for which the expression must depend on the position of j
-    relative to i only.
-    """
-
-    label: str
-    law: Callable[[Pair], Atom]
-    text: str = ""
-
-    @property
-    def count(self) -> int:
-        """One."""
-        return 1
-
-    @property
-    def equation(self) -> str:
-        """As text."""
-        return self.text or f"{self.label}(r_i, R_i, r_j, R_j) = 0"
-
-    def rows(self, pair: Pair) -> list[Row]:
-        """The law."""
-        nothing = Vector(pair.space, {})
-        return [Row(self.label, self.law(pair), None, nothing, nothing)]
 
 
 def all_rows(primitives: Sequence[Primitive], pair: Pair) -> list[Row]:

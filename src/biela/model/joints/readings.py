@@ -44,6 +44,10 @@ class Reading(ABC):
     def row(self, pair: Pair, target: Atom, rate: Atom) -> Row:
         """The equation coordinate = target, regular for any target whose time rate is given."""
 
+    def held(self, pair: Pair, target: Atom) -> Row:
+        """The equation coordinate = target, for a target whose rate is found here."""
+        return self.row(pair, target, pair.space.time_rate(target))
+
     @abstractmethod
     def number(self, T: Floats) -> float:
         """The coordinate at a pose T (4 x 4) of j seen from i."""

@@ -16,6 +16,11 @@ class Sensor(Element):
 
     category: ClassVar[str] = "sensor"
 
+    @property
+    def needs_reactions(self) -> tuple[str, ...]:
+        """The joints whose reactions it measures."""
+        return ()
+
     @abstractmethod
     def read(self, derivation: Derivation) -> None:
         """Say what is measured, by `Derivation.measure`."""

@@ -1,0 +1,235 @@
+"""Is a model sound?  What `biela check` says before anything is computed with it.
+
+Bodies and joints are counted; the rank of the constraints says how many freedoms there really are
+and which equations are too many; the start position is looked at, and so are masses, names and
+units.  Large arrays are counted as a whole and looked at closely in a few instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.array_freedoms import array_freedoms, undriven
+from biela.analysis.check_report import OPEN, CheckReport, Finding, Opening
+from biela.analysis.few_instances import few_instances
+from biela.analysis.joint_replacements import joint_of, replacements
+from biela.analysis.mobility import Mobility, mobility
+from biela.analysis.smells import (
+    bodies_without_mass,
+    name_smells,
+    parallel_joints,
+    unit_smells,
+)
+from biela.equations import System
+from biela.equations.mechanism.tree import joint_tree, start_poses
+from biela.errors import BielaError
+from biela.model import Model
+from biela.model.flattening import body_count
+from biela.model.planarity import Plane, plane_of_motion
+from biela.model.topology import Topology
+
+__all__ = ["CheckReport", "Finding", "Opening", "check"]
+
+#: Bodies up to which a model is looked at as a whole.
+_WHOLE: Final = 60
+
+
+def check(model: Model) -> CheckReport:
+    """Look a model over.
+
+    Nothing is raised for a bad model: what is wrong stands in the findings.
+    """
+    topology = Topology.of(model)
+    findings = list(_shape_findings(model, topology))
+    large = body_count(model) > _WHOLE
+    near = few_instances(model, 1 if large else 10**9)
+    looked_at = near.model.flattened(limit=None)
+    rank: Mobility | None = None
+    openings: tuple[Opening, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    plane: Plane | None = None
+    freedoms: int | None = None
+    basis = ""
+    if not looked_at.bodies:
+        findings.append(Finding("error", f"{model.name} has no bodies"))
+    elif len(looked_at.bodies) > _WHOLE:
+        findings.append(
+            Finding(
+                "note",
+                f"{len(looked_at.bodies):,} bodies that are no array: rank and start position were "
+                f"not looked at; ask mobility(…) and assemble(…)",
+            )
+        )
+    else:
+        try:
+            system = undriven(looked_at)
+            openings = _openings(system)
+            rank = mobility(system)
+            plane = _plane(looked_at)
+            freedoms, basis = array_freedoms(model, rank) if large else (rank.by_rank, "")
+            if large:
+                findings.append(_array_finding(near.left_out))
+            if large and near.left_out:
+                freedoms, basis = None, ""
+            suggestions = () if large else replacements(looked_at, rank, plane)
+        except BielaError as error:
+            findings.append(Finding("error", str(error)))
+    if rank is not None:
+        findings += _rank_findings(topology, rank, openings, suggestions, freedoms)
+    if plane is not None:
+        findings.append(_plane_finding(plane))
+    findings += _smell_findings(model)
+    order = ("error", "warning", "note")
+    findings.sort(key=lambda finding: order.index(finding.level))
+    return CheckReport(
+        looked_at,
+        topology,
+        freedoms,
+        rank,
+        basis,
+        openings,
+        plane,
+        suggestions,
+        tuple(findings),
+    )
+
+
+# ------------------------------------------------------------------------------ freedoms
+
+
+def _array_finding(left_out: Sequence[str]) -> Finding:
+    text = (
+        "arrays are counted as a whole; rank, redundant rows and start position are those of "
+        "their first instances"
+    )
+    if left_out:
+        text += (
+            f", without {_listed(left_out)}, which hold on to others: the freedoms of the whole "
+            f"are not known"
+        )
+    return Finding("note", text)
+
+
+def _rank_findings(
+    topology: Topology,
+    rank: Mobility,
+    openings: Sequence[Opening],
+    suggestions: Sequence[str],
+    freedoms: int | None,
+) -> Iterator[Finding]:
+    for row in rank.inconsistent:
+        yield Finding("error", f"{row} contradicts the other constraints")
+    if not rank.assembled and not rank.inconsistent:
+        yield Finding("error", "no position near the start closes all joints")
+    elif openings:
+        widest = "; ".join(str(opening) for opening in openings[:5])
+        more = f"; and {len(openings) - 5} more" if len(openings) > 5 else ""
+        yield Finding("note", f"at the start {widest}{more}; it will be assembled")
+    redundant: dict[str, list[str]] = {}
+    for row in rank.redundant:
+        redundant.setdefault(joint_of(row), []).append(row.rpartition(".")[2])
+    for joint, rows in redundant.items():
+        yield Finding(
+            "note",
+            f"joint {joint} has {len(rows)} redundant row{'s' * (len(rows) > 1)} "
+            f"({', '.join(rows)}): reactions are not unique",
+        )
+    for text in suggestions:
+        yield Finding("note", text)
+    if rank.singular:
+        joints = dict.fromkeys(joint_of(row) for row in rank.singular)
+        yield Finding("warning", f"the start is a singular position: see {', '.join(joints)}")
+    if freedoms is not None and topology.driven > freedoms:
+        yield Finding(
+            "error",
+            f"drivers impose {topology.driven:,} motions on {freedoms:,} "
+            f"freedom{'s' * (freedoms != 1)}",
+        )
+    elif freedoms is not None:
+        left = freedoms - topology.driven
+        have = f", {topology.driven:,} of them driven" if topology.driven else ""
+        needs = f"; kinematics needs {left:,} more driver{'s' * (left != 1)}" if left else ""
+        yield Finding("note", f"{freedoms:,} freedom{'s' * (freedoms != 1)}{have}{needs}")
+
+
+# ----------------------------------------------------------------------- start and plane
+
+
+def _openings(system: System) -> tuple[Opening, ...]:
+    """What the equations of joints miss at the start, by joint."""
+    q = np.array([entry.value for entry in system.q], dtype=float)
+    if not system.geometric:
+        return ()
+    p = np.array([entry.value for entry in system.p], dtype=float)
+    Phi = np.atleast_1d(system.evaluate("Phi", q, t=0.0, p=p))
+    ways: dict[str, float] = {}
+    turns: dict[str, float] = {}
+    for name, value in zip(system.multipliers, Phi, strict=False):
+        label = name.rpartition(".")[2]
+        found = turns if label.startswith("axis_") or label == "angle" else ways
+        joint = joint_of(name)
+        found[joint] = float(np.hypot(found.get(joint, 0.0), value))
+    openings = [
+        Opening(j, ways.get(j, 0.0), float(np.arcsin(min(1.0, turns.get(j, 0.0)))))
+        for j in dict.fromkeys([*ways, *turns])
+    ]
+    wide = [o for o in openings if max(o.distance, o.angle) > OPEN]
+    return tuple(sorted(wide, key=lambda o: -max(o.distance, o.angle)))
+
+
+def _plane(model: Model) -> Plane | None:
+    if model.plane is not None:
+        return None
+    poses, _ = start_poses(model, joint_tree(model))
+    return plane_of_motion(model, poses)
+
+
+def _plane_finding(plane: Plane) -> Finding:
+    offer = (
+        f'; Model(…, plane="{plane.name}") or in_plane("{plane.name}") gives it three freedoms a '
+        f"body: smaller equations, fewer of them redundant"
+        if plane.name
+        else "; turned so that this is the xy, xz or yz plane, it can be declared planar"
+    )
+    return Finding("note", f"it moves in {plane}{offer}")
+
+
+# ----------------------------------------------------------------------- shape and smells
+
+
+def _shape_findings(model: Model, topology: Topology) -> Iterator[Finding]:
+    if len(topology.loose):
+        yield Finding(
+            "error",
+            f"no joint connects {_few(topology, topology.loose)} to the ground: add one, or a free "
+            f"joint if it is to float",
+        )
+    if len(topology.floating):
+        yield Finding("warning", f"{_few(topology, topology.floating)} hang free by a free joint")
+    for text in parallel_joints(model):
+        yield Finding("note", text)
+
+
+def _few(topology: Topology, bodies: Sequence[int] | npt.NDArray[np.int64]) -> str:
+    more = f" and {len(bodies) - 5:,} more" if len(bodies) > 5 else ""
+    return ", ".join(topology.body_names(bodies[:5])) + more
+
+
+def _smell_findings(model: Model) -> Iterator[Finding]:
+    light = bodies_without_mass(model)
+    total = len(model.bodies) + sum(len(part.model.bodies) for part in model.parts.values())
+    if light and len(light) == total:
+        yield Finding("note", "no body has mass: enough for kinematics, not for dynamics")
+    elif light:
+        yield Finding("warning", f"without mass, which dynamics needs: {_listed(light)}")
+    for text in (*name_smells(model), *unit_smells(model)):
+        yield Finding("warning", text)
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

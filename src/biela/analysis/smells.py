@@ -1,0 +1,106 @@
+"""What smells in a model: lengths of 120 m, angles of 90 rad, names that differ by a hyphen.
+
+Nothing of it is an error: each finding says what was found and what may have been meant.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from biela.model import Model
+from biela.model.bodies import Body
+from biela.model.joints import Joint
+from biela.model.values import Value
+
+__all__ = ["bodies_without_mass", "name_smells", "parallel_joints", "unit_smells"]
+
+#: A plain number for a length above this was probably meant in mm (m).
+LONG = 50.0
+#: One for an angle above this probably in degrees (rad).
+WIDE = 6.5
+#: Radius of gyration against the size of a body above which the inertia is not believed.
+_SPREAD = 20.0
+
+
+def unit_smells(model: Model) -> Iterator[str]:
+    """Plain numbers that look as if a unit had been forgotten; those with a unit are believed."""
+    for label, values in _lengths(model):
+        far = max((abs(v) for v in values if isinstance(v, float)), default=0.0)
+        if far > LONG:
+            yield f'{label} is {far:g} m away: if mm were meant, write "{far:g} mm"'
+    for joint in model.joints.values():
+        if not isinstance(joint, Joint):
+            continue
+        angles = {c.name for c in joint.coordinates if c.unit == "rad"}
+        given = [*joint.start.items(), *((n, v) for n, pair in joint.limits.items() for v in pair)]
+        for name, value in given:
+            if name in angles and isinstance(value, int | float) and abs(value) > WIDE:
+                yield (
+                    f"{joint.name}.{name} = {value:g} rad is more than a turn: if degrees were "
+                    f'meant, write "{value:g} deg"'
+                )
+    for body in model.bodies.values():
+        yield from _inertia_smell(model, body)
+    for part in model.parts.values():
+        for text in unit_smells(part.model):
+            yield f"{part.name}: {text}"
+
+
+def _lengths(model: Model) -> Iterator[tuple[str, Iterable[Value]]]:
+    for body in (model.ground, *model.bodies.values()):
+        for marker in body.markers.values():
+            yield f"marker {marker.label}", marker.position
+        if body.position is not None:
+            yield f"body {body.name}", body.position
+        yield f"the centre of mass of {body.name}", body.inertia.com
+
+
+def _inertia_smell(model: Model, body: Body) -> Iterator[str]:
+    mass = model.number(body.inertia.mass, "mass")
+    size = max(
+        (abs(model.number(x, "length")) for m in body.markers.values() for x in m.position),
+        default=0.0,
+    )
+    moment = max(model.number(x, "inertia") for x in body.inertia.moments[:3])
+    if mass > 0 and size > 0 and moment > 0 and (moment / mass) ** 0.5 > _SPREAD * size:
+        yield (
+            f"body {body.name} of {mass:g} kg has a radius of gyration of "
+            f"{(moment / mass) ** 0.5:.3g} m, but its markers lie within {size:.3g} m: if the "
+            f"inertia is in kg mm², write it so"
+        )
+
+
+def bodies_without_mass(model: Model) -> list[str]:
+    """Names of bodies without mass; those of arrays as "cell[…].crank"."""
+    found = [b.name for b in model.bodies.values() if model.number(b.inertia.mass, "mass") <= 0]
+    for part in model.parts.values():
+        prefix = f"{part.name}." if part.count is None else f"{part.name}[…]."
+        found += [prefix + name for name in bodies_without_mass(part.model)]
+    return found
+
+
+def name_smells(model: Model) -> Iterator[str]:
+    """Names that are hard to tell apart, or become one in generated code."""
+    plain: dict[str, list[str]] = defaultdict(list)
+    tables = (model.bodies, model.joints, model.drivers, model.forces, model.sensors, model.parts)
+    for table in tables:
+        for name in table:
+            plain["".join(c for c in name.lower() if c.isalnum())].append(name)
+    for names in plain.values():
+        if len(names) > 1:
+            yield f"{' and '.join(names)} are hard to tell apart"
+    for part in model.parts.values():
+        for text in name_smells(part.model):
+            yield f"{part.name}: {text}"
+
+
+def parallel_joints(model: Model) -> Iterator[str]:
+    """Joints that can each carry a body and join the same two."""
+    between: dict[frozenset[str], list[str]] = defaultdict(list)
+    for joint in model.joints.values():
+        if isinstance(joint, Joint) and joint.carries:
+            between[frozenset((joint.i.body, joint.j.body))].append(joint.name)
+    for bodies, names in between.items():
+        if len(names) > 1:
+            yield f"{', '.join(names)} join the same two bodies, {' and '.join(sorted(bodies))}"

@@ -1,0 +1,101 @@
+"""Arguments and options that several verbs have."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Language(StrEnum):
+    """Languages of exported equations."""
+
+    C = "c"
+    MATLAB = "matlab"
+    PYTHON = "python"
+    JULIA = "julia"
+
+
+class Film(StrEnum):
+    """Forms of an animation."""
+
+    HTML = "html"
+    GIF = "gif"
+    MP4 = "mp4"
+    NONE = "none"
+
+    @property
+    def suffix(self) -> str:
+        """That of the file; "" for none."""
+        return "" if self is Film.NONE else self.value
+
+
+class Coordinates(StrEnum):
+    """Coordinates in which equations of bodies and joints are derived."""
+
+    JOINT = "joint"
+    REFERENCE = "reference"
+
+
+class Method(StrEnum):
+    """How positions are found."""
+
+    NEWTON = "newton"
+    DAMPED = "damped"
+    TRANSPOSE = "transpose"
+    QUASI_NEWTON = "quasi_newton"
+
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="Model file .toml, Python file .py, or folder with the four text files of a thesis.",
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="Which model, if a Python file has several."),
+]
+CoordinatesOption = Annotated[
+    Coordinates | None,
+    typer.Option(
+        help="Coordinates of the equations: joint (few), or reference, a point and an orientation "
+        "of every body. [default: that of the file, else joint]"
+    ),
+]
+Formulation = Annotated[
+    str | None,
+    typer.Option(
+        help="multipliers, baumgarte, penalty, augmented, index2, index3; with a step of their "
+        "own: augmented3, generalised_alpha. [default: that of the file, else multipliers]",
+        metavar="NAME",
+    ),
+]
+Time = Annotated[
+    float | None,
+    typer.Option("--time", "-t", help="Duration, s. [default: that of the file, else 5]"),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated."),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="NAME=VALUE", help="A constant input; may be repeated."),
+]
+Positions = Annotated[
+    list[str] | None,
+    typer.Option("--q", metavar="NAME=VALUE", help="A start position; may be repeated."),
+]
+Velocities = Annotated[
+    list[str] | None,
+    typer.Option("--v", metavar="NAME=VALUE", help="A start velocity; may be repeated."),
+]
+Folder = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Folder for the files (out/<model>).")
+]
+Csv = Annotated[bool, typer.Option("--csv", help="All channels as comma separated text.")]
+Save = Annotated[bool, typer.Option(help="The results as results.npz, for Results.load.")]

@@ -1,0 +1,1 @@
+"""The verbs of the command line: their options and their help, in the groups of the help."""

@@ -1,0 +1,108 @@
+"""Verbs about code and measurements: export, bench, demo, cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import biela
+from biela.cli.app import PROGRAM, end
+from biela.cli.options import CoordinatesOption, File, Formulation, Language, ModelName
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (export, bench, demo, cache):
+        app.command(rich_help_panel=PROGRAM)(verb)
+
+
+def export(
+    file: File,
+    model: ModelName = None,
+    coordinates: CoordinatesOption = None,
+    language: Annotated[Language, typer.Option(help="Language of the equations.")] = Language.C,
+    simulator: Annotated[
+        bool, typer.Option("--simulator", help="A whole simulator for real time, in C.")
+    ] = False,
+    step: Annotated[
+        float | None, typer.Option(help="Step of the simulator, s (default 1e-3).")
+    ] = None,
+    integrator: Annotated[
+        str, typer.Option(help="Fixed-step method of the simulator.", metavar="NAME")
+    ] = "rk4",
+    formulation: Formulation = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the files (below out/<model>).")
+    ] = None,
+) -> None:
+    """Write the equations of a model, or a simulator of it, as source code.
+
+    The equations are functions of t, q, v, u and p: mass matrix, forces,
+    constraints and their Jacobians, one by one and together. A simulator is C99
+    without dependencies or allocation, with a Makefile and a program that times
+    it.
+
+    \b
+      biela export four_bar.toml --language matlab
+      biela export four_bar.toml --simulator --step 5e-4
+      make -C out/four_bar/simulator run
+    """
+    from biela.cli import exporting
+
+    exporting.export(
+        file,
+        model,
+        coordinates,
+        language.value,
+        simulator,
+        step,
+        integrator,
+        formulation or "multipliers",
+        out,
+    )
+
+
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Which; all if none is named.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Short bursts, smaller models.")] = False,
+    list_only: Annotated[bool, typer.Option("--list", help="Say what there is and stop.")] = False,
+) -> None:
+    """Measure against peers, in a checkout of the repository.
+
+    \b
+      biela bench --list
+      biela bench four_bars --quick
+    """
+    from biela.cli import benchmarking
+
+    end(benchmarking.bench(names or [], quick, list_only))
+
+
+def demo(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files.")] = Path(
+        "out/demo"
+    ),
+) -> None:
+    """Simulate a linkage: plots, a film, a page, and a simulator in C.
+
+    \b
+      biela demo
+      biela demo --out somewhere
+    """
+    from biela.cli.demo import demo as show
+
+    show(out)
+
+
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False,
+) -> None:
+    """Show where compiled code is kept on disk and how much there is of it."""
+    if clear:
+        typer.echo(f"removed {biela.code_cache.clear()} files")
+    files, size = biela.code_cache.contents()
+    typer.echo(f"{biela.code_cache.directory()}: {files} files, {size / 1e6:.1f} MB")

@@ -1,0 +1,127 @@
+"""The settings of a part, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.errors import ModelError
+from biela.model.element import nearest
+from biela.model.units import parameters_of
+from biela.model.values import Value
+
+if TYPE_CHECKING:
+    from biela.model.model import Model
+
+Floats = npt.NDArray[np.float64]
+#: A parameter of a part: one value for all instances, or a row with one for each.
+Setting: TypeAlias = Value | Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """A joint between a marker of an instance and one of the next.
+
+    ``name`` follows that of the later instance: "cell[1].between".
+    """
+
+    kind: str
+    i: str
+    j: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str = "between"
+
+
+def check_model(who: str, host: Model, model: Model) -> None:
+    if not hasattr(model, "bodies") or not hasattr(model, "parts"):
+        raise ModelError(f"{who}: a part is a model, not {model!r}")
+    pending: list[Model] = [model]
+    while pending:
+        one = pending.pop()
+        if one is host:
+            raise ModelError(f"{who}: a model cannot be a part of itself")
+        pending.extend(part.model for part in one.parts.values())
+    if model.plane is not None and model.plane != host.plane:
+        where = f"in the plane {host.plane}" if host.plane else "in space"
+        raise ModelError(
+            f"{who}: {model.name} moves in the plane {model.plane} and {host.name} {where}; "
+            f"give both the same plane"
+        )
+
+
+def needs_many(
+    count: int | None, shift: Sequence[Value], link: str | None, between: Sequence[Any]
+) -> str | None:
+    if count is not None:
+        return None
+    if link is not None:
+        return "link"
+    if len(between):
+        return "between"
+    plain = not isinstance(shift, str) and all(not isinstance(x, str) and x == 0 for x in shift)
+    return None if plain else "shift"
+
+
+def betweens(who: str, given: Sequence[Any]) -> tuple[Between, ...]:
+    """The joints between instances, each with a name of its own."""
+    found: list[Between] = []
+    taken: set[str] = set()
+    entries = [given] if isinstance(given, Between) or _is_one(given) else list(given)
+    for entry in entries:
+        if isinstance(entry, Between):
+            made = entry
+        elif isinstance(entry, tuple | list) and len(entry) in (3, 4):
+            settings = dict(entry[3]) if len(entry) == 4 else {}
+            named = settings.pop("name", "between")
+            made = Between(str(entry[0]), str(entry[1]), str(entry[2]), settings, named)
+        else:
+            raise ModelError(
+                f"{who}: a joint between instances is (kind, marker of one, marker of the next, "
+                f"settings), not {entry!r}"
+            )
+        name, k = made.name, 1
+        while name in taken:
+            k += 1
+            name = f"{made.name}_{k}"
+        taken.add(name)
+        found.append(replace(made, name=name))
+    return tuple(found)
+
+
+def _is_one(given: Any) -> bool:
+    return isinstance(given, tuple | list) and len(given) > 0 and isinstance(given[0], str)
+
+
+def settings_of(
+    who: str,
+    host: Model,
+    model: Model,
+    known: Mapping[str, float],
+    count: int | None,
+    given: Mapping[str, Any],
+) -> dict[str, Setting]:
+    found: dict[str, Setting] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise ModelError(f"{who}: {model.name} has no parameter {name!r}{nearest(name, known)}")
+        if isinstance(value, str) and parameters_of(value, host.parameters):
+            host.number(value)
+            found[name] = value
+        elif isinstance(value, str | int | float | np.number):
+            found[name] = host.number(value if isinstance(value, str) else float(value))
+        else:
+            if len(value) != (1 if count is None else count):
+                raise ModelError(
+                    f"{who}: parameter {name} has {len(value)} values for {count or 1} instances"
+                )
+            texts = not isinstance(value, np.ndarray) and any(isinstance(x, str) for x in value)
+            row = np.array([host.number(x) for x in value] if texts else value, dtype=float)
+            if row.ndim != 1 or not np.isfinite(row).all():
+                raise ModelError(f"{who}: the values of parameter {name} are not finite numbers")
+            row.setflags(write=False)
+            found[name] = row
+    return found
