@@ -44,5 +44,6 @@ BENCHMARKS = {
         "andrews",
         "first_answer",
         "realtime",
+        "model_arrays",
     )
 }

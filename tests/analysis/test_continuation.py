@@ -12,6 +12,8 @@ from biela.analysis.continuation import continuation
 from biela.analysis.dead_points import DeadPoints
 from biela.analysis.driving import driven
 from biela.analysis.kinematics import kinematics
+from biela.analysis.position_method import PositionMethod
+from biela.equations import formulate
 from biela.errors import ModelError, UnknownNameError
 from examples.mechanisms.four_bars import four_bars
 from examples.mechanisms.slider_crank import RADIUS, ROD, slider_crank
@@ -156,6 +158,29 @@ def test_a_four_bar_in_quaternions_follows_the_same_curve() -> None:
     assert curve.closed and any(name == "e1_3" for name, _ in curve.dead_points)
 
 
+@pytest.mark.parametrize("coordinates", ["joint", "reference", "euler"])
+def test_bodies_and_joints_give_the_same_curve_in_all_coordinates(coordinates: str) -> None:
+    m = bl.Model("slider_crank")
+    crank = m.body("crank", mass=1.0, inertia=0.1)
+    rod = m.body("rod", mass=1.0, inertia=0.1)
+    piston = m.body("piston", mass=1.0, inertia=0.1, position=(RADIUS + ROD, 0, 0))
+    m.joint("revolute", "A", m.ground, crank, axis="z")
+    m.joint("revolute", "B", crank.at(RADIUS, 0, 0), rod, axis="z")
+    m.joint("revolute", "C", rod.at(ROD, 0, 0), piston, axis="z")
+    m.joint("prismatic", "slide", m.ground, piston, axis="x")
+    system = formulate(m, coordinates)
+    curve = continuation(system, step=0.15)
+    assert curve.closed
+    crank_frame, piston_frame = (system.frames.index(name) for name in ("crank", "piston"))
+    poses = np.array([system.evaluate("poses", q) for q in curve.q])
+    cosine, sine = poses[:, crank_frame, 3], poses[:, crank_frame, 6]
+    theta = np.unwrap(np.arctan2(sine, cosine))
+    # Euler parameters that the system does not name as such are the same after two turns only
+    turns = 2 if coordinates == "euler" and not system.quaternions else 1
+    assert abs(theta[-1] - theta[0]) == pytest.approx(turns * TURN, abs=1e-9)
+    assert np.abs(poses[:, piston_frame, 0] - slider(theta)).max() < 1e-10
+
+
 def test_questions_without_an_answer_are_refused(crank: bl.System) -> None:
     two = bl.SymbolicSystem("free")
     two.coordinates("x y")
@@ -198,14 +223,39 @@ def test_a_step_across_a_dead_point_follows_the_curve(crank: bl.System) -> None:
     law = f"{RADIUS}*cos{angle} + sqrt({ROD**2} - {RADIUS**2}*sin{angle}**2)"
     system = driven(crank, {"x": law})
     p = system.parameters
-    before = kinematics(system, 0.01, step=0.01, q={"theta": 2.9})
-    x = np.concatenate([before.q[0], before.v[0], before.a[0]])
+    start = kinematics(system, 0.01, step=0.01, q={"theta": 2.9})
     # θ = π is passed at t = 0.0385
-    after = DeadPoints(system, p, system.inputs, 1e-10).across(0.0, x, 0.08)
+    after = DeadPoints(system, p, system.inputs, 1e-10).across(0.0, start.q[0], 0.08, start.v[0])
     assert after is not None
-    assert after[0] == pytest.approx(2.9 + TURN * 0.08, abs=1e-9)
+    assert after[0][0] == pytest.approx(2.9 + TURN * 0.08, abs=1e-9)
+    assert after[1][0] == pytest.approx(TURN, abs=1e-8)
     # beyond the reach of x time does not go on
     far = driven(crank, {"x": "0.38 + 0.05*t"})
     start = kinematics(far, 0.01, step=0.01, q={"theta": -0.5})
-    x = np.concatenate([start.q[0], start.v[0], start.a[0]])
-    assert DeadPoints(far, p, far.inputs, 1e-10).across(0.0, x, 0.5) is None
+    ended = DeadPoints(far, p, far.inputs, 1e-10).across(0.0, start.q[0], 0.5, start.v[0])
+    assert ended is None
+
+
+@pytest.mark.parametrize("instants", [8, 100, 400])
+@pytest.mark.parametrize("predictor", [0, 2])
+def test_a_drive_of_the_cosine_turns_the_crank_on_whatever_the_steps(
+    instants: int, predictor: int
+) -> None:
+    # singular at θ = π and 2π, which are instants of 8 and of 400; the published runs leapt to
+    # the other branch with 8 and lost the acceleration with 400
+    s = slider_crank()
+    s.output("cosine", bl.cos(s.q[0]))
+    found = kinematics(
+        s, 1.0, step=1 / instants, drives={"cosine": "cos(pi/4 + 2*pi*t)"}, q={"theta": 0.7},
+        parameters={"r": 2.0, "l": 3.5}, through_dead_points=True,
+        method=PositionMethod(predictor=predictor),
+    )  # fmt: skip
+    theta = math.pi / 4 + TURN * found.t
+    s, c = np.sin(theta), np.cos(theta)
+    R = np.sqrt(3.5**2 - 4 * s**2)
+    # cos θ within the residual of 1e-13 leaves θ = π known to its root, 4.5e-7
+    assert np.abs(found["theta"] - theta).max() < 5e-7
+    assert np.abs(found["x"] - (2 * c + R)).max() < 1e-11
+    assert np.abs(found["dx"] - TURN * (-2 * s - 4 * s * c / R)).max() < 1e-6
+    a = TURN**2 * (-2 * c - 4 * (c**2 - s**2) / R - 16 * s**2 * c**2 / R**3)
+    assert np.abs(found["ddx"] - a).max() < 1e-5

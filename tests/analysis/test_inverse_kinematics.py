@@ -263,6 +263,31 @@ def test_a_five_bar_linkage_holds_its_loop_and_has_the_crank_angles_of_two_circl
     assert min(np.abs(turned(solution.q[2:], q)).max() for q in right) < 1e-10
 
 
+@pytest.mark.parametrize("twice", [False, True])
+def test_the_tip_of_a_five_bar_linkage_goes_to_the_nearest_place_two_rings_share(twice):
+    ik = InverseKinematics(five_bar(twice), PointTarget("tip"))
+    places = np.random.default_rng(0).uniform(-2.2, 2.2, (400, 2))
+
+    def shared(p, slack=0.0):
+        d = np.array([np.hypot(p[:, 0] - x, p[:, 1]) for x in (-0.3, 0.3)])
+        return ((d > 0.2 - slack) & (d < 1.4 + slack)).all(axis=0)
+
+    reachable = shared(places)
+    found = ik.batch(np.column_stack([places, np.zeros(400)]), progress=False)
+    assert np.array_equal(found.converged, reachable)
+    assert found.constraint_error.max() < 1e-10
+    angle = np.linspace(0, 2 * np.pi, 20001)
+    circle = np.array([np.cos(angle), np.sin(angle)]).T
+    rim = np.vstack([r * circle + (x, 0.0) for r in (0.2, 1.4) for x in (-0.3, 0.3)])
+    rim = rim[shared(rim, 1e-12)]
+    spacing = 1.4 * angle[1]
+    for place, error in zip(
+        places[~reachable], found.error["point of tip"][~reachable], strict=True
+    ):
+        nearest = np.hypot(*(rim - place).T).min()
+        assert nearest - spacing < error < nearest + 1e-7
+
+
 def test_a_driver_is_taken_at_the_time_given():
     ik = InverseKinematics(five_bar(driven=True), CoordinateTarget("a1"))
     for t in (0.4, 1.5):

@@ -14,8 +14,9 @@ from biela.analysis.kinematics import kinematics
 from biela.analysis.position_method import PositionMethod
 from biela.analysis.positioning import Positioning, engine
 from biela.analysis.unrolled_positions import UnrolledPositions
-from biela.errors import ModelError, SimulationError
+from biela.errors import ModelError, SimulationError, SingularityError
 from biela.solvers.newton import CONVERGED
+from examples.mechanisms.double_parallelogram import double_parallelogram
 from examples.mechanisms.four_bars import four_bars
 from examples.mechanisms.slider_crank import RADIUS, ROD, slider_crank
 from tests.analysis.chain_of_bodies import chain, folded
@@ -236,3 +237,35 @@ def test_a_freedom_is_named_in_a_mechanism_with_redundant_constraints_too() -> N
     loop = chain(3, [], [("J4", 3, (1.0, 0.0, 0.0), 0, (1.3, 0.4, 0.0))])
     with pytest.raises(ModelError, match=r"1 degree of freedom is not driven.*w\d_2"):
         kinematics(loop, 1.0, q=folded([0.9, -0.2, -1.5]))
+    # as many constraints as velocities, but one of them too many
+    with pytest.raises(ModelError, match=r"1 degree of freedom is not driven.*theta"):
+        kinematics(double_parallelogram(), 1.0)
+
+
+def test_a_start_in_a_singular_position_is_no_lack_of_drives() -> None:
+    with pytest.raises(SingularityError, match="the start at t = 0 s is a singular position"):
+        kinematics(
+            four_bars(1), 1.0, drives={"theta0": "pi + t"},
+            q={"theta0": math.pi, "theta1": math.pi, "phi1": 0.0},
+        )  # fmt: skip
+
+
+def test_a_rod_that_is_too_short_locks_up_with_a_diagnosis() -> None:
+    # the crank pin is at most √(0.1² + 0.12²) + 0.08 = 0.2362 m from the line of the slider
+    s = bl.SymbolicSystem("spatial")
+    theta, x = s.coordinates("theta x")
+    (rod,) = s.parameters(rod=0.24)
+    crank = s.base.rotated("crank", "x", theta)
+    centre = s.origin.offset("centre", s.base.vector(0, 0.1, 0.12))
+    pin = centre.offset("pin", crank.vector(0, 0, 0.08))
+    end = s.origin.offset("end", s.base.vector(x, 0, 0))
+    s.solid("slider", at=end, base=s.base, mass=1.0)
+    s.solid("crank", at=pin, base=crank, mass=1.0)
+    s.constrain(s.position(pin, end).norm2() - rod**2, name="rod")
+    s.start(x=0.2)
+    model, drives = s.equations(), {"theta": "2*pi*t"}
+    assert len(kinematics(model, 1.0, drives=drives)) == 101
+    with pytest.raises(SimulationError, match=r"cannot reach at t = 0\.88 s.*rod, drive") as caught:
+        kinematics(model, 1.0, drives=drives, parameters={"rod": 0.236})
+    kept = caught.value.results
+    assert kept.t[-1] == pytest.approx(0.87) and kept["x"].min() > 0

@@ -9,6 +9,7 @@ import pytest
 import biela as bl
 from biela.analysis.driving import driven
 from biela.analysis.mobility import JointCount, mobility
+from biela.equations import formulate
 from examples.mechanisms.double_parallelogram import double_parallelogram
 from examples.mechanisms.four_bars import four_bars
 from examples.mechanisms.slider_crank import slider_crank
@@ -108,3 +109,38 @@ def test_the_report_is_a_table() -> None:
     ]
     with pytest.raises(bl.errors.ModelError, match="no coordinate"):
         mobility(slider_crank(), {"angle": 1.0})
+
+
+# --- bodies and joints ----------------------------------------------------------------------------
+
+
+def described(drive: bool = False) -> bl.Model:
+    """The slider-crank of Table 3.1 of the source: four spatial joints, planar motion."""
+    m = bl.Model("slider_crank")
+    crank = m.body("crank", mass=1.0, inertia=0.1)
+    rod = m.body("rod", mass=1.0, inertia=0.1)
+    slider = m.body("slider", mass=1.0, inertia=0.1, position=(5.5, 0, 0))
+    m.joint("revolute", "A", m.ground, crank, axis="z")
+    m.joint("revolute", "B", crank.at(2.0, 0, 0), rod, axis="z")
+    m.joint("revolute", "C", rod.at(3.5, 0, 0), slider, axis="z")
+    m.joint("prismatic", "slide", m.ground, slider, axis="x")
+    if drive:
+        m.driver("rotary", "motor", coordinate="A", law="pi/4 + 2*pi*t")
+    return m
+
+
+@pytest.mark.parametrize("coordinates", ["reference", "euler"])
+def test_the_published_model_has_its_published_count_in_body_coordinates(coordinates: str) -> None:
+    found = mobility(formulate(described(), coordinates))
+    assert (found.by_count, found.by_rank) == (-2, 1)
+    assert len(found.redundant) == 3 and not found.inconsistent
+    # the last joint of the loop has the out-of-plane conditions that the others fulfil
+    assert {name.split(".")[0] for name in found.redundant} == {"slide"}
+    joints = {joint.name: (joint.rows, joint.independent) for joint in found.joints}
+    assert joints["A"] == joints["B"] == joints["C"] == (5, 5) and joints["slide"] == (5, 2)
+
+
+def test_a_driver_of_the_model_is_looked_at_last_too() -> None:
+    found = mobility(formulate(described(drive=True), "reference"))
+    assert (found.by_count, found.by_rank) == (-3, 0)
+    assert found.joints[-1] == JointCount("motor", 1, 1) and len(set(found.ranks)) == 1

@@ -10,6 +10,7 @@ import pytest
 import biela as bl
 from biela.analysis.cost import cost, operations
 from biela.analysis.precision import precision
+from biela.analysis.precision_report import Precision
 from biela.errors import AssemblyError, ModelError
 from examples.mechanisms.slider_crank import RADIUS, ROD, slider_crank
 
@@ -21,7 +22,7 @@ def crank() -> bl.System:
     return slider_crank().equations().system
 
 
-def report(crank: bl.System, **more: object) -> bl.analysis.precision.Precision:
+def report(crank: bl.System, **more: object) -> Precision:
     return precision(crank, drives={"theta": "1 + 5*t"}, t=0.3, **more)
 
 

@@ -118,7 +118,7 @@ def test_outputs_functions_and_limits_can_be_objectives(arm: bl.System) -> None:
 
 
 def test_bad_objectives_are_refused(arm: bl.System) -> None:
-    with pytest.raises(ModelError, match="no output height.*manipulability.*bend"):
+    with pytest.raises(ModelError, match=r"no output height.*manipulability.*bend"):
         run(arm, "height")
     with pytest.raises(ModelError, match="no coordinate has limits"):
         run(arm, "limits")

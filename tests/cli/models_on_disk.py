@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+THESIS = Path(__file__).parents[1] / "data" / "seed2" / "slider_crank"
+
 PENDULUM = """\
 import biela as bl
 
@@ -37,4 +41,106 @@ s.constrain(a - b, name="glued")
 s.constrain(2 * a - 2 * b, name="again")
 s.output("x", s.position(s.origin, ends[0]).x)
 s.start(a=0.2, b=0.2)
+"""
+
+BODIES = """\
+import biela as bl
+m = bl.Model("swing")
+rod = m.body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))
+m.joint("revolute", "pivot", m.ground, rod, axis="y", start="20 deg")
+"""
+
+#: Example 1 of the thesis: x of the slider is r cos θ + √(l² - r² sin² θ), θ = π/4 + 2π t.
+SLIDER_CRANK = """\
+name = "slider-crank"
+plane = "xy"
+gravity = [0, 0, 0]
+
+[parameters]
+r = "2 m"
+l = 3.5
+
+[bodies.crank]
+mass = 1.0
+inertia = 0.1
+[bodies.rod]
+mass = 1.0
+inertia = 0.1
+position = [1.4, 1.4, 0]
+orientation = {z = ["-24 deg"]}
+[bodies.slider]
+mass = 1.0
+inertia = 0.1
+position = [4.6, 0, 0]
+
+[joints.A]
+kind = "revolute"
+i = "ground"
+j = "crank"
+start = "45 deg"
+[joints.B]
+kind = "revolute"
+i = {body = "crank", position = ["r", 0, 0]}
+j = "rod"
+[joints.C]
+kind = "revolute"
+i = {body = "rod", position = ["l", 0, 0]}
+j = "slider"
+[joints.slide]
+kind = "prismatic"
+i = {body = "ground", axis = "x"}
+j = {body = "slider", axis = "x"}
+
+[drivers.motor]
+kind = "rotary"
+coordinate = "A"
+law = "pi/4 + 2*pi*t"
+
+[run]
+duration = "0.5 s"
+step = "20 ms"
+"""
+
+#: An arm that a motor turns at a constant speed ω = π: torque m g l cos θ, θ = π t.
+ARM = """\
+name = "arm"
+plane = "xz"
+
+[bodies.arm]
+mass = 2.0
+com = [0.5, 0, 0]
+
+[joints.pivot]
+kind = "revolute"
+i = "ground"
+j = "arm"
+axis = "-y"
+
+[drivers.motor]
+kind = "rotary"
+coordinate = "pivot.angle"
+law = "pi*t"
+
+[run]
+duration = 1
+step = 0.05
+"""
+
+#: Four bars of 1 m; the crank swings between its two dead points.
+PARALLELOGRAM = """\
+name = "parallelogram"
+plane = "xz"
+[bodies.left]
+[bodies.coupler]
+[bodies.right]
+[joints]
+A = { kind = "revolute", i = "ground", j = "left", axis = "-y", start = "90 deg" }
+B = { kind = "revolute", i = { body = "left", position = [1, 0, 0] }, j = "coupler", axis = "-y", start = "-90 deg" }
+C = { kind = "revolute", i = { body = "coupler", position = [1, 0, 0] }, j = { body = "right", position = [1, 0, 0] }, axis = "-y", start = "90 deg" }
+D = { kind = "revolute", i = { body = "ground", position = [1, 0, 0] }, j = "right", axis = "-y", start = "90 deg" }
+[drivers]
+motor = { kind = "rotary", coordinate = "A", law = "90 deg + 90 deg*sin(180 deg*t)" }
+[run]
+duration = 1
+step = 0.05
 """

@@ -10,19 +10,35 @@ import pytest
 from typer.testing import CliRunner
 
 import biela
+from biela.cli.app import DESCRIBE, MOVE, PROGRAM
 from biela.cli.benchmarking import checkout
 from biela.cli.main import app, main
 from biela.cli.values import assignments
 from biela.errors import ModelError
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "simulation.md"
-VERBS = ("run", "info", "export", "bench", "demo", "cache")
+VERBS = (
+    "new",
+    "joints",
+    "check",
+    "info",
+    "convert",
+    "kinematics",
+    "run",
+    "export",
+    "bench",
+    "demo",
+    "cache",
+)
 
 
 def test_without_a_command_the_help_is_shown(capsys):
     assert main([]) == 0
     text = capsys.readouterr().out
-    assert all(verb in text for verb in VERBS)
+    assert all(f" {verb} " in text for verb in VERBS)
+    groups = [text.index(title) for title in (DESCRIBE, MOVE, PROGRAM)]
+    assert groups == sorted(groups)
+    assert groups[0] < text.index(" check  ") < groups[1] < text.index(" run  ") < groups[2]
 
 
 def test_the_version_is_that_of_the_package(capsys):

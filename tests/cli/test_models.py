@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from biela.cli.models import model_in
+import biela as bl
+from biela.cli.models import bodies_in, folder_name, model_in, system_of
 from biela.errors import ModelError
-from tests.cli.models_on_disk import LOOP, PENDULUM
+from tests.cli.models_on_disk import BODIES, LOOP, PENDULUM, SLIDER_CRANK, THESIS
 
 
 def written(folder, text, name="swing.py"):
@@ -89,7 +90,7 @@ def test_a_file_that_is_not_there_a_folder_and_another_format_are_told_apart(tmp
         model_in(tmp_path / "absent.py")
     with pytest.raises(ModelError, match="is a folder"):
         model_in(tmp_path)
-    with pytest.raises(ModelError, match=r"should end in \.py"):
+    with pytest.raises(ModelError, match=r"should end in \.toml or \.py"):
         model_in(written(tmp_path, "{}", "model.json"))
 
 
@@ -111,3 +112,66 @@ def test_a_model_called_like_a_library_does_not_take_its_place(tmp_path):
 def test_what_belongs_to_a_program_is_not_run(tmp_path):
     text = LOOP + '\nif __name__ == "__main__":\n    raise RuntimeError\n'
     assert model_in(written(tmp_path, text)).name == "loop"
+
+
+# --- bodies and joints ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [BODIES, BODIES.replace("m = ", "other = ")])
+def test_a_model_of_bodies_may_stand_in_a_python_file(tmp_path, text):
+    model = model_in(written(tmp_path, text))
+    assert isinstance(model, bl.Model)
+    assert list(model.joints) == ["pivot"]
+
+
+def test_a_function_that_returns_a_model_of_bodies_is_called(tmp_path):
+    body = "".join(f"    {line}\n" for line in BODIES.splitlines()[1:])
+    text = f"import biela as bl\ndef anything() -> bl.Model:\n{body}    return m\n"
+    assert model_in(written(tmp_path, text)).name == "swing"
+
+
+def test_a_model_file_is_read(tmp_path):
+    model = bodies_in(written(tmp_path, SLIDER_CRANK, "crank.toml"))
+    assert list(model.joints) == ["A", "B", "C", "slide"]
+    with pytest.raises(ModelError, match="--model x is for Python files"):
+        model_in(tmp_path / "crank.toml", "x")
+
+
+def test_a_folder_of_text_files_is_a_model():
+    assert list(bodies_in(THESIS).bodies) == ["link2", "link3", "link4"]
+
+
+def test_a_mistake_in_a_model_file_comes_with_its_line(tmp_path):
+    text = SLIDER_CRANK.replace('kind = "prismatic"', 'kind = "prismatik"')
+    line = text[: text.index("prismatik")].count("\n") + 1
+    path = written(tmp_path, text, "crank.toml")
+    with pytest.raises(ModelError, match=rf"crank\.toml:{line}: .*did you mean 'prismatic'"):
+        model_in(path)
+
+
+def test_a_file_that_is_not_there_but_in_the_gallery_is_offered(tmp_path):
+    with pytest.raises(ModelError, match="biela new slider-crank writes one"):
+        model_in(tmp_path / "slider_crank.toml")
+
+
+def test_what_needs_bodies_refuses_symbols_and_the_other_way_round(tmp_path):
+    path = written(tmp_path, LOOP)
+    with pytest.raises(ModelError, match="is written in symbols"):
+        bodies_in(path)
+    with pytest.raises(ModelError, match="leave out --coordinates"):
+        system_of(model_in(path), "reference")
+
+
+def test_coordinates_are_chosen_on_the_command_line_or_in_the_file(tmp_path):
+    model = bodies_in(written(tmp_path, SLIDER_CRANK, "crank.toml"))
+    assert len(system_of(model).q) == 3
+    assert len(system_of(model, "reference").q) == 9
+    model.run["coordinates"] = "reference"
+    assert len(system_of(model).q) == 9
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [("slider-crank 2", "slider_crank_2"), ("4-bar", "model_4_bar")]
+)
+def test_the_folder_of_a_model_is_a_plain_name(name, folder):
+    assert folder_name(bl.Model(name)) == folder

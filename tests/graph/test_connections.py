@@ -14,10 +14,13 @@ from biela.graph import (
     blocks,
     breadth_first,
     bridges,
+    compiled_walks,
     components,
     loop_count,
     smallest_loops,
+    walks,
 )
+from biela.graph.connections import incidences
 
 Edges = tuple[np.ndarray, np.ndarray]
 graphs = st.tuples(st.integers(1, 9), st.integers(0, 14), st.integers(0, 2**32 - 1))
@@ -158,6 +161,18 @@ def test_a_loop_is_listed_in_the_order_of_a_walk() -> None:
     for loop in loops:
         for e, f in zip(loop, loop[1:] + loop[:1], strict=True):
             assert {a[e], b[e]} & {a[f], b[f]}
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(1, 60), st.integers(0, 90), st.integers(0, 2**32 - 1))
+def test_compiled_walks_go_the_same_way(n: int, count: int, seed: int) -> None:
+    lists = incidences(n, *random_edges(n, count, seed))
+    for plain, compiled in zip(
+        walks.breadth_first_walk(*lists), compiled_walks.breadth_first_walk(*lists), strict=True
+    ):
+        assert plain.tolist() == compiled.tolist()
+    plain, compiled = walks.block_walk(*lists, count), compiled_walks.block_walk(*lists, count)
+    assert plain.tolist() == compiled.tolist()
 
 
 def test_edges_to_nowhere_are_refused() -> None:

@@ -98,7 +98,8 @@ def assemble(
     if not signs and not near:
         if not hold:
             place, iterations = _near(system, guess, q, t, u, p)
-            return _described(ClosureEquations(system, t, u, p, q is None), place, iterations)
+            equations = ClosureEquations(system, t, u, p, conditions=False)
+            return _described(equations, place, iterations)
         return _assembled(system, guess, held, t, u, p, conditions=False)
     found = branches(
         system, guess, hold=hold, t=t, parameters=p, inputs=u, restarts=restarts, seed=seed

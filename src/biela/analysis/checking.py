@@ -24,6 +24,7 @@ from biela.analysis.smells import (
     parallel_joints,
     unit_smells,
 )
+from biela.analysis.topology_drawing import draw_topology
 from biela.equations import System
 from biela.equations.mechanism.tree import joint_tree, start_poses
 from biela.errors import BielaError
@@ -32,7 +33,7 @@ from biela.model.flattening import body_count
 from biela.model.planarity import Plane, plane_of_motion
 from biela.model.topology import Topology
 
-__all__ = ["CheckReport", "Finding", "Opening", "check"]
+__all__ = ["CheckReport", "Finding", "Opening", "check", "draw_topology"]
 
 #: Bodies up to which a model is looked at as a whole.
 _WHOLE: Final = 60
@@ -209,7 +210,9 @@ def _shape_findings(model: Model, topology: Topology) -> Iterator[Finding]:
             f"joint if it is to float",
         )
     if len(topology.floating):
-        yield Finding("warning", f"{_few(topology, topology.floating)} hang free by a free joint")
+        verb = "hangs" if len(topology.floating) == 1 else "hang"
+        who = _few(topology, topology.floating)
+        yield Finding("warning", f"{who} {verb} free by a free joint")
     for text in parallel_joints(model):
         yield Finding("note", text)
 

@@ -7,7 +7,6 @@ coordinate turns back and could not be driven any further, are ordinary points o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -16,65 +15,11 @@ from biela.analysis.arclength import WEAK, Place, Tracer
 from biela.analysis.assembly import initial_state
 from biela.analysis.driving import Law, driven
 from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.solution_curve import SolutionCurve, solution_curve
 from biela.equations import System
-from biela.errors import ModelError, SimulationError, UnknownNameError
+from biela.errors import ModelError, SimulationError
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class SolutionCurve:
-    """Positions along a curve.
-
-    Attributes:
-        names: Of the coordinates, then of the outputs.
-        length: Of the curve from the start on, (k,).
-        t: Time, which only changes where it is free, (k,).
-        q: Positions, (k, nq).
-        tangents: Displacements for a unit of the length, (k, nv).
-        y: Outputs, (k, ny).
-        stopped: Why it ends: "closed", "limit of …" or "steps".
-        dead_points: For each coordinate that turns back, its name and where (by length).
-        bifurcations: Where other curves cross (by length).
-    """
-
-    names: tuple[str, ...]
-    length: Floats
-    t: Floats
-    q: Floats
-    tangents: Floats
-    y: Floats
-    stopped: str
-    dead_points: tuple[tuple[str, float], ...] = field(default=())
-    bifurcations: tuple[float, ...] = field(default=())
-
-    @property
-    def closed(self) -> bool:
-        """Whether the curve returned to its start."""
-        return self.stopped == "closed"
-
-    def __len__(self) -> int:
-        return len(self.length)
-
-    def __getitem__(self, name: str) -> Floats:
-        """A coordinate or an output along the curve.
-
-        Raises:
-            UnknownNameError: Nothing is called so.
-        """
-        if name not in self.names:
-            raise UnknownNameError(f"the curve has no {name}; it has {', '.join(self.names)}")
-        k, nq = self.names.index(name), self.q.shape[1]
-        return np.asarray(self.q[:, k] if k < nq else self.y[:, k - nq])
-
-    def __str__(self) -> str:
-        """Return the figures of the curve."""
-        lines = [
-            f"{len(self)} positions over a length of {self.length[-1]:.6g}, stopped: {self.stopped}"
-        ]
-        lines += [f"{name} turns back at {at:.6g}" for name, at in self.dead_points]
-        lines += [f"another curve crosses at {at:.6g}" for at in self.bifurcations]
-        return "\n".join(lines)
 
 
 def continuation(
@@ -133,7 +78,7 @@ def continuation(
     bounds = _bounds(system, limits or {})
     first = Place(t, place, _first_tangent(tracer, t, place, direction))
     places, lengths, stopped = _followed(tracer, first, step, steps, bounds)
-    return _curve(tracer, places, lengths, stopped)
+    return solution_curve(tracer, places, lengths, stopped)
 
 
 # --- the start ------------------------------------------------------------------------------------
@@ -245,7 +190,7 @@ def _followed(
         here = places[-1]
         found = tracer.advance(here, length, step)
         if found is None:
-            curve = _curve(tracer, places, lengths, "lost")
+            curve = solution_curve(tracer, places, lengths, "lost")
             raise SimulationError(
                 f"{tracer.system.name}: the curve cannot be followed beyond a length of "
                 f"{lengths[-1]:.6g}; take a smaller step. The curve until then is in the attribute "
@@ -279,12 +224,15 @@ def _closing(tracer: Tracer, first: Place, here: Place, after: Place, taken: flo
     system = tracer.system
     turns = np.array([e.unit == "rad" for e in system.q])
     start[turns] += 2 * np.pi * np.round((here.q[turns] - start[turns]) / (2 * np.pi))
-    for k in getattr(system, "quaternions", ()):
+    signs = np.ones(len(start))  # four Euler parameters and their negatives are one orientation
+    for k in system.quaternions:
         four = slice(k, k + 4)
-        start[four] *= np.sign(start[four] @ here.q[four]) or 1.0
+        signs[four] = np.sign(start[four] @ here.q[four]) or 1.0
+    start *= signs
+    rates = [_unit(tracer.instant(x.t).N(x.q) @ x.tangent[: len(system.v)]) for x in (first, here)]
     span = float(np.linalg.norm(after.q - here.q))
     before, behind = (float(np.linalg.norm(x.q - start)) for x in (here, after))
-    if max(before, behind) > 1.05 * span or first.tangent @ here.tangent < 0.5:
+    if max(before, behind) > 1.05 * span or (signs * rates[0]) @ rates[1] < 0.5:
         return None
     if np.abs(tracer.residual(first.t, start)).max(initial=0.0) > 100 * tracer.tolerance:
         return None  # a turn more is not the same position
@@ -294,7 +242,11 @@ def _closing(tracer: Tracer, first: Place, here: Place, after: Place, taken: flo
     across = gap - (gap @ chord) * chord
     if np.linalg.norm(across) > 0.1 * taken:
         return None
-    return Place(first.t, start, first.tangent)
+    return Place(first.t, start, tracer.tangent(first.t, start, here.tangent))
+
+
+def _unit(x: Floats) -> Floats:
+    return np.asarray(x / max(float(np.linalg.norm(x)), 1e-300))
 
 
 def _at_limit(tracer: Tracer, here: Place, after: Place, k: int, bound: Floats) -> Place | None:
@@ -313,54 +265,3 @@ def _at_limit(tracer: Tracer, here: Place, after: Place, k: int, bound: Floats) 
         J = np.vstack([tracer.rows(t, q), row])
         t, q = tracer.moved(t, q, -np.linalg.lstsq(J, residual, rcond=WEAK)[0])
     return None
-
-
-# --- what was found -------------------------------------------------------------------------------
-
-
-def _curve(
-    tracer: Tracer, places: list[Place], lengths: list[float], stopped: str
-) -> SolutionCurve:
-    system = tracer.system
-    nv = len(system.v)
-    length = np.array(lengths)
-    q = np.array([x.q for x in places])
-    y = np.zeros((len(places), len(system.y)))
-    if "outputs" in system:
-        for k, x in enumerate(places):
-            y[k] = np.atleast_1d(tracer.instant(x.t)("outputs", x.q))
-    rates = np.array([tracer.instant(x.t).N(x.q) @ x.tangent[:nv] for x in places])
-    dead = []
-    for i, entry in enumerate(system.q):
-        column = np.where(np.abs(rates[:, i]) > 1e-9, rates[:, i], 0.0)
-        for k in np.flatnonzero(column[1:] * column[:-1] < 0):
-            part = column[k] / (column[k] - column[k + 1])
-            dead.append((entry.name, float(length[k] + part * (length[k + 1] - length[k]))))
-        for k in np.flatnonzero(column[1:-1] == 0) + 1:
-            if column[k - 1] * column[k + 1] < 0:
-                dead.append((entry.name, float(length[k])))
-    return SolutionCurve(
-        tuple(e.name for e in (*system.q, *system.y)),
-        length,
-        np.array([x.t for x in places]),
-        q,
-        np.array([x.tangent[:nv] for x in places]),
-        y,
-        stopped,
-        tuple(sorted(dead, key=lambda pair: pair[1])),
-        _crossings(tracer, places, length),
-    )
-
-
-def _crossings(tracer: Tracer, places: list[Place], length: Floats) -> tuple[float, ...]:
-    """Where the determinant of J with the tangent changes its sign: other curves cross there."""
-    if tracer.system.geometric != tracer.size - 1:
-        return ()
-    determinants = np.array(
-        [np.linalg.det(np.vstack([tracer.rows(x.t, x.q), x.tangent])) for x in places]
-    )
-    found = []
-    for k in np.flatnonzero(determinants[1:] * determinants[:-1] < 0):
-        part = determinants[k] / (determinants[k] - determinants[k + 1])
-        found.append(float(length[k] + part * (length[k + 1] - length[k])))
-    return tuple(found)

@@ -6,8 +6,8 @@ need) and a (additions, subtractions); functions such as sines are counted apart
 
     prediction + k (Φ, Φ_v, elimination, solve) + (Φ_v, β, γ, elimination, four solves)
 
-with k iterations, where the elimination is that of [1 Φ_vᵀ; Φ_v 0] in sparse form.  The fused code of
-small mechanisms shares what these have in common and needs less.
+with k iterations, where the elimination is that of [1 Φ_vᵀ; Φ_v 0] in sparse form.  The fused code
+of small mechanisms shares what these have in common and needs less.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from biela.analysis.driving import Law, driven
+from biela.analysis.iterated_positions import fill_of_columns
 from biela.analysis.kinematics import kinematics
 from biela.analysis.position_method import PositionMethod
 from biela.analysis.preparation import Model, Values, as_system
@@ -28,7 +27,6 @@ from biela.atoms import opcodes as op
 from biela.code import Function
 from biela.equations import System
 from biela.errors import ModelError
-from biela.graph import adjacency, elimination_tree, factor_pattern, minimum_degree, renumbered
 from biela.results import RunStatistics
 
 _PRODUCTS: Final = (op.MUL, op.DIV)
@@ -186,15 +184,9 @@ def _squarings(n: int) -> set[int]:
 
 def _linear(system: System) -> tuple[tuple[int, int], tuple[int, int]]:
     """Multiplications and additions of the sparse elimination, and of one solve with it."""
-    rows = system["Phi_v"].expressions()
-    n, m = len(system.v), len(system.multipliers)
-    places = np.array(
-        [(n + i, j) for i, row in enumerate(rows) for j, e in enumerate(row) if e.ref]
-    ).reshape(-1, 2)
-    graph = adjacency(n + m, places[:, 0], places[:, 1])
-    new = renumbered(graph, minimum_degree(graph, range(n, n + m)))
-    below = np.diff(factor_pattern(new, elimination_tree(new)).start)
+    below = fill_of_columns(system)
+    size = len(below)
     updates = int((below * (below + 1) // 2).sum())
     fill = int(below.sum())
     # a reciprocal and c products for each column, and the lower triangle of its outer product
-    return (updates + fill + n + m, updates), (2 * fill + n + m, 2 * fill)
+    return (updates + fill + size, updates), (2 * fill + size, 2 * fill)

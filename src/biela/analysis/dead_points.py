@@ -37,10 +37,15 @@ class DeadPoints:
         self._tracer = Tracer(system, u, p, timed=True)
         self.nq, self.nv = len(system.q), len(system.v)
 
-    def across(self, t: float, x: Floats, h: float) -> Floats | None:
-        """The state a step of h later; None if time does not go on along the curve."""
-        nq, nv = self.nq, self.nv
-        place = Place(t, x[:nq], _unit(x[nq : nq + nv]))
+    def across(self, t: float, q: Floats, h: float, v: Floats) -> tuple[Floats, Floats] | None:
+        """Position and velocity a step of h later; None if time does not go on along the curve.
+
+        ``v`` is the velocity that it came with, which tells the direction where curves cross.
+        """
+        nv = self.nv
+        place = Place(t, q, self._tracer.tangent(t, q, _unit(v)))
+        if not place.tangent[-1] > 1e-9:
+            return None
         most = h / float(place.tangent[-1])
         length = most
         before = place
@@ -53,10 +58,12 @@ class DeadPoints:
                 break
         else:
             return None
-        part = (t + h - before.t) / (place.t - before.t)
-        v = before.tangent[:nv] / before.tangent[-1]
-        q = self._at(t + h, self._moved(before, part * (place.t - before.t) * v))
-        return None if q is None else np.concatenate([q, v, np.zeros(nv)])
+        way = before.tangent[:nv] / before.tangent[-1]
+        end = self._at(t + h, self._moved(before, (t + h - before.t) * way))
+        if end is None:
+            return None
+        tangent = self._tracer.tangent(t + h, end, before.tangent)
+        return end, tangent[:nv] / tangent[-1]
 
     def repaired(self, times: Floats, states: Floats, rows: Floats) -> Floats:
         """The states with the velocities and accelerations of poor instants from around them."""
@@ -108,7 +115,7 @@ class DeadPoints:
         instant = self._tracer.instant(t)
         rows = instant.Phi_v(place)
         v, _, rank, s = np.linalg.lstsq(rows, instant.beta(place), rcond=1e-12)
-        return v, float(s[min(rows.shape) - 1]) if rank else 0.0
+        return np.asarray(v, dtype=float), float(s[min(rows.shape) - 1]) if rank else 0.0
 
     def _moved(self, place: Place, delta: Floats) -> Floats:
         return self._tracer.instant(place.t).moved(place.q, delta)

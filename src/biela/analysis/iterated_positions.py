@@ -112,24 +112,27 @@ def _kernels(system: System) -> tuple[dict[str, Function], tuple[list[int], list
     return functions, ([i for i, _ in places], [j for _, j in places])
 
 
+def fill_of_columns(system: System) -> npt.NDArray[np.int64]:
+    """Entries below the diagonal in each column of L, in the elimination of [1 Φ_vᵀ; Φ_v 0]."""
+    rows = system["Phi_v"].expressions()
+    n, m = len(system.v), len(system.multipliers)
+    places = np.array(
+        [(n + i, j) for i, row in enumerate(rows) for j, e in enumerate(row) if e.ref], dtype=int
+    ).reshape(-1, 2)
+    graph = adjacency(n + m, places[:, 0], places[:, 1])
+    new = renumbered(graph, minimum_degree(graph, range(n, n + m)))
+    return np.diff(factor_pattern(new, elimination_tree(new)).start)
+
+
 def unrolled_operations(system: System) -> int:
     """About how many operations the unrolled kernels of a step have.
 
-    Two eliminations of [1 Φ_vᵀ; Φ_v 0], each with one or two solves, and the equations themselves.
+    Two eliminations, each with one or two solves, and the equations themselves.
     """
-    function = system["Phi_v"]
-    rows = function.expressions()
-    n, m = len(system.v), len(system.multipliers)
-    places = np.array(
-        [(n + i, j) for i, row in enumerate(rows) for j, e in enumerate(row) if e.ref]
-    )
-    if not len(places):
+    if not system.multipliers:
         return 0
-    graph = adjacency(n + m, places[:, 0], places[:, 1])
-    order = minimum_degree(graph, range(n, n + m))
-    new = renumbered(graph, order)
-    counts = np.diff(factor_pattern(new, elimination_tree(new)).start)
-    elimination = int((counts * (counts + 3)).sum())
-    solve = 4 * int(counts.sum()) + n + m
+    below = fill_of_columns(system)
+    elimination = int((below * (below + 3)).sum())
+    solve = 4 * int(below.sum()) + len(below)
     equations = sum(len(system[name].schedule.operations) for name in ("Phi", "Phi_v", "gamma"))
     return 2 * elimination + 3 * solve + 2 * equations

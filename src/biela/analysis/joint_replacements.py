@@ -12,6 +12,7 @@ from biela.errors import BielaError
 from biela.model import Model
 from biela.model.element import Element
 from biela.model.joints import Joint
+from biela.model.planarity import Plane
 from biela.model.topology import Topology
 
 __all__ = ["coordinates_of", "joint_of", "replacements", "uses"]
@@ -58,7 +59,7 @@ def replacements(model: Model, rank: Mobility, plane: Plane | None) -> tuple[str
                 continue
             fewer = len(rank.redundant) - len(found.redundant)
             if found.by_rank == rank.by_rank and fewer == excess:
-                swaps.append(f"{one.name} ({one.kind}) by a {kind.replace('_', ' ')} joint")
+                swaps.append(f"{one.name} ({one.kind}) by a joint {kind}")
                 model, rank = trial, found
                 break
         else:

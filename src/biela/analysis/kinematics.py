@@ -14,7 +14,7 @@ step (Plaza 2015, §2.2.4, figs 2.1 to 2.3).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -177,7 +177,7 @@ def _check_driven(
     here = motions(rows(q))
     if not here.mobility:
         return
-    left = _left_free(instant, q, rows, here)
+    left = _left_free(instant, q, picked, here)
     if left:
         R = here.R
         order = np.argsort(-np.linalg.norm(R, axis=1))[: max(left, 3)]
@@ -195,23 +195,24 @@ def _check_driven(
     )
 
 
-def _left_free(instant: Instant, q: Floats, rows: Callable[[Floats], Floats], here: Motions) -> int:
+def _left_free(instant: Instant, q: Floats, picked: Floats, here: Motions) -> int:
     """Freedoms that are left near a position with freedoms: none, if it is only singular."""
-    n = len(instant.system.v)
+    system, n = instant.system, len(instant.system.v)
     random = np.random.default_rng(0)
-    if len(rows(q)) <= n:
-        return motions(rows(instant.moved(q, 1e-3 * random.uniform(-1, 1, n)))).mobility
-    # beside the constraints redundant rows seem to be independent: along them, where that is
-    # possible; at a singular position a displacement leads nowhere, and is undone
+    few = n - len(system.multipliers) - len(picked)
+    if few > 0:
+        return few
+    # a little later and along the constraints, beside which redundant rows seem to be independent;
+    # at a singular position a displacement leads nowhere, and is undone
+    later = Instant(system, instant.t + 1e-3, instant.u, instant.p)
     found = []
     for _ in range(6):
         delta = here.R @ random.normal(size=here.mobility)
-        delta *= 1e-2 / np.linalg.norm(delta)
-        place = instant.assembled(instant.moved(q, delta))
-        if place is not None and np.linalg.norm(place - q) > 0.3 * np.linalg.norm(
-            instant.moved(q, delta) - q
-        ):
-            found.append(motions(rows(place)).mobility)
+        displaced = later.moved(q, 1e-2 * delta / np.linalg.norm(delta))
+        place = later.assembled(displaced)
+        if place is None or np.linalg.norm(place - q) < 0.3 * np.linalg.norm(displaced - q):
+            continue
+        found.append(motions(np.concatenate([later.Phi_v(place), picked])).mobility)
     return min(found, default=0)
 
 

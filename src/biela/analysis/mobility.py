@@ -20,9 +20,8 @@ import numpy.typing as npt
 from biela.analysis.closure import dependent_rows
 from biela.analysis.instant import Instant, motions, unit_rows
 from biela.analysis.preparation import Model, Values, as_system, values
-from biela.analysis.reach import nearest
+from biela.analysis.reach import drive_rows, nearest
 from biela.analysis.singularity import owner
-from biela.equations import System
 
 Floats = npt.NDArray[np.float64]
 
@@ -140,14 +139,15 @@ def mobility(
     Raises:
         ModelError: A name is unknown.
     """
-    system = as_system(model)
+    system = as_system(model, "reference")
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
     guess = values(system, "coordinate", system.q, q)
     instant = Instant(system, t, u, p)
-    order = _ordered(system)
+    drives = _drives(instant, guess)
+    order = sorted(range(len(system.multipliers)), key=drives.__contains__)
     names = tuple(system.multipliers[k] for k in order)
-    joints = [k for k in order if not _is_drive(system, k) and k < system.geometric]
+    joints = [k for k in order if k not in drives and k < system.geometric]
     found = nearest(instant, guess)
     place = found.q
     if not found.reached(MISSED):  # what contradicts shows where the joints hold
@@ -178,24 +178,19 @@ def mobility(
     )
 
 
-def _is_drive(system: System, k: int) -> bool:
-    return system.multipliers[k].startswith("drive ")
-
-
-def _ordered(system: System) -> list[int]:
-    """The constraints, with drives last."""
-    return sorted(range(len(system.multipliers)), key=lambda k: _is_drive(system, k))
+def _drives(instant: Instant, q: Floats) -> set[int]:
+    """The constraints that are drives."""
+    found = set(np.flatnonzero(drive_rows(instant, q)).tolist())
+    names = instant.system.multipliers
+    return found | {k for k, name in enumerate(names) if name.startswith("drive ")}
 
 
 def _fulfilled(instant: Instant, q: Floats, rows: Sequence[int]) -> Floats:
     """The position near q that fulfils some of the constraints, or as near as it comes."""
-    rows = list(rows)
-    for _ in range(50):
-        Phi = instant.Phi(q)[rows]
-        if np.abs(Phi).max(initial=0.0) <= 1e-12:
-            break
-        q = instant.moved(q, -motions(instant.Phi_v(q)[rows]).inverse @ Phi)
-    return q
+    # damped: beside the constraints redundant rows are nearly dependent, and full steps violent
+    weights = np.zeros(instant.system.geometric)
+    weights[list(rows)] = 1.0
+    return nearest(instant, q, weights).q
 
 
 def _contradicted(

@@ -1,11 +1,11 @@
 """How the positions of a driven mechanism are found: the method, its end, and its start.
 
-| method         | correction                             | use                                        |
-|----------------|----------------------------------------|--------------------------------------------|
-| "newton"       | δ = Φ_v⁺ Φ                             | quadratic; the default                     |
-| "damped"       | δ = (Φ_vᵀ Φ_v + λ²)⁻¹ Φ_vᵀ Φ            | bounded steps near singular positions      |
-| "transpose"    | δ = α Φ_vᵀ Φ                           | no linear solve; many iterations           |
-| "quasi_newton" | δ = α H Φ_vᵀ Φ                         | no linear solve; H by BFGS or DFP          |
+| method         | correction                     | use                                   |
+|----------------|--------------------------------|---------------------------------------|
+| "newton"       | δ = Φ_v⁺ Φ                     | quadratic; the default                |
+| "damped"       | δ = (Φ_vᵀ Φ_v + λ²)⁻¹ Φ_vᵀ Φ    | bounded steps near singular positions |
+| "transpose"    | δ = α Φ_vᵀ Φ                   | no linear solve; many iterations      |
+| "quasi_newton" | δ = α H Φ_vᵀ Φ                 | no linear solve; H by BFGS or DFP     |
 """
 
 from __future__ import annotations

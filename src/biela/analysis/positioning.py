@@ -120,7 +120,7 @@ class Positioning:
                     # the velocity of a singular position leads nowhere: from the one before it
                     careful = self._stepped(begin - h, before, 2 * h, tolerance, True)
                 if careful is None and self._dead_points is not None:
-                    careful = self._across(begin, x, h, tolerance)
+                    careful = self._across(begin, x, h, tolerance, before)
                 halved += 1
                 if careful is None:
                     return Course(np.concatenate(states), iterations, halved, begin + h)
@@ -178,14 +178,23 @@ class Positioning:
         ]
         return np.linalg.norm(corrected, axis=1), np.linalg.norm(speeds, axis=1)
 
-    def _across(self, t: float, x: Floats, h: float, tolerance: float) -> Floats | None:
+    def _across(
+        self, t: float, x: Floats, h: float, tolerance: float, before: Floats
+    ) -> Floats | None:
         """The state after a step along the curve of positions, across a dead point."""
         assert self._dead_points is not None, "asked for with dead points only"
-        found = self._dead_points.across(t, x, h)
+        nq, nv = self.nq, self.nv
+        found = self._dead_points.across(t, x[:nq], h, before[nq : nq + nv])
         if found is None:
             return None
-        missed = self.engine.residuals(np.array([t + h]), found[None, : self.nq])
-        return found if np.abs(missed).max() <= tolerance else None
+        q, v = found
+        if not np.abs(self.engine.residuals(np.array([t + h]), q[None])).max() <= tolerance:
+            return None
+        state = self.engine.start(t + h, q)
+        away = float(np.linalg.norm(state[nq : nq + nv] - v))
+        if not away <= 1e-3 * float(np.linalg.norm(v)):  # a dead point itself
+            state = np.concatenate([q, v, np.zeros(nv)])
+        return state
 
     def _halved(self, t: float, x: Floats, h: float, tolerance: float, depth: int) -> Floats | None:
         """The state after a step taken in two halves, each again in two if need be."""

@@ -34,10 +34,10 @@ class Posed(Protocol):
 Values: TypeAlias = Mapping[str, float] | Sequence[float] | Floats | Posed | None
 
 
-def as_system(model: Model) -> System:
+def as_system(model: Model, coordinates: str = "joint") -> System:
     """The system of a model: itself, that of its equations, or derived now.
 
-    Bodies and joints get the coordinates of the joints; `biela.equations.formulate` gives others.
+    Bodies and joints get the coordinates named, those of the joints if nothing is said.
 
     Raises:
         ModelError: It is nothing of the kind.
@@ -49,7 +49,7 @@ def as_system(model: Model) -> System:
     if isinstance(model, SymbolicSystem):
         return model.equations().system
     if isinstance(model, Described):
-        return formulate(model)
+        return formulate(model, coordinates)
     raise ModelError(
         f"{type(model).__name__} is not a model; give a Model, a SymbolicSystem, its equations() or a System"
     )

@@ -44,7 +44,7 @@ def nearest(
 ) -> Nearest:
     """The position near another one that misses the geometric constraints least.
 
-    ``weights`` are the roots of W, 1 if not given.
+    ``weights`` are the roots of W, 1 if not given; constraints of weight 0 do not count.
     """
     count = instant.system.geometric
     scale = np.ones(count) if weights is None else weights
@@ -56,7 +56,8 @@ def nearest(
         size = float(np.linalg.norm(residual))
         if size <= 1e-14 or np.linalg.norm(gradient) <= 1e-13 * size:
             break
-        step = -np.linalg.solve(J.T @ J + damping * np.eye(J.shape[1]), gradient)
+        normal = J.T @ J + damping * np.eye(J.shape[1])
+        step = np.asarray(-np.linalg.solve(normal, gradient), dtype=float)
         place = instant.moved(q, step)
         value = scale * instant.Phi(place)
         if np.isfinite(value).all() and value @ value < residual @ residual:
@@ -66,15 +67,16 @@ def nearest(
             break
         else:
             damping *= 4
-    return Nearest(q, residual / scale)
+    return Nearest(q, instant.Phi(q))
 
 
 def drive_rows(instant: Instant, q: Floats) -> npt.NDArray[np.bool_]:
     """Which geometric constraints are drives: those called so, and those that move in time."""
     count = instant.system.geometric
     named = [name.startswith("drive ") for name in instant.system.multipliers[:count]]
-    moving: npt.NDArray[np.bool_] = np.abs(instant.beta(q)[:count]) > 1e-12
-    return moving | np.array(named, dtype=bool)
+    moving = np.abs(instant.beta(q)[:count]) > 1e-12
+    found: npt.NDArray[np.bool_] = moving | np.array(named, dtype=bool)
+    return found
 
 
 def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
@@ -99,6 +101,6 @@ def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
     )
     return (
         f"no position near the last one fulfils the constraints: the drives ask for a place that "
-        f"the mechanism cannot reach at t = {instant.t:.6g} s. The nearest position misses {worst}; "
-        f"before it {weak}"
+        f"the mechanism cannot reach at t = {instant.t:.6g} s. The nearest position misses "
+        f"{worst}. Before it {weak}"
     )

@@ -160,11 +160,19 @@ def redundancy(
 ) -> Redundancy:
     """How the constraints depend on each other at a position; see `reactions`.
 
+    Of bodies and joints all equations are looked at, those of joints that would carry bodies too
+    (reference-point coordinates).
+
     Raises:
         AssemblyError: The position cannot be assembled.
     """
     instant, place = placed(
-        as_system(model), q, t=t, parameters=parameters, inputs=inputs, assemble=assemble
+        as_system(model, "reference"),
+        q,
+        t=t,
+        parameters=parameters,
+        inputs=inputs,
+        assemble=assemble,
     )
     return _redundancy(instant, place)
 

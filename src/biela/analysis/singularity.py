@@ -63,10 +63,11 @@ class Alarms:
 def owner(multiplier: str) -> str:
     """The joint or drive that a constraint belongs to: "A" of "A.point_x" and of "A_1".
 
-    >>> owner("elbow.point_x"), owner("pin_2"), owner("drive theta")
-    ('elbow', 'pin', 'drive theta')
+    >>> owner("elbow.point_x"), owner("left.elbow.x"), owner("pin_2"), owner("drive theta")
+    ('elbow', 'left.elbow', 'pin', 'drive theta')
     """
-    return _NUMBERED.sub("", multiplier.split(".", 1)[0])
+    joint, dot, _ = multiplier.rpartition(".")
+    return joint if dot else _NUMBERED.sub("", multiplier)
 
 
 def joints_of(multipliers: Sequence[str]) -> list[str]:
@@ -104,7 +105,7 @@ def singularities(
     if not system.multipliers or not len(t):
         return [], {}
     m, n = rows.shape[1:]
-    sizes = np.linalg.svd(rows, compute_uv=False)
+    sizes: Floats = np.asarray(np.linalg.svd(rows, compute_uv=False), dtype=float)
     # rows that are redundant everywhere are no singular position
     rank = int((sizes > RANK_TOLERANCE * sizes[:, :1]).sum(axis=1).max())
     least = sizes[:, max(rank - 1, 0)]

@@ -61,8 +61,9 @@ def demo(folder: Path) -> None:
         "\nNext\n"
         f"{activation()}"
         f"  make -C {shown_path(folder / 'simulator')} run     the C simulator against the clock\n"
-        "  biela run FILE.py --time 10       your model, or one of examples/mechanisms\n"
-        "  biela info FILE.py                its equations and how it can move\n"
+        "  biela new slider-crank            a model file to begin with; --list has more\n"
+        "  biela check FILE                  is it sound, how can it move\n"
+        "  biela run FILE --time 10          your model, or one of examples/mechanisms\n"
         "  docs/notebooks                    first steps, closed loops, control",
         markup=False,
         soft_wrap=True,

@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.tree import Tree
 
 import biela as bl
-from biela.cli.models import model_in
+from biela.cli.models import Described, model_in, system_of
 from biela.cli.running import mobility_rows
 from biela.cli.tables import console, listed, pairs
+from biela.model.topology import Topology
 
 
-def info(file: Path, model_name: str | None, trees: bool) -> None:
+def info(file: Path, model_name: str | None, coordinates: str | None, trees: bool) -> None:
     """Print what there is to know of the model of a file.
 
     Raises:
@@ -26,18 +27,21 @@ def info(file: Path, model_name: str | None, trees: bool) -> None:
     out = console()
     model = model_in(file, model_name)
     with out.status(f"deriving {model.name}"):
-        equations = model.equations()
-    system = equations.system
-    out.print(f"[bold]{escape(model.name)}[/bold], derived {escape(str(equations.route))}")
-    bodies = [body.name for body in model.solids]
-    bodies += [body.name for body in model.flexible_bodies]
-    out.print(pairs(_parts(system, bodies)))
+        system = system_of(model, coordinates)
+    out.print(f"[bold]{escape(model.name)}[/bold], {escape(_derived(model, coordinates))}")
+    if isinstance(model, bl.Model) and model.description:
+        out.print(f"  {escape(model.description)}")
+    out.print(pairs([*_described(model), *_parts(system)]))
     if system.p:
         out.print("\n[bold]parameters[/bold]")
         out.print(pairs((p.name, f"{p.value:g}") for p in system.p))
     out.print("\n[bold]operations[/bold]")
-    out.print(pairs((name, str(count)) for name, count in equations.count().items()))
-    if trees:
+    out.print(pairs(_counts(model, system)))
+    if trees and isinstance(model, bl.Model):
+        out.print("\n[bold]bodies[/bold]")
+        out.print(Padding(_body_tree(model), (0, 0, 0, 2)))
+    elif trees:
+        assert isinstance(model, bl.SymbolicSystem)
         space = model.space
         out.print("\n[bold]bases[/bold]")
         out.print(Padding(_tree(list(space.bases.values()), _base), (0, 0, 0, 2)))
@@ -47,11 +51,67 @@ def info(file: Path, model_name: str | None, trees: bool) -> None:
     _print_start(out, system)
 
 
-def _parts(system: bl.System, bodies: Sequence[str]) -> list[tuple[str, str]]:
+def _derived(model: Described, coordinates: str | None) -> str:
+    if isinstance(model, bl.SymbolicSystem):
+        return f"derived {model.equations().route}"
+    chosen = coordinates or str(model.run.get("coordinates", "joint"))
+    plane = f", in the {model.plane} plane" if model.plane else ""
+    return f"in {chosen} coordinates{plane}"
+
+
+def _described(model: Described) -> list[tuple[str, str]]:
+    """What a person wrote: bodies, and joints and the like with their kinds."""
+    if isinstance(model, bl.SymbolicSystem):
+        bodies = [body.name for body in model.solids]
+        bodies += [body.name for body in model.flexible_bodies]
+        return [("bodies", listed(bodies))]
+    rows = [("bodies", listed(list(model.bodies)))]
+    for label, elements in (
+        ("joints", model.joints),
+        ("drivers", model.drivers),
+        ("forces", model.forces),
+        ("sensors", model.sensors),
+    ):
+        if elements:
+            rows.append((label, listed([f"{e.name} ({e.kind})" for e in elements.values()])))
+    if model.parts:
+        rows.append(("parts", listed([f"{p.name} × {p.size}" for p in model.parts.values()])))
+    return rows
+
+
+def _counts(model: Described, system: bl.System) -> list[tuple[str, str]]:
+    if isinstance(model, bl.SymbolicSystem):
+        return [(name, str(count)) for name, count in model.equations().count().items()]
+    names = ("M", "Q", "Phi", "Phi_v", "beta", "gamma", "outputs")
+    return [(name, str(system[name].count)) for name in names if name in system]
+
+
+def _body_tree(model: bl.Model) -> Tree:
+    """The bodies, each below the one it is reached from, and those no joint reaches."""
+    topology = Topology.of(model)
+    parent = topology.parent.tolist()
+    names = [topology.graph.bodies[k] for k in range(topology.bodies + 1)]
+    drawn = {0: Tree(escape(names[0]), guide_style="dim")}
+    while len(drawn) < len(names):
+        fresh = [k for k in range(len(names)) if k not in drawn and parent[k] in drawn]
+        for k in fresh:
+            drawn[k] = drawn[parent[k]].add(_body(model, names[k]))
+        if not fresh:
+            loose = next(k for k in range(len(names)) if k not in drawn)
+            drawn[loose] = drawn[0].add(f"{_body(model, names[loose])} (not connected)")
+    return drawn[0]
+
+
+def _body(model: bl.Model, name: str) -> str:
+    body = model.find_body(name)
+    markers = f": {', '.join(body.markers)}" if body.markers else ""
+    return escape(f"{name}{markers}")
+
+
+def _parts(system: bl.System) -> list[tuple[str, str]]:
     geometric = list(system.multipliers[: system.geometric])
     rolling = list(system.multipliers[system.geometric :])
     rows = [
-        ("bodies", listed(bodies)),
         ("coordinates", listed([c.name for c in system.q])),
         ("constraints", listed(geometric)),
     ]
@@ -60,6 +120,7 @@ def _parts(system: bl.System, bodies: Sequence[str]) -> list[tuple[str, str]]:
     for label, names in (
         ("inputs", [u.name for u in system.u]),
         ("outputs", [y.name for y in system.y]),
+        ("frames", list(system.frames)),
         ("events", list(system.events)),
         ("capabilities", list(system.functions)),
     ):

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 
 import biela as bl
-from biela.cli.models import model_in
+from biela.cli.models import Described, folder_name, model_in, system_of
 from biela.cli.tables import console, files, shown_path
 from biela.errors import ExportError
 
@@ -15,6 +15,7 @@ from biela.errors import ExportError
 def export(
     file: Path,
     model_name: str | None,
+    coordinates: str | None,
     language: str,
     simulator: bool,
     step: float | None,
@@ -31,13 +32,17 @@ def export(
     if simulator and language != "c":
         raise ExportError(f"a simulator is written in C only: leave out --language {language}")
     model = model_in(file, model_name)
-    parent = Path("out") / model.workspace.name
+    parent = Path("out") / folder_name(model)
     if simulator:
         folder = folder or parent / "simulator"
         chosen = 1e-3 if step is None else step
         with out.status(f"deriving {model.name}"):
             written = bl.export_simulator(
-                model, folder, step=chosen, integrator=integrator, formulation=formulation
+                system_of(model, coordinates),
+                folder,
+                step=chosen,
+                integrator=integrator,
+                formulation=formulation,
             )
         out.print(
             f"[bold]{escape(model.name)}[/bold] as a simulator in C99, {integrator}, {chosen:g} s"
@@ -50,8 +55,38 @@ def export(
         raise ExportError("--step is for a simulator: add --simulator, or leave it out")
     folder = folder or parent / language
     with out.status(f"deriving {model.name}"):
-        equations = model.equations()
-        written = equations.export(language, folder)
-    count = equations.joint().count
+        count, written = _equations(model, coordinates, language, folder)
     out.print(f"[bold]{escape(model.name)}[/bold] in {language}: all equations in {count}")
     out.print(files(written))
+
+
+#: What is written of the equations of bodies and joints, as far as they have it.
+_MATRICES = ("M", "Q", "Phi", "Phi_q", "Phi_v", "dPhi", "beta", "gamma", "outputs")
+
+
+def _equations(
+    model: Described, coordinates: str | None, language: str, folder: Path
+) -> tuple[str, list[Path]]:
+    """Write the equations; how many operations they take, and the paths."""
+    if isinstance(model, bl.SymbolicSystem) and coordinates is None:
+        equations = model.equations()
+        return str(equations.joint().count), equations.export(language, folder)
+    system, stem = system_of(model, coordinates), folder_name(model)
+    # the arguments are t, q, v, u and p, in one workspace; outputs may need more, and stay away
+    usual = {array.name for array in system["M"].inputs}
+    functions = {
+        name: system[name]
+        for name in _MATRICES
+        if name in system and {array.name for array in system[name].inputs} == usual
+    }
+    arguments = {
+        array.name: array.nested([bl.Atom(system["M"].table, ref) for ref in array.refs])
+        for array in system["M"].inputs
+    }
+    values = {name: function.expressions() for name, function in functions.items()}
+    written = []
+    for name, value in values.items():
+        function = bl.Function(f"{stem}_{name}", arguments, {name: value})
+        written += function.export(language, folder)
+    whole = bl.Function(f"{stem}_all", arguments, values)
+    return str(whole.count), [*written, *whole.export(language, folder)]

@@ -52,12 +52,12 @@ def _biela(
     Model or a SymbolicSystem.
 
     \b
-      biela new slider-crank                        a model file to begin with
-      biela check slider_crank.toml                 is it sound, how can it move
+      biela new slider-crank                      a model file to begin with
+      biela check slider_crank.toml               is it sound, how can it move
       biela kinematics slider_crank.toml --plot slider.x
-      biela run slider_crank.toml --time 10         simulate, plot, animate
-      biela export slider_crank.toml --simulator    a simulator for real time, in C
-      biela demo                                    see it at work, in a few seconds
+      biela run slider_crank.toml --time 10       simulate, plot, animate
+      biela export slider_crank.toml --simulator  for real time, in C
+      biela demo                                  see it at work
 
     biela COMMAND --help has the options and more examples.
     """

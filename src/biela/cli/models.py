@@ -1,4 +1,4 @@
-"""The model in a file of the user's."""
+"""The model in a file of the user's: a model file, a Python file, or a folder of text files."""
 
 from __future__ import annotations
 
@@ -8,26 +8,41 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import biela as bl
-from biela.errors import ModelError
+from biela.cli.gallery import mechanism_like
+from biela.errors import FileError, ModelError
+
+#: What a file may describe: bodies and joints, or symbols.
+Described: TypeAlias = bl.Model | bl.SymbolicSystem
 
 #: Functions that are called for the model, besides the one named like the file.
 _MAKERS = ("model", "build")
 
 
-def model_in(file: Path, wanted: str | None = None) -> bl.SymbolicSystem:
-    """The model that a Python file describes.
+def model_in(file: Path, wanted: str | None = None) -> Described:
+    """The model that a file describes.
 
-    It is a `SymbolicSystem` at module level, or what a function without required arguments returns
-    that is called ``model``, ``build`` or like the file, or that is annotated to return one.  With
-    several, ``wanted`` names the one.  The file is imported, not run as a program: what stands
-    under ``if __name__ == "__main__"`` is left out.
+    A ``.toml`` is a model file; a folder holds the four text files of a thesis.  In a Python file
+    it is a `Model` or `SymbolicSystem` at module level, or what a function without required
+    arguments returns that is called ``model``, ``build`` or like the file, or that is annotated to
+    return one.  With several, ``wanted`` names the one.  The file is imported, not run as a
+    program: what stands under ``if __name__ == "__main__"`` is left out.
 
     Raises:
         ModelError: There is no such file, it fails, or it has no model or several.
     """
+    if not file.exists():
+        near = "" if file.suffix == ".py" else mechanism_like(file.stem)
+        hint = f"; biela new {near} writes one to begin with" if near else ""
+        raise ModelError(f"{file} is not there: give a file that describes a model{hint}")
+    if file.is_dir() or file.suffix.lower() == ".toml":
+        if wanted is not None:
+            raise ModelError(f"{file} has one model: --model {wanted} is for Python files")
+        return _folder(file) if file.is_dir() else _model_file(file)
+    if file.suffix.lower() != ".py":
+        raise ModelError(f"{file} is no model file: its name should end in .toml or .py")
     module = _imported(file)
     if wanted is not None:
         return _named(module, file, wanted)
@@ -39,13 +54,76 @@ def model_in(file: Path, wanted: str | None = None) -> bl.SymbolicSystem:
     makers = _makers(module, file)
     if not makers:
         raise ModelError(
-            f"{file} has no model: it needs a SymbolicSystem at module level, or a function "
-            f"without required arguments that returns one, called model, build or {file.stem}"
+            f"{file} has no model: it needs a Model or SymbolicSystem at module level, or a "
+            f"function without required arguments that returns one, called model, build or "
+            f"{file.stem}"
         )
     if len(makers) > 1:
         raise ModelError(_several(file, makers))
     ((name, maker),) = makers.items()
     return _made(maker, name, file)
+
+
+def bodies_in(file: Path, wanted: str | None = None) -> bl.Model:
+    """The model of bodies and joints that a file describes.
+
+    Raises:
+        ModelError: It describes none; see `model_in`.
+    """
+    model = model_in(file, wanted)
+    if not isinstance(model, bl.Model):
+        raise ModelError(
+            f"{file}: {model.name} is written in symbols; this verb is for models of bodies and "
+            f"joints"
+        )
+    return model
+
+
+def folder_name(model: Described) -> str:
+    """The name of a model as that of a folder or of a function.
+
+    >>> folder_name(bl.Model("slider-crank 2"))
+    'slider_crank_2'
+    """
+    name = model.name if isinstance(model, bl.Model) else model.workspace.name
+    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_")
+    return plain if plain[:1].isalpha() else f"model_{plain}".rstrip("_")
+
+
+def system_of(model: Described, coordinates: str | None = None) -> bl.System:
+    """The equations of a model; ``coordinates`` are those of `biela.formulate`.
+
+    Raises:
+        ModelError: The model has coordinates of its own.
+    """
+    if isinstance(model, bl.Model):
+        return bl.formulate(model, coordinates or str(model.run.get("coordinates", "joint")))
+    if coordinates is not None:
+        raise ModelError(
+            f"{model.name} is written in symbols and has the coordinates of its author: leave out "
+            f"--coordinates"
+        )
+    return model.equations().system
+
+
+def _model_file(file: Path) -> bl.Model:
+    from biela.model.files import load
+
+    return load(file)
+
+
+def _folder(folder: Path) -> bl.Model:
+    from biela.model.files import load_thesis_folder
+
+    try:
+        return load_thesis_folder(folder)
+    except FileError as error:
+        if (folder / "general.txt").exists():
+            raise
+        raise ModelError(
+            f"{folder} is a folder, and no model: give a file, or a folder with general.txt, "
+            f"joints.txt, drivers.txt and initial.txt ({error})"
+        ) from error
 
 
 def _imported(file: Path) -> ModuleType:
@@ -54,13 +132,9 @@ def _imported(file: Path) -> ModuleType:
     Raises:
         ModelError: With the line of the file at fault.
     """
-    if not file.is_file():
-        what = "is a folder, not a file" if file.is_dir() else "is not there"
-        raise ModelError(f"{file} {what}: give a Python file that describes a model")
     # not the bare name: a model in json.py must not take the place of the library
     spec = importlib.util.spec_from_file_location(f"biela_model_{file.stem}", file)
-    if spec is None or spec.loader is None:
-        raise ModelError(f"{file} is not a Python file: its name should end in .py")
+    assert spec is not None and spec.loader is not None, "its name ends in .py"
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     folder = str(file.resolve().parent)
@@ -76,11 +150,11 @@ def _imported(file: Path) -> ModuleType:
     return module
 
 
-def _systems(module: ModuleType) -> dict[str, bl.SymbolicSystem]:
-    """The systems at module level; one that has two names is there once."""
-    found: dict[str, bl.SymbolicSystem] = {}
+def _systems(module: ModuleType) -> dict[str, Described]:
+    """The models at module level; one that has two names is there once."""
+    found: dict[str, Described] = {}
     for name, value in vars(module).items():
-        if isinstance(value, bl.SymbolicSystem) and all(value is not s for s in found.values()):
+        if isinstance(value, Described) and all(value is not s for s in found.values()):
             found[name] = value
     return found
 
@@ -101,8 +175,8 @@ def _makers(module: ModuleType, file: Path) -> dict[str, Any]:
 def _returns_system(function: Any) -> bool:
     annotation = inspect.signature(function).return_annotation
     if isinstance(annotation, str):
-        return annotation.rpartition(".")[2] == "SymbolicSystem"
-    return annotation is bl.SymbolicSystem
+        return annotation.rpartition(".")[2] in ("Model", "SymbolicSystem")
+    return annotation is bl.SymbolicSystem or annotation is bl.Model
 
 
 def _callable(function: Any) -> bool:
@@ -112,9 +186,9 @@ def _callable(function: Any) -> bool:
     return all(p.default is not p.empty or p.kind in free for p in parameters)
 
 
-def _named(module: ModuleType, file: Path, wanted: str) -> bl.SymbolicSystem:
+def _named(module: ModuleType, file: Path, wanted: str) -> Described:
     value = getattr(module, wanted, None)
-    if isinstance(value, bl.SymbolicSystem):
+    if isinstance(value, Described):
         return value
     if inspect.isfunction(value):
         if not _callable(value):
@@ -128,15 +202,15 @@ def _named(module: ModuleType, file: Path, wanted: str) -> bl.SymbolicSystem:
     raise ModelError(f"{file}: {wanted} {what}; the file has {known or 'no model'}")
 
 
-def _made(maker: Any, name: str, file: Path) -> bl.SymbolicSystem:
+def _made(maker: Any, name: str, file: Path) -> Described:
     try:
         model = maker()
     except (Exception, SystemExit) as error:
         raise ModelError(_told(file, error)) from error
-    if not isinstance(model, bl.SymbolicSystem):
+    if not isinstance(model, Described):
         raise ModelError(
-            f"{file}: {name}() returns {type(model).__name__} and not a SymbolicSystem; "
-            f"return the system, or name another with --model"
+            f"{file}: {name}() returns {type(model).__name__}, no Model and no SymbolicSystem; "
+            f"return the model, or name another with --model"
         )
     return model
 

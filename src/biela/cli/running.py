@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,11 @@ from rich.markup import escape
 
 import biela as bl
 from biela.analysis import FORMULATIONS
-from biela.cli.models import model_in
+from biela.cli.loads import bodies_of, motor_coordinates, write_motors, write_reactions
+from biela.cli.measuring import measured_system
+from biela.cli.models import Described, folder_name, model_in
+from biela.cli.picturing import Pictures, animate
+from biela.cli.run_table import number_in_run, text_in_run
 from biela.cli.tables import console, duration, files, listed, pairs, shown_path
 from biela.errors import SimulationError
 from biela.results import Results
@@ -23,36 +27,57 @@ class Wanted:
     """What a run should do and leave behind.
 
     Attributes:
-        time: Duration, s.
-        step: Step of a fixed-step method, s; None for an adaptive one.
-        formulation: Name of the formulation.
-        integrator: Name of the integrator; "" leaves the choice to the simulator.
-        tolerance: Relative tolerance of adaptive methods.
+        time: Duration, s; None for that of the file.
+        step: Step of a fixed-step method, s; None for that of the file, else an adaptive one.
+        formulation: Name of the formulation; likewise.
+        integrator: Name of the integrator; "" for that of the file, else the simulator chooses.
+        tolerance: Relative tolerance of adaptive methods; None for that of the file.
         parameters: Values other than those of the model.
         inputs: Constant values of the inputs.
         q: Start positions.
         v: Start velocities.
+        coordinates: Of the equations of bodies and joints; None for those of the file.
         folder: Where files go; None for out/ and the name of the model.
-        plot: Whether to write plots.
+        pictures: Plots and paths.
         animation: Suffix of the animation, "" for none.
         csv: Whether to write the channels as text.
         save: Whether to write the results.
+        reactions: Whether to write the loads of the joints.
+        motors: Whether to write what motors must give.
     """
 
-    time: float
+    time: float | None = None
     step: float | None = None
-    formulation: str = "multipliers"
+    formulation: str = ""
     integrator: str = ""
-    tolerance: float = 1e-8
+    tolerance: float | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
     inputs: Mapping[str, float] = field(default_factory=dict)
     q: Mapping[str, float] = field(default_factory=dict)
     v: Mapping[str, float] = field(default_factory=dict)
+    coordinates: str | None = None
     folder: Path | None = None
-    plot: bool = True
+    pictures: Pictures = field(default_factory=Pictures)
     animation: str = "html"
     csv: bool = False
     save: bool = True
+    reactions: bool = False
+    motors: bool = False
+
+    def completed(self, model: Described) -> Wanted:
+        """The same with what the file of the model says of its runs, and the usual for the rest.
+
+        Raises:
+            BielaError: The file says something that is no time or number.
+        """
+        return replace(
+            self,
+            time=self.time or number_in_run(model, "duration") or 5.0,
+            step=self.step or number_in_run(model, "step"),
+            formulation=self.formulation or text_in_run(model, "formulation") or "multipliers",
+            integrator=self.integrator or text_in_run(model, "integrator") or "",
+            tolerance=self.tolerance or number_in_run(model, "tolerance", "none") or 1e-8,
+        )
 
 
 def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
@@ -63,13 +88,20 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     """
     out = console()
     model = model_in(file, model_name)
+    wanted = wanted.completed(model)
+    names = [*wanted.pictures.channels]
+    if wanted.motors:
+        names += motor_coordinates(bodies_of(model, "--motors")).values()
+    if wanted.reactions:
+        bodies_of(model, "--reactions")
     with out.status(f"deriving and compiling {model.name}"):
-        simulator = bl.Simulator(model.equations(), wanted.formulation, wanted.integrator or None)
+        system = measured_system(model, wanted.coordinates, names)
+        simulator = bl.Simulator(system, wanted.formulation, wanted.integrator or None)
         _load(simulator, wanted)
-    folder = wanted.folder or Path("out") / model.workspace.name
+    folder = wanted.folder or Path("out") / folder_name(model)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        results = _simulated(simulator, wanted, wanted.time)
+        results = _simulated(simulator, wanted, wanted.time or 5.0)
     except SimulationError as error:
         if isinstance(error.results, Results):
             kept = error.results.save(folder / "results.npz")
@@ -88,6 +120,12 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
         text = f"\nInterrupted at {results.t[-1]:.4g} s: what was computed is in {where}"
         out.print(text, markup=False, soft_wrap=True)
         return 130
+    if wanted.reactions:
+        bodies = bodies_of(model, "--reactions")
+        written += write_reactions(bodies, results, wanted.parameters, folder)
+    if wanted.motors:
+        bodies = bodies_of(model, "--motors")
+        written += write_motors(bodies, results, wanted.parameters, folder)
     try:
         written += _pictures(results, wanted, folder)
     except KeyboardInterrupt:
@@ -108,7 +146,7 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
         q=wanted.q,
         v=wanted.v,
         step=wanted.step,
-        tolerance=wanted.tolerance,
+        tolerance=wanted.tolerance or 1e-8,
         parameters=wanted.parameters,
         inputs=wanted.inputs,
     )
@@ -117,7 +155,7 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
 def _load(simulator: bl.Simulator, wanted: Wanted) -> None:
     """Simulate a moment, so that the loading of native code is not measured as integration."""
     with suppress(bl.BielaError):  # the run itself will say it, with what was asked for
-        _simulated(simulator, wanted, wanted.step or 1e-6 * wanted.time)
+        _simulated(simulator, wanted, wanted.step or 1e-6 * (wanted.time or 5.0))
 
 
 def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[tuple[str, str]]:
@@ -178,31 +216,11 @@ def _pictures(results: Results, wanted: Wanted, folder: Path) -> list[Path]:
     written = []
     if wanted.csv:
         written.append(results.to_csv(folder / "results.csv"))
-    if wanted.plot:
-        results.plot(save=folder / "coordinates.png")
-        written.append(folder / "coordinates.png")
-        if "y" in results.groups:
-            results.plot("y", save=folder / "outputs.png")
-            written.append(folder / "outputs.png")
+    if wanted.pictures.wanted:
+        written += wanted.pictures.draw(results, folder)
         if results.monitors:
             results.plot_monitors(save=folder / "monitors.png")
             written.append(folder / "monitors.png")
     if wanted.animation and results.scene is not None:
-        path = folder / f"animation.{wanted.animation}"
-        animate(results, path)
-        written.append(path)
+        written.append(animate(results, folder / f"animation.{wanted.animation}"))
     return written
-
-
-def animate(results: Results, path: Path) -> None:
-    """Write an animation; on a terminal a bar shows how far it is."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    out = console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
-        task = bar.add_task(f"drawing {path.name}", total=None)
-        results.animate(
-            path,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )

@@ -1,4 +1,4 @@
-"""Values given on the command line, as ``name=value``."""
+"""Values and laws given on the command line, as ``name=value``."""
 
 from __future__ import annotations
 
@@ -28,12 +28,8 @@ def assignments(option: str, given: Sequence[str]) -> dict[str, float]:
     ws = bl.Workspace("values")
     deg = ws.symbol("deg")
     found: dict[str, float] = {}
-    for text in given:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (name and equals and value):
-            raise ModelError(f"{option} {text}: write name=value, such as {option} theta=0.5")
-        if name in found:
-            raise ModelError(f"{option}: {name} is given twice")
+    for name, value in laws(option, given, "0.5").items():
+        text = f"{name}={value}"
         try:
             written = ws.parse(_DEGREES.sub(r"(\1*deg)", value))
             number = bl.substitute(written, {deg: math.pi / 180}).value
@@ -43,4 +39,24 @@ def assignments(option: str, given: Sequence[str]) -> dict[str, float]:
         if number is None:
             raise ModelError(f"{option} {text}: {value} is not a number")
         found[name] = float(number)
+    return found
+
+
+def laws(option: str, given: Sequence[str], example: str = "2*pi*t") -> dict[str, str]:
+    """Texts by name.
+
+    >>> laws("--drive", ["A.angle = 2*pi*t"])
+    {'A.angle': '2*pi*t'}
+
+    Raises:
+        ModelError: A text is not of that form, or a name is given twice.
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise ModelError(f"{option} {text}: write name=value, such as {option} theta={example}")
+        if name in found:
+            raise ModelError(f"{option}: {name} is given twice")
+        found[name] = value
     return found

@@ -19,6 +19,7 @@ from biela.model.joints import Coupling, Joint
 COORDINATES: Final[Mapping[str, Callable[[Model], MechanismDerivation]]] = {
     "joint": joint_coordinates.placed,
     "reference": reference_point.placed,
+    "euler": reference_point.placed_with_rates,
 }
 
 
@@ -28,7 +29,8 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
     Args:
         model: What a person described.
         coordinates: "joint" for those of the joints, along a tree (few, and what one measures), or
-            "reference" for a point and an orientation of every body (many, and sparse).
+            "reference" for a point and an orientation of every body (many, and sparse), or
+            "euler" for the same with the rates of Euler parameters as velocities.
 
     Returns:
         A system that every analysis takes.  Its coordinates are called "joint.coordinate", or

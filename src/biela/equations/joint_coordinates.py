@@ -38,6 +38,7 @@ def placed(model: Model) -> MechanismDerivation:
     tree = joint_tree(model, usable, _preferred(model))
     poses, values = start_poses(model, tree)
     derivation = MechanismDerivation(model)
+    derivation.along_tree = True
     # what no usable joint reaches has coordinates of its own
     reached = joint_tree(model)
     everywhere, _ = start_poses(model, reached)

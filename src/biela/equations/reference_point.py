@@ -6,6 +6,10 @@
 so that M is constant and block-diagonal, diag(m, m, m, I), and each joint brings the rows of its
 primitives on its two bodies (Haug 1989, ch. 9 and 11; the constraints DP1, DP2, D and CD of
 Peinado's thesis).  In a planar model a body has two coordinates of its place and one angle.
+
+`placed_with_rates` is that thesis's own form: v = q', seven rates a body, and the norm of the Euler
+parameters as one more equation, e · e = 1.  It is there to reproduce its figures, and as another
+way to the same motion; its mass matrix is singular.
 """
 
 from __future__ import annotations
@@ -20,39 +24,67 @@ from biela.equations.mechanism.placement import identifier
 from biela.equations.mechanism.tree import Floats, joint_tree, quaternion, start_poses
 from biela.model import Model
 from biela.model.joints import Joint
+from biela.model.joints.primitives import Row
 from biela.model.pair import Place
-from biela.space import Base
+from biela.space import Base, Vector
 
 NORMAL = {"xy": "z", "xz": "y", "yz": "x"}
 
 
-def place_freely(derivation: MechanismDerivation, name: str, pose: Floats) -> None:
-    """Give a body coordinates of its own, and let them start at a pose."""
+def place_freely(
+    derivation: MechanismDerivation, name: str, pose: Floats, rates: bool = False
+) -> None:
+    """Give a body coordinates of its own, and let them start at a pose.
+
+    With ``rates`` the velocities of its orientation are those of its Euler parameters.
+    """
     model = derivation.model
     inertia = model.bodies[name].inertia
     centre = np.array([model.number(x, "length") for x in inertia.com])
     start = pose[:3, :3] @ centre + pose[:3, 3]
-    if model.plane is None:
-        _spatial(derivation, name, pose, start)
-    else:
+    if model.plane is not None:
         _planar(derivation, name, model.plane, pose, start)
+    elif rates:
+        _with_rates(derivation, name, pose, start)
+    else:
+        _spatial(derivation, name, pose, start)
 
 
 def _spatial(derivation: MechanismDerivation, name: str, pose: Floats, start: Floats) -> None:
     system, plain = derivation.system, identifier(name)
-    r = [derivation.declare(f"{name}.r{axis}") for axis in "xyz"]
+    r = _place(derivation, name)
     base = system.orientation(plain)
     turned = system.orientations[plain]
     for k, symbol in enumerate(turned.parameters):
         derivation.names[symbol.name] = f"{name}.e{k}"
     for axis, speed in zip("xyz", turned.angular_velocity, strict=True):
         derivation.names[speed.name] = f"{name}.w{axis}"
-    for axis, place in zip("xyz", r, strict=True):
-        derivation.names[place.velocity.name] = f"{name}.v{axis}"
     e = quaternion(pose[:3, :3])
     begin = dict(zip(r, start, strict=True)) | dict(zip(turned.parameters, e, strict=True))
     system.start({q: float(value) for q, value in begin.items()})
     _solid(derivation, name, Place(system.origin, system.base), r, base)
+
+
+def _with_rates(derivation: MechanismDerivation, name: str, pose: Floats, start: Floats) -> None:
+    """Place a body with the rates of its Euler parameters as velocities, and hold their norm."""
+    system = derivation.system
+    r = _place(derivation, name)
+    e = [derivation.declare(f"{name}.e{k}") for k in range(4)]
+    base = system.base.by_euler_parameters(identifier(name), e)
+    begin = dict(zip(r, start, strict=True)) | dict(zip(e, quaternion(pose[:3, :3]), strict=True))
+    system.start({q: float(value) for q, value in begin.items()})
+    nothing = Vector(system.space, {})
+    norm = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3] - 1
+    derivation.hold(name, [Row("norm", norm, None, nothing, nothing)], None, f"body {name}")
+    _solid(derivation, name, Place(system.origin, system.base), r, base)
+
+
+def _place(derivation: MechanismDerivation, name: str) -> list[Atom]:
+    """The coordinates of the reference point of a body."""
+    r = [derivation.declare(f"{name}.r{axis}") for axis in "xyz"]
+    for axis, place in zip("xyz", r, strict=True):
+        derivation.names[place.velocity.name] = f"{name}.v{axis}"
+    return r
 
 
 def _planar(
@@ -91,10 +123,19 @@ def _solid(
 
 def placed(model: Model) -> MechanismDerivation:
     """All bodies placed freely, and all joints held by equations."""
+    return _placed(model, rates=False)
+
+
+def placed_with_rates(model: Model) -> MechanismDerivation:
+    """The same with v = q' and the norms of the Euler parameters held by equations."""
+    return _placed(model, rates=True)
+
+
+def _placed(model: Model, rates: bool) -> MechanismDerivation:
     derivation = MechanismDerivation(model)
     poses, _ = start_poses(model, joint_tree(model))
     for name in model.bodies:
-        place_freely(derivation, name, poses[name])
+        place_freely(derivation, name, poses[name], rates)
     for joint in model.joints.values():
         if isinstance(joint, Joint):
             derivation.hold_joint(joint)

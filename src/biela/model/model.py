@@ -27,7 +27,7 @@ from biela.model.marking import Place
 from biela.model.mass_properties import MassProperties
 from biela.model.orientation import Direction, Orientation, along, turned
 from biela.model.parts import Part
-from biela.model.planarity import in_plane
+from biela.model.planarity import in_plane, in_space
 from biela.model.sensors import Sensor
 from biela.model.shapes import Shape
 from biela.model.units import evaluate
@@ -319,6 +319,10 @@ class Model:
             ModelError: The plane is none, or a part is turned out of it.
         """
         return in_plane(self, plane)
+
+    def in_space(self) -> Model:
+        """A copy in which every body has six freedoms, to be solved as a spatial mechanism."""
+        return in_space(self)
 
     # ---------------------------------------------------------------------- markers
 

@@ -37,6 +37,11 @@ class Between:
 
 
 def check_model(who: str, host: Model, model: Model) -> None:
+    """Refuse what cannot be a part of a host.
+
+    Raises:
+        ModelError: It is no model, holds the host itself, or moves in another plane.
+    """
     if not hasattr(model, "bodies") or not hasattr(model, "parts"):
         raise ModelError(f"{who}: a part is a model, not {model!r}")
     pending: list[Model] = [model]
@@ -56,6 +61,7 @@ def check_model(who: str, host: Model, model: Model) -> None:
 def needs_many(
     count: int | None, shift: Sequence[Value], link: str | None, between: Sequence[Any]
 ) -> str | None:
+    """The setting that makes sense for several instances only, if one is given without a count."""
     if count is not None:
         return None
     if link is not None:
@@ -67,7 +73,11 @@ def needs_many(
 
 
 def betweens(who: str, given: Sequence[Any]) -> tuple[Between, ...]:
-    """The joints between instances, each with a name of its own."""
+    """The joints between instances, each with a name of its own.
+
+    Raises:
+        ModelError: Something else was given.
+    """
     found: list[Between] = []
     taken: set[str] = set()
     entries = [given] if isinstance(given, Between) or _is_one(given) else list(given)
@@ -104,6 +114,11 @@ def settings_of(
     count: int | None,
     given: Mapping[str, Any],
 ) -> dict[str, Setting]:
+    """The parameters that are given for a part: a number, a text of the host, or a row.
+
+    Raises:
+        ModelError: There is no such parameter, or there are too few or too many values.
+    """
     found: dict[str, Setting] = {}
     for name, value in given.items():
         if name not in known:

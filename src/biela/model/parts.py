@@ -100,7 +100,9 @@ class Part:
         """
         who = f"{host.name}: part {name}"
         check_model(who, host, model)
-        if count is not None and (type(count) is bool or int(count) != count or count < 1):
+        given: object = count  # files hold anything
+        whole = isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1
+        if count is not None and not whole:
             raise ModelError(f"{who}: the count is a whole number above zero, not {count!r}")
         if isinstance(orientation, tuple):
             orientation = turned(*orientation)

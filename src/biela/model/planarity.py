@@ -252,6 +252,21 @@ def in_plane(model: Model, plane: str) -> Model:
     Raises:
         ModelError: The plane is none, or a part is turned out of it.
     """
+    if plane not in PLANES:
+        raise ModelError(f"{model.name}: the plane of a model is xy, xz or yz, not {plane!r}")
+    n = np.eye(3)[PLANES[plane]]
+    for name, part in model.parts.items():
+        if np.linalg.norm(np.cross(matrix(model, part.orientation) @ n, n)) > _SAME:
+            raise ModelError(f"{model.name}: part {name} is turned out of the {plane} plane")
+    return _copy(model, plane)
+
+
+def in_space(model: Model) -> Model:
+    """A copy of a model with six freedoms a body."""
+    return _copy(model, None)
+
+
+def _copy(model: Model, plane: str | None) -> Model:
     copy = type(model)(model.name, gravity=model.gravity, plane=plane)
     copy.description = model.description
     copy.parameters = dict(model.parameters)
@@ -260,9 +275,7 @@ def in_plane(model: Model, plane: str) -> Model:
         copy.bodies[name] = replace(body, markers=dict(body.markers))
     copy.joints, copy.drivers = dict(model.joints), dict(model.drivers)
     copy.forces, copy.sensors = dict(model.forces), dict(model.sensors)
-    n = np.eye(3)[PLANES[plane]]
+    copy.run = dict(model.run)
     for name, part in model.parts.items():
-        if np.linalg.norm(np.cross(matrix(model, part.orientation) @ n, n)) > _SAME:
-            raise ModelError(f"{model.name}: part {name} is turned out of the {plane} plane")
-        copy.parts[name] = replace(part, model=in_plane(part.model, plane))
+        copy.parts[name] = replace(part, model=_copy(part.model, plane))
     return copy

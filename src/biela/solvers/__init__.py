@@ -7,6 +7,7 @@ process and is exported as C from the same source.
 from __future__ import annotations
 
 from biela.solvers.damped import STALLED, newton_damped
+from biela.solvers.implicit_motion import Correction, ImplicitMotion, Iteration
 from biela.solvers.independent import CoordinatePartition, choose_independent, full_pivoting
 from biela.solvers.integrators.rk4 import (
     rk4,
@@ -46,6 +47,9 @@ __all__ = [
     "SINGULAR",
     "STALLED",
     "CoordinatePartition",
+    "Correction",
+    "ImplicitMotion",
+    "Iteration",
     "Solution",
     "SparseLDLT",
     "Steps",

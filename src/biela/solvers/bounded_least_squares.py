@@ -2,12 +2,12 @@
 
     minimise  |f(t, q, p)|²     with   Φ(t, q, p) = 0   and   l <= q <= u
 
-Steps are those of `bounded_step`, with the damping λ = μ |f|²: near a solution it vanishes fast
-enough for quadratic convergence, even where the Jacobian is singular, and far from one it is strong
-(Yamashita & Fukushima 2001, "On the rate of convergence of the Levenberg-Marquardt method",
+Steps are those of `bounded_step`, with the damping λ = μ (|f|² + |Φ|²): near a solution it vanishes
+fast enough for quadratic convergence, even where the Jacobian is singular, and far from one it is
+strong (Yamashita & Fukushima 2001, "On the rate of convergence of the Levenberg-Marquardt method",
 Computing Suppl. 15; Sugihara 2011, "Solvability-unconcerned inverse kinematics by the
-Levenberg-Marquardt method", IEEE Trans. Robotics 27).  μ follows how well the linear model
-foretold the reduction of
+Levenberg-Marquardt method", IEEE Trans. Robotics 27).  μ follows how well the linear model foretold
+the reduction of
 
     |f|² + σ |Φ|
 
@@ -188,7 +188,7 @@ def bounded_least_squares(
             r,
             n,
             hard,
-            LEAST_DAMPING if polished == 1 else mu * size + LEAST_DAMPING,
+            LEAST_DAMPING if polished == 1 else mu * (size + open_rows**2) + LEAST_DAMPING,
             A,
             f,
             room[0:n],
@@ -217,9 +217,10 @@ def bounded_least_squares(
         for j in range(n):
             room[3 * n + j] = room[2 * n + j] * scale[j]
         if not foretold > INVISIBLE * (size + penalty * open_rows) and polished == 0:
-            # a long step that bounds have bent may promise nothing where a short one does
+            # a long step that bounds have bent may promise nothing where a short one does; with
+            # other starts at hand that is not worth the time
             mu *= 64.0
-            if mu > GREATEST_MU:
+            if patience > 0 or mu > GREATEST_MU:
                 status = STALLED
                 break
             continue

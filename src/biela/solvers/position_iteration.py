@@ -259,7 +259,7 @@ def iterate_position(
     Returns CONVERGED (0), NOT_CONVERGED (1), STALLED (3) where no step reduces |f|, or
     NOT_FINITE (4) where f is not finite at the start; q is the best place found.
     """
-    if method == BFGS or method == DFP:
+    if method >= BFGS:
         return iterate_quasi_newton(
             nq, n, r, e, m, 1 if method == BFGS else 0, tolerance, by_correction, fewest,
             iterations, t, q, p, residual, entries, retract, first, second, f, J, places[0], H,

@@ -1,7 +1,7 @@
 """A block and its two lowerings.
 
     inputs of instance k:    x[gather[name][k]] of a vector x, or its row of parameters
-    outputs of instance k:   added to, or set in, y[scatter[name][k]]
+    outputs of instance k:   added to y[scatter[name][k]]
 
 Instances of one stage do not see each other's outputs: they are run side by side in the lanes of
 the processor, and in threads.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ from biela.errors import ModelError, ShapeError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
+#: A vector and the places in it: (n, size), or (n,) where those of an instance follow each other.
+Places: TypeAlias = tuple[str, Integers]
 
 
 @dataclass(frozen=True)
@@ -33,43 +35,83 @@ class Block:
         kernel: The function that all instances share.  Its input "p" is the row of parameters.
         parameters: (n, number of parameters).
         gather: For each other input of the kernel the vector it is read from and the places, a
-            row an instance: ("q", (n, size)).
-        scatter: For each output the vector it goes to and the places, likewise; a place of -1
-            drops the entry.
-        stage: Blocks of a lower stage come first.
+            row an instance; or the first place of each instance, if the others follow it.
+        scatter: For each output the vector it is added to and the places, likewise.
+        stage: Blocks of a lower stage come first; they may write what later ones read.
     """
 
     name: str
     kernel: Function
     parameters: Floats
-    gather: Mapping[str, tuple[str, Integers]]
-    scatter: Mapping[str, tuple[str, Integers]]
+    gather: Mapping[str, Places]
+    scatter: Mapping[str, Places]
     stage: int = 0
 
     def __post_init__(self) -> None:
-        count = len(self.parameters)
         for array in self.kernel.inputs:
-            width = array.size
             if array.name == "p":
-                found: tuple[int, ...] = self.parameters.shape
+                self._check("p", self.parameters.shape, array.size)
             elif array.name in self.gather:
-                found = self.gather[array.name][1].shape
+                self._check(array.name, self.gather[array.name][1].shape, array.size)
             else:
                 raise ModelError(f"block {self.name}: nothing is gathered for {array.name}")
-            if found != (count, width):
-                raise ShapeError(
-                    f"block {self.name}: {array.name} needs {(count, width)} entries, not {found}"
-                )
+        for array in self.kernel.outputs:
+            if array.name not in self.scatter:
+                raise ModelError(f"block {self.name}: {array.name} goes nowhere")
+            self._check(array.name, self.scatter[array.name][1].shape, array.size)
+
+    def _check(self, name: str, found: tuple[int, ...], width: int) -> None:
+        if found != (len(self), width) and (name == "p" or found != (len(self),)):
+            raise ShapeError(
+                f"block {self.name}: {name} needs {(len(self), width)} entries, not {found}"
+            )
 
     def __len__(self) -> int:
         return len(self.parameters)
 
-    def gathered(self, name: str, vectors: Mapping[str, Floats]) -> Floats:
-        """What an input of the kernel is for all instances."""
-        if name == "p":
-            return self.parameters
-        source, places = self.gather[name]
-        return vectors[source][places]
+    @property
+    def writes(self) -> set[str]:
+        """The vectors it adds to."""
+        return {target for target, _ in self.scatter.values()}
+
+    def arguments(self, vectors: Mapping[str, Floats]) -> list[Floats]:
+        """What the inputs of the kernel are for all instances."""
+        found = []
+        for array in self.kernel.inputs:
+            if array.name == "p":
+                found.append(self.parameters)
+                continue
+            source, places = self.gather[array.name]
+            found.append(_taken(vectors[source], places, array.size))
+        return found
+
+
+def _taken(x: Floats, places: Integers, width: int) -> Floats:
+    if places.ndim == 2:
+        return x[places]
+    # row i of this view is x[i : i + width]: whole rows are taken faster than entries
+    rows = np.lib.stride_tricks.sliding_window_view(x, width)
+    taken: Floats = rows[places]
+    return taken
+
+
+def expanded(places: Integers, width: int) -> Integers:
+    """All places of all instances, (n, width)."""
+    return places if places.ndim == 2 else places[:, None] + np.arange(width)
+
+
+def _add(y: Floats, places: Integers, values: Floats) -> None:
+    count, width = values.shape
+    if places.ndim == 1 and (
+        count == 1 or (places[-1] - places[0] == width * (count - 1) and _follow(places, width))
+    ):
+        y[places[0] : places[0] + count * width] += values.ravel()
+        return
+    y += np.bincount(expanded(places, width).ravel(), values.ravel(), len(y))
+
+
+def _follow(places: Integers, width: int) -> bool:
+    return bool((np.diff(places) == width).all())
 
 
 def looped(
@@ -85,26 +127,14 @@ def looped(
     written = {name: np.zeros(size) for name, size in sizes.items()}
     at: dict[str, Floats] = {**vectors, **written}
     for block in sorted(blocks, key=lambda block: block.stage):
-        if not len(block):
+        if not len(block) or not block.writes & written.keys():
             continue
-        wanted = [a for a in block.kernel.outputs if block.scatter[a.name][0] in written]
-        if not wanted:
-            continue
-        arguments = [
-            block.parameters
-            if a.name == "p"
-            else at[block.gather[a.name][0]][block.gather[a.name][1]]
-            for a in block.kernel.inputs
-        ]
-        found = block.kernel.map(*arguments, threads=threads)
+        found = block.kernel.map(*block.arguments(at), threads=threads)
         parts = found if len(block.kernel.outputs) > 1 else (found,)
         for array, values in zip(block.kernel.outputs, parts, strict=True):
             target, places = block.scatter[array.name]
-            if target not in written:
-                continue
-            flat = np.asarray(values).reshape(len(block), -1)
-            kept = places >= 0
-            np.add.at(written[target], places[kept], flat[kept])
+            if target in written:
+                _add(written[target], places, np.asarray(values).reshape(len(block), -1))
     return written
 
 
@@ -115,29 +145,38 @@ def unrolled(
     workspace = next(iter(next(iter(vectors.values())))).workspace
     zero = workspace.atom(0)
     written: dict[str, list[Atom]] = {name: [zero] * size for name, size in sizes.items()}
+    at: dict[str, Sequence[Atom]] = {**vectors, **written}
     for block in sorted(blocks, key=lambda block: block.stage):
+        if not block.writes & written.keys():
+            continue
         for k in range(len(block)):
-            arguments: list[list[Atom]] = []
-            for a in block.kernel.inputs:
-                if a.name == "p":
-                    arguments.append([workspace.atom(float(x)) for x in block.parameters[k]])
-                else:
-                    source, places = block.gather[a.name]
-                    arguments.append([vectors[source][i] for i in places[k]])
-            found = block.kernel.inline(*arguments)
+            found = block.kernel.inline(*_atoms(block, k, at))
             parts = found if len(block.kernel.outputs) > 1 else (found,)
             for array, values in zip(block.kernel.outputs, parts, strict=True):
                 target, places = block.scatter[array.name]
                 if target not in written:
                     continue
-                for place, entry in zip(places[k], _flat(values), strict=True):
-                    if place >= 0:
-                        written[target][place] = written[target][place] + entry
+                row = expanded(places[k : k + 1], array.size)[0]
+                for place, entry in zip(row, _flat(values), strict=True):
+                    written[target][place] = written[target][place] + entry
     return written
 
 
-def _flat(values: object) -> list[Atom]:
+def _atoms(block: Block, k: int, vectors: Mapping[str, Sequence[Atom]]) -> list[list[Atom]]:
+    """The arguments of instance k."""
+    workspace = next(iter(next(iter(vectors.values())))).workspace
+    found: list[list[Atom]] = []
+    for array in block.kernel.inputs:
+        if array.name == "p":
+            found.append([workspace.atom(float(x)) for x in block.parameters[k]])
+            continue
+        source, places = block.gather[array.name]
+        row = expanded(places[k : k + 1], array.size)[0]
+        found.append([vectors[source][i] for i in row])
+    return found
+
+
+def _flat(values: Any) -> list[Atom]:
     if isinstance(values, Atom):
         return [values]
-    assert isinstance(values, list | tuple)
     return [entry for part in values for entry in _flat(part)]

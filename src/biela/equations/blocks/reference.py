@@ -7,14 +7,13 @@ turns.  The same rows on the same markers as `biela.equations.reference_point`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.atoms import Atom
 from biela.equations.blocks.block import Block, looped
 from biela.equations.blocks.kernels import PairKernel, body_kernel, joint_rows, pair_kernel
 from biela.equations.mechanism.tree import joint_tree, quaternion, start_poses

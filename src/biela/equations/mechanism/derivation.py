@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from biela.atoms import Atom, Workspace
+import numpy as np
+import numpy.typing as npt
+
+from biela.atoms import Atom, Workspace, evaluate
 from biela.equations.constraints import Constraint
 from biela.equations.mechanism.placement import Placer, identifier
 from biela.equations.symbolic import SymbolicSystem
@@ -26,8 +30,14 @@ from biela.model.units import expression
 from biela.model.values import Value
 from biela.space import Solid, Space, Vector
 
+Floats = npt.NDArray[np.float64]
+
 #: A row that is constant and larger than this cannot be fulfilled (m, or sine of an angle).
-NEVER = 1e-9
+NEVER: Final = 1e-9
+#: Changes of a row below this are rounding.
+ALWAYS: Final = 1e-12
+#: At so many random positions a row is looked at.
+_SAMPLES: Final = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +81,8 @@ class MechanismDerivation:
         #: Names as people know them, by those of symbols and constraints.
         self.names: dict[str, str] = {}
         self.held: list[Held] = []
+        #: Whether bodies are placed along joints, so that rows of others may hold by themselves.
+        self.along_tree = False
         self.measured: list[Measured] = []
         self.input_units: dict[str, str] = {}
         gravity = [self.number(g, "acceleration") for g in model.gravity]
@@ -241,12 +253,12 @@ class MechanismDerivation:
             ModelError: A row cannot be fulfilled in any position.
         """
         for row in rows:
-            value = row.value.value
+            value = self.constant(row.value)
             if value is not None:
-                if abs(float(value)) > NEVER:
+                if abs(value) > NEVER:
                     raise ModelError(
                         f"{self.model.name}: {of or owner} can never be fulfilled: its equation "
-                        f"{row.label} is off by {float(value):.3g} in every position; check the "
+                        f"{row.label} is off by {value:.3g} in every position; check the "
                         f"places and axes of its markers"
                         + (
                             f" (the model is planar, in {self.model.plane})"
@@ -257,6 +269,31 @@ class MechanismDerivation:
             constraints = self.system.hold(row.value, row.speed, identifier(owner))
             self.names[constraints.name] = f"{owner}.{row.label}"
             self.held.append(Held(owner, row, pair, constraints))
+
+    def constant(self, expression: Atom) -> float | None:
+        """The value of an expression that is the same in every position; None if it is not.
+
+        Along a tree some rows of a closing joint always hold.  Their atoms do not vanish where
+        turns by numbers are multiplied, but all that is left of them is rounding.
+        """
+        if expression.value is not None:
+            return float(expression.value)
+        if not self.along_tree:
+            return None
+        random = np.random.default_rng(0)
+        system = self.system
+        values: dict[Atom, Floats | float] = {self.time: random.uniform(0, 1, _SAMPLES)}
+        values |= {q: random.uniform(-1, 1, _SAMPLES) for q in system.q}
+        for turned in system.orientations.values():
+            e = random.normal(size=(4, _SAMPLES))
+            values |= zip(turned.parameters, e / np.linalg.norm(e, axis=0), strict=True)
+        for symbol, value in system.parameter_values.items():
+            values[symbol] = value * (1 + random.uniform(0, 0.1, _SAMPLES))
+        found = np.broadcast_to(np.asarray(evaluate(expression, values)), (_SAMPLES,))
+        if not np.isfinite(found).all() or np.ptp(found) > ALWAYS * (1 + np.abs(found).max()):
+            return None
+        mean = float(found.mean())
+        return 0.0 if abs(mean) <= ALWAYS else mean
 
     def hold_joint(self, joint: Joint) -> None:
         """The equations of a joint that closes a loop."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,13 +23,13 @@ from biela.model.markers import Marker
 from biela.model.mesh_files import read_mesh
 from biela.model.model import Model
 from biela.model.orientation import Orientation, along
-from biela.model.parts import Between
 from biela.model.placing import matrix
 from biela.model.shapes import MeshShape, Shape
 from biela.model.units import parameters_of
 
 Elements = Mapping[tuple[str, str], ElementTable | None]
 _KEYS = {"joint": "joints", "driver": "drivers", "force": "forces", "sensor": "sensors"}
+_WHO = re.compile(r"\A(?:body|joint|driver|force|sensor|part) [^\s:]+(?: \([\w ]+\))?: ")
 
 
 class Builder:
@@ -61,7 +62,8 @@ class Builder:
             raise
         except BielaError as error:
             message = message_of(error).removeprefix(f"{self.table.name}: ")
-            self.faults.append(Fault((*self.path, *path), message))
+            # the path says already which body or joint it is
+            self.faults.append(Fault((*self.path, *path), _WHO.sub("", message)))
 
     def build(self, elements: Elements, parts: Mapping[str, PartTable | None]) -> Model | None:
         """The model, or None if something does not fit together."""
@@ -153,8 +155,10 @@ class Builder:
             if key not in ("kind", "axis", "x_axis", "orientation", "density", "mass"):
                 settings[key] = value if key in ("file", "scale") else self._lengths(value)
         if issubclass(table.shape, MeshShape):
-            mesh = read_mesh(self.folder.file(settings["file"]), settings.get("scale", 1.0))
-            return FileMesh(mesh=mesh, **settings)
+            path = self.folder.file(settings["file"])
+            made = FileMesh(mesh=read_mesh(path, settings.get("scale", 1.0)), **settings)
+            made.remember(path)
+            return made
         return table.shape(**settings)
 
     def _lengths(self, value: Any) -> Any:
@@ -176,7 +180,7 @@ class Builder:
 
     def _settled(self, item: Any) -> Any:
         if isinstance(item, PlaceTable):
-            return self._marker(self.model.find_body(item.body), "", item)
+            return self._marker(self.model.find_body(item.body), item.name, item)
         return item.given() if isinstance(item, Table) else item
 
     # ------------------------------------------------------------------------ parts
@@ -190,6 +194,6 @@ class Builder:
         source = self.folder.file(given.pop("file")) if inner is None else inner
         prototype = self.prototype(source, path)
         given["between"] = [
-            Between(b.kind, b.i, b.j, dict(b.settings), b.name) for b in given.pop("between", ())
+            (b.kind, b.i, b.j, {**b.settings, "name": b.name}) for b in given.pop("between", ())
         ]
         self.model.part(name, prototype, given.pop("count", None), **given)

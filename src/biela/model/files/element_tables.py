@@ -50,19 +50,26 @@ def element_table(cls: type[Element]) -> type[ElementTable]:
     if issubclass(cls, Joint):
         made |= _joint_fields(cls)
     for name, item in cls.settings().items():
-        dimension = item.metadata["dimension"]
         required = (
             item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
         )
         # names of their own, so that no field can be that of a method of pydantic
         made[f"field_{name}"] = (
-            _SPECIAL.get(dimension) or value_of(dimension),
+            _type(item),
             Field(... if required else None, alias=name, description=item.metadata["help"]),
         )
     title = f"{cls.category}_{cls.kind}"
     table = pydantic.create_model(title, __base__=ElementTable, __doc__=cls.__doc__, **made)
     table.element = cls
     return table
+
+
+def _type(item: dataclasses.Field[Any]) -> Any:
+    """The type of a field, by its dimension."""
+    dimension = item.metadata["dimension"]
+    if dimension == "data" and str(item.type).startswith(("Sequence", "tuple", "list")):
+        return fields.Array
+    return _SPECIAL.get(dimension) or value_of(dimension)
 
 
 def _joint_fields(cls: type[Joint]) -> dict[str, Any]:

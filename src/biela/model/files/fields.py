@@ -275,6 +275,12 @@ def _flag(given: object) -> bool:
     return given
 
 
+def _array(given: object) -> Any:
+    if not isinstance(given, list):
+        raise fault(f"an array is wanted, not {shown_value(given)}")
+    return frozen(given)
+
+
 def frozen(given: Any) -> Any:
     """Data with tuples for arrays, as the elements of a model hold it."""
     if isinstance(given, list):
@@ -294,3 +300,4 @@ LawField = Annotated[
 Text = Annotated[Any, PlainValidator(_text), WithJsonSchema({"type": "string"})]
 Flag = Annotated[Any, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 Data = Annotated[Any, PlainValidator(frozen), WithJsonSchema({})]
+Array = Annotated[Any, PlainValidator(_array), WithJsonSchema({"type": "array"})]

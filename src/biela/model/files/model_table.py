@@ -60,11 +60,23 @@ _Row = Annotated[
 ]
 
 
+def _raw(given: object) -> object:
+    if not isinstance(given, dict):
+        raise fields.fault(f"a table is wanted, not {fields.shown_value(given)}")
+    return given
+
+
+#: A model inside of a model, which is looked at by itself.
+_RawTable = Annotated[
+    Any, pydantic.PlainValidator(_raw), pydantic.WithJsonSchema({"type": "object"})
+]
+
+
 class PartTable(Table):
     """A model used in this one, once or many times."""
 
     file: Text = Field(None, description="model file in the folder of this one")
-    model: fields.Data = Field(None, description="the model itself, in place of a file")
+    model: _RawTable = Field(None, description="the model itself, in place of a file")
     count: WholeNumber = Field(None, description="how many there are")
     position: triple_of("length") = Field(  # type: ignore[valid-type]
         None, description="where its ground is"

@@ -21,13 +21,13 @@ class Known:
     Attributes:
         parameters: By name, in SI units; one that cannot be computed stands with 1.
         bodies: The markers of each body that the file names; the ground is one.
-        joints: The coordinates of each joint.
+        joints: The coordinates of each joint; None if its kind is unknown.
         parts: The parts, inside of which names are not looked up here.
     """
 
     parameters: Mapping[str, float] = field(default_factory=dict)
     bodies: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    joints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    joints: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
     parts: frozenset[str] = frozenset()
 
     def place_fault(self, text: str) -> str:
@@ -71,6 +71,8 @@ class Known:
             name = joint or text
             return f"there is no joint {name!r}{nearest(name, self.joints)}"
         there = self.joints[joint]
+        if there is None:  # its kind is told to be wrong; that is enough
+            return ""
         if coordinate and coordinate not in there:
             return f"joint {joint} has no coordinate {coordinate!r}{nearest(coordinate, there)}"
         if not coordinate and len(there) != 1:
@@ -106,12 +108,12 @@ def _table(data: object, key: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _coordinates(joint: object) -> tuple[str, ...]:
+def _coordinates(joint: object) -> tuple[str, ...] | None:
     kind = joint.get("kind") if isinstance(joint, Mapping) else None
+    if not isinstance(kind, str):
+        return None
     try:
-        cls = kind_named("joint", kind) if isinstance(kind, str) else None
+        cls = kind_named("joint", kind)
     except ModelError:
-        cls = None
-    if cls is None or not issubclass(cls, Joint):
-        return ()
-    return tuple(c.name for c in cls.coordinates)
+        return None
+    return tuple(c.name for c in cls.coordinates) if issubclass(cls, Joint) else ()

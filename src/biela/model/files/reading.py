@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +77,8 @@ def _load(path: Path, inside: tuple[Path, ...]) -> Model:
 
 def _loads(text: str, name: str, folder: Folder, inside: tuple[Path, ...]) -> Model:
     document = _parsed(text, name)
-    faults: list[Fault] = []
-    model = _built(document, (), folder, inside, faults)
+    faults = list(_too_large(document, ()))
+    model = None if faults else _built(document, (), folder, inside, faults)
     if model is None:
         raise file_error(name, key_lines(text.replace("\r\n", "\n")), faults)
     return model
@@ -153,6 +153,19 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
         raise FileError(f"{where}: this is not TOML: {said}{hint}") from None
     except RecursionError:
         raise FileError(f"{name}:1: the tables and arrays are nested too deep") from None
+    except ValueError as error:  # of whole numbers with thousands of digits
+        longest = max(re.findall(r"\w+", text), key=len)
+        line = text.count("\n", 0, text.index(longest)) + 1
+        raise FileError(f"{name}:{line}: {error}") from None
+
+
+def _too_large(data: Any, path: KeyPath) -> Iterator[Fault]:
+    """Whole numbers that are beyond any float."""
+    if isinstance(data, int) and abs(data) > 1e300:
+        yield Fault(path, f"the number {str(data)[:6]}… is too large")
+    entries = data.items() if isinstance(data, dict) else ()
+    for key, item in enumerate(data) if isinstance(data, list) else entries:
+        yield from _too_large(item, (*path, key))
 
 
 # --- checks ---------------------------------------------------------------------------------------

@@ -113,9 +113,10 @@ class MarkerTable(FrameTable):
 
 
 class PlaceTable(FrameTable):
-    """A frame fixed in a body, without a name of its own."""
+    """A frame fixed in a body, where it is used; it is called after what it is for."""
 
     body: fields.BodyName = Field(description="the body it is on")
+    name: fields.Text = Field("", description="its name, if it needs one of its own")
 
 
 def table_tag(given: object) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from biela.errors import ModelError
+from biela.errors import FileError, ModelError
 from biela.model.bodies import GROUND, Body, Inertia
 from biela.model.element import Element
 from biela.model.files.mesh_shape import FileMesh
@@ -49,12 +49,13 @@ def save(model: Model, path: str | Path) -> None:
 
     Raises:
         ModelError: Something cannot be written.
+        FileError: The file cannot be written there.
     """
     file = Path(path)
     written: list[tuple[Path, MeshShape]] = []
 
     def mesh(body: str, shape: MeshShape) -> dict[str, Any]:
-        if isinstance(shape, FileMesh) and (file.parent / shape.file).is_file():
+        if isinstance(shape, FileMesh) and shape.is_in(file.parent):
             return _named_mesh(body, shape)
         plain = "".join(c if c.isalnum() else "_" for c in body)
         name = f"{file.stem}_{plain}_{len(written) + 1}.stl"
@@ -62,9 +63,12 @@ def save(model: Model, path: str | Path) -> None:
         return {"file": name}
 
     text = document_text(_model(model, mesh))
-    for target, shape in written:
-        write_stl(shape.mesh, target, text=True)  # all digits
-    file.write_text(text, encoding="utf-8", newline="\n")
+    try:
+        for target, shape in written:
+            write_stl(shape.mesh, target, text=True)  # all digits
+        file.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise FileError(f"{file}: the file cannot be written: {error.strerror}") from None
 
 
 def _named_mesh(body: str, shape: MeshShape) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def _model(model: Model, mesh: MeshFile) -> dict[str, Any]:
         ("forces", model.forces),
         ("sensors", model.sensors),
     ):
-        data[key] = {name: _element(element) for name, element in elements.items()}
+        data[key] = {name: _element(model, element) for name, element in elements.items()}
     data["run"] = dict(model.run)
     return {key: item for key, item in data.items() if item != {}}
 
@@ -171,9 +175,7 @@ def _shape(body: str, shape: Shape, mesh: MeshFile) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """What a file can hold: markers by their names, laws as data, arrays as lists."""
-    if isinstance(value, Marker):
-        return value.label
+    """What a file can hold: laws as data, arrays as lists."""
     if isinstance(value, Law):
         return value.to_data()
     if isinstance(value, np.ndarray | np.generic):
@@ -185,17 +187,26 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _element(element: Element) -> dict[str, Any]:
+def _element(model: Model, element: Element) -> dict[str, Any]:
     data: dict[str, Any] = {"kind": element.kind}
     for name, item in element.settings().items():
         value = getattr(element, name)
-        if value is not None and _differs(item, value):
+        if isinstance(value, Marker):
+            data[name] = _place(model, value)
+        elif value is not None and _differs(item, value):
             data[name] = plain(value)
     if isinstance(element, Joint):
         for name in ("start", "rates", "limits"):
             if getattr(element, name):
                 data[name] = plain(getattr(element, name))
     return data
+
+
+def _place(model: Model, marker: Marker) -> str | dict[str, Any]:
+    """The name of a marker; one made on a body of a part is written out where it is used."""
+    if model.find_body(marker.body).markers.get(marker.name) == marker:
+        return marker.label
+    return {"body": marker.body, "name": marker.name} | _marker(marker)
 
 
 def _differs(item: dataclasses.Field[Any], value: Any) -> bool:

@@ -1,0 +1,250 @@
+"""``biela kinematics``: the motion that drivers impose, its plots and its alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rich.markup import escape
+
+import biela as bl
+from biela.analysis.cost import cost
+from biela.analysis.position_method import PositionMethod
+from biela.analysis.precision import precision
+from biela.cli.measuring import full_name, measured_system
+from biela.cli.models import Described, folder_name, model_in
+from biela.cli.picturing import Pictures, animate, known_outputs
+from biela.cli.run_table import number_in_run, text_in_run
+from biela.cli.tables import console, duration, files, pairs, shown_path
+from biela.errors import SimulationError
+from biela.results import Results, deviations
+from biela.results.reference import read_csv
+
+#: Alarms beyond these are counted only.
+_ALARMS = 12
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is computed and left behind.
+
+    Attributes:
+        time: Duration, s; None for that of the file.
+        step: Time between instants, s; likewise.
+        coordinates: Of the equations; likewise.
+        method: How positions are found; likewise.
+        drives: Laws of further coordinates, by name.
+        parameters: Values other than those of the model.
+        q: First guess of coordinates at the start.
+        pictures: Plots and paths.
+        reference: File with data to compare with.
+        report: Whether to report cost and precision.
+        within: Tolerances of parameters, for the report.
+        folder: Where files go; None for out/ and the name of the model.
+        animation: Suffix of the animation, "" for none.
+        csv: Whether to write the channels as text.
+        save: Whether to write the results.
+    """
+
+    time: float | None = None
+    step: float | None = None
+    coordinates: str | None = None
+    method: str | None = None
+    drives: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    q: Mapping[str, float] = field(default_factory=dict)
+    pictures: Pictures = field(default_factory=Pictures)
+    reference: Path | None = None
+    report: bool = False
+    within: Mapping[str, float] = field(default_factory=dict)
+    folder: Path | None = None
+    animation: str = "html"
+    csv: bool = False
+    save: bool = True
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A motion to compute: the system and the numbers for it."""
+
+    system: bl.System
+    time: float
+    step: float
+    start: float
+    method: PositionMethod
+    wanted: Wanted
+
+    def load(self) -> None:
+        """Move for a step, so that the loading of native code is not measured."""
+        with suppress(bl.BielaError):  # the motion itself will say it
+            replace(self, time=self.step).motion()
+
+    def motion(self, end_point: bool = True) -> Results:
+        return bl.kinematics(
+            self.system,
+            self.time,
+            step=self.step,
+            t=self.start,
+            drives=self.wanted.drives,
+            parameters=self.wanted.parameters,
+            q=self.wanted.q,
+            method=self.method,
+            end_point=end_point,
+        )
+
+
+def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
+    """Compute the motion, print what is to be known of it and write the files; the exit code.
+
+    Raises:
+        BielaError: Something cannot be done as asked.
+    """
+    out = console()
+    model = model_in(file, model_name)
+    reference = read_csv(wanted.reference) if wanted.reference is not None else None
+    pictures = wanted.pictures.named(lambda name: full_name(model, name))
+    with out.status(f"deriving {model.name}"):
+        data = reference.names if reference is not None else ()
+        task = _task(model, wanted, [*pictures.channels, *data])
+    folder = wanted.folder or Path("out") / folder_name(model)
+    run = model.run if isinstance(model, bl.Model) else {}
+    try:
+        with out.status(f"moving {model.name}"):
+            task.load()
+            results = task.motion(bool(run.get("end_point", True)))
+    except SimulationError as error:
+        raise _kept(error, folder) from error
+    out.print(f"[bold]{escape(model.name)}[/bold] moved for {results.t[-1] - results.t[0]:g} s")
+    out.print(pairs(_summary(results, task)))
+    _print_alarms(results)
+    shown = pictures.shown(results)
+    if shown:
+        table = replace(results.describe(*shown), title="")
+        out.print(f"\n{table}", markup=False, soft_wrap=True)
+    outputs = results.select("y") if "y" in results.groups else []
+    unknown = [name for name in outputs if name not in known_outputs(results)]
+    if unknown:
+        out.print(f"\nNot known without forces: {', '.join(unknown)}; see biela run", markup=False)
+    if reference is not None:
+        common = [name for name in reference.names if name in results]
+        out.print(
+            f"\n{deviations(results, reference, common or None)}", markup=False, soft_wrap=True
+        )
+    if wanted.report:
+        _print_report(task)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    if wanted.save:
+        written.append(results.save(folder / "results.npz"))
+    if wanted.csv:
+        written.append(results.to_csv(folder / "results.csv", *_columns(results, shown)))
+    written += pictures.draw(results, folder, reference)
+    if wanted.animation and results.scene is not None:
+        written.append(animate(results, folder / f"animation.{wanted.animation}"))
+    if written:
+        out.print("\nwritten")
+        out.print(files(written))
+    return 0
+
+
+def _task(model: Described, wanted: Wanted, names: Sequence[str]) -> _Task:
+    iterations = number_in_run(model, "max_iterations", "none")
+    method = PositionMethod(
+        wanted.method or text_in_run(model, "method") or "newton",
+        iterations=None if iterations is None else int(iterations),
+    )
+    return _Task(
+        measured_system(model, wanted.coordinates, names),
+        wanted.time or number_in_run(model, "duration") or 5.0,
+        wanted.step or number_in_run(model, "step") or 1e-2,
+        number_in_run(model, "t") or 0.0,
+        method,
+        wanted,
+    )
+
+
+def _columns(results: Results, shown: Sequence[str]) -> list[str]:
+    """What a table for others has: all channels but those of frames, and those asked for."""
+    usual = [group for group in results.groups if group in ("q", "v", "a", "y", "u")]
+    return list(dict.fromkeys([*results.select(*usual), *shown, *results.monitors]))
+
+
+def _kept(error: SimulationError, folder: Path) -> SimulationError:
+    """The error of a motion that could not go on, with the place of what there is of it."""
+    if not isinstance(error.results, Results):
+        return error
+    folder.mkdir(parents=True, exist_ok=True)
+    path = error.results.save(folder / "results.npz")
+    said = str(error).partition(" The results until then")[0]
+    return SimulationError(
+        f"{said}\nWhat was computed until then is in {shown_path(path)}", error.results
+    )
+
+
+def _summary(results: Results, task: _Task) -> list[tuple[str, str]]:
+    statistics = results.statistics
+    rows = [
+        ("instants", f"{len(results)}, {duration(task.step)} apart"),
+        ("coordinates", f"{len(task.system.q)}, constraints {len(task.system.multipliers)}"),
+    ]
+    if statistics is None:
+        return rows
+    rows.append(("method", statistics.method))
+    if statistics.iterations and statistics.steps:
+        rows.append(("iterations", f"{statistics.iterations / statistics.steps:.2f} an instant"))
+    if statistics.max_constraint_error is not None:
+        rows.append(("largest error", f"{statistics.max_constraint_error:.1e} (m, rad)"))
+    if "condition" in results.monitors:
+        worst = results["condition"].argmax()
+        rows.append(
+            ("condition", f"at most {results['condition'][worst]:.3g}, at {results.t[worst]:.4g} s")
+        )
+    if statistics.time_integration and statistics.steps:
+        each = duration(statistics.time_integration / statistics.steps)
+        rows.append(("time", f"{each} an instant, {duration(statistics.time_total or 0.0)} in all"))
+    return rows
+
+
+def _print_alarms(results: Results) -> None:
+    out = console()
+    if not results.events:
+        out.print("\nNo alarms: no singular position, no change of branch.")
+        return
+    out.print("\n[bold yellow]alarms[/bold yellow]")
+    out.print(pairs((f"{e.time:.6g} s", _told(e.name)) for e in results.events[:_ALARMS]))
+    if len(results.events) > _ALARMS:
+        out.print(f"  … {len(results.events) - _ALARMS} more")
+
+
+def _told(name: str) -> str:
+    if name == "determinant changes sign":
+        return (
+            "the determinant changes sign: a singular position is passed, maybe to another branch"
+        )
+    return name
+
+
+def _print_report(task: _Task) -> None:
+    out, wanted = console(), task.wanted
+    with out.status("measuring cost and precision"):
+        spent = cost(
+            task.system,
+            task.time,
+            step=task.step,
+            t=task.start,
+            drives=wanted.drives,
+            parameters=wanted.parameters,
+            q=wanted.q,
+            method=task.method,
+        )
+        exact = precision(
+            task.system,
+            wanted.q,
+            drives=wanted.drives,
+            t=task.start,
+            parameters=wanted.parameters,
+            tolerances=wanted.within,
+        )
+    out.print(f"\n{spent}\n\n{exact}", markup=False, soft_wrap=True)

@@ -1,0 +1,241 @@
+"""What `biela kinematics` and `biela run` of bodies and joints print and leave behind."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import biela as bl
+from biela.cli.main import app
+from tests.cli.models_on_disk import ARM, PARALLELOGRAM, SLIDER_CRANK, THESIS
+
+QUIET = ("--animate", "none")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    for name, text in (("crank", SLIDER_CRANK), ("arm", ARM), ("parallelogram", PARALLELOGRAM)):
+        Path(f"{name}.toml").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def called(*arguments):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def slider(t, r=2.0, l=3.5):
+    """Position and velocity of the slider."""
+    theta, rate = np.pi / 4 + 2 * np.pi * t, 2 * np.pi
+    root = np.sqrt(l**2 - (r * np.sin(theta)) ** 2)
+    x = r * np.cos(theta) + root
+    return x, -r * np.sin(theta) * rate * (1 + r * np.cos(theta) / root)
+
+
+def columns(path):
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    values = np.array(rows, dtype=float).T
+    return {name.partition(" [")[0]: value for name, value in zip(head, values, strict=True)}
+
+
+def rows_of(output, first):
+    return [line.split() for line in output.splitlines() if line.split()[:1] == [first]]
+
+
+# --- kinematics -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference"])
+def test_the_slider_moves_as_its_closed_form(folder, coordinates):
+    options = ("--plot", "slider.x", "--plot", "slider.vx", "--plot", "C", "--csv", *QUIET)
+    result = called("kinematics", "crank.toml", "--coordinates", coordinates, *options)
+    assert result.exit_code == 0, result.output
+    table = columns("out/slider_crank/results.csv")
+    t = table["t"]
+    assert t == pytest.approx(np.arange(26) * 0.02)  # that of the file
+    x, v = slider(t)
+    assert table["slider.x"] == pytest.approx(x, abs=1e-9)
+    assert table["slider.vx"] == pytest.approx(v, abs=1e-8)
+    # the joint closes the loop, or is not among the coordinates: the rod makes it all the same
+    rod = -np.arcsin(2 * np.sin(np.pi / 4 + 2 * np.pi * t) / 3.5)
+    assert table["C.angle"] == pytest.approx(-rod, abs=1e-9)
+    ((_, unit, low, at, *_),) = rows_of(result.output, "slider.x")
+    assert (unit, float(low), float(at)) == ("m", pytest.approx(x.min(), rel=1e-5), t[x.argmin()])
+    assert "No alarms" in result.output
+    assert (Path("out/slider_crank") / "plot.png").is_file()
+
+
+def test_figures_of_channels_over_each_other_and_of_paths(folder):
+    options = ("--plot", "A:slider.x", "--path", "rod", "--path", "crank.B", "--out", "here")
+    result = called("kinematics", "crank.toml", *options, "--animate", "html", "--no-save")
+    assert result.exit_code == 0, result.output
+    left = {path.name for path in Path("here").iterdir()}
+    assert left == {"slider.x_over_A.angle.png", "path.png", "animation.html"}
+
+
+def test_options_go_before_what_the_file_says(folder):
+    options = ("--time", "0.1", "--step", "0.05", "--set", "l=5", "--method", "damped")
+    result = called("kinematics", "crank.toml", *options, "--no-plot", *QUIET)
+    assert result.exit_code == 0, result.output
+    results = bl.Results.load("out/slider_crank/results.npz")
+    assert results.t.tolist() == pytest.approx([0.0, 0.05, 0.1])
+    assert results["slider.x"] == pytest.approx(slider(results.t, l=5.0)[0], abs=1e-8)
+
+
+def test_a_folder_of_a_thesis_moves_without_its_end_point(folder):
+    result = called("kinematics", str(THESIS), "--no-plot", *QUIET)
+    assert result.exit_code == 0, result.output
+    results = bl.Results.load("out/slider_crank/results.npz")
+    assert len(results) == 100
+    assert results["link4.x"] == pytest.approx(slider(results.t)[0], abs=1e-9)
+
+
+def test_a_mechanism_without_drivers_is_driven_from_the_command_line(folder):
+    text = SLIDER_CRANK[: SLIDER_CRANK.index("[drivers")]
+    Path("free.toml").write_text(text, encoding="utf-8")
+    result = called("kinematics", "free.toml", *QUIET)
+    assert result.exit_code == 1
+    assert "1 degree of freedom is not driven" in result.output
+    drive = ("--drive", "A.angle=pi/4 + 2*pi*t", "--time", "0.2", "--no-plot", *QUIET)
+    assert called("kinematics", "free.toml", *drive).exit_code == 0
+    results = bl.Results.load("out/slider_crank/results.npz")
+    assert results["slider.x"] == pytest.approx(slider(results.t)[0], abs=1e-9)
+
+
+def test_data_are_drawn_and_compared(folder):
+    t = np.linspace(0, 0.5, 11)
+    rows = [f"{a},{1000 * x + 1}" for a, x in zip(t, slider(t)[0], strict=True)]
+    Path("data.csv").write_text("t [s],slider.x [mm]\n" + "\n".join(rows), encoding="utf-8")
+    result = called(
+        "kinematics", "crank.toml", "--plot", "slider.x", "--reference", "data.csv", *QUIET
+    )
+    assert result.exit_code == 0, result.output
+    last = rows_of(result.output, "slider.x")[-1]
+    assert float(last[2]) == pytest.approx(1e-3, rel=0.01)  # data are a millimetre too large
+    assert (Path("out/slider_crank") / "plot.png").is_file()
+
+
+def test_dead_points_are_alarms_with_their_time_and_joints(folder):
+    result = called("kinematics", "parallelogram.toml", "--no-plot", "--no-save", *QUIET)
+    assert result.exit_code == 0, result.output
+    ((time, _, *said),) = [
+        line.split() for line in result.output.splitlines() if "singular position:" in line
+    ]
+    assert float(time) == pytest.approx(0.5)
+    assert "angle_rate" in " ".join(said)
+
+
+def test_a_motion_that_cannot_go_on_is_kept_until_there(folder):
+    text = SLIDER_CRANK.replace('kind = "rotary"', 'kind = "translational"')
+    text = text.replace('coordinate = "A"', 'coordinate = "slide"')
+    text = text.replace('law = "pi/4 + 2*pi*t"', 'law = "4.6 + 2*t"')  # 5.5 m is its reach
+    Path("far.toml").write_text(text, encoding="utf-8")
+    result = called("kinematics", "far.toml", *QUIET)
+    assert result.exit_code == 1
+    assert "What was computed until then is in out/slider_crank/results.npz" in result.output
+    kept = bl.Results.load("out/slider_crank/results.npz")
+    assert kept["slider.x"][-1] == pytest.approx(4.6 + 2 * kept.t[-1])
+    assert 5.4 < kept["slider.x"][-1] < 5.5
+
+
+def test_a_report_counts_operations_and_traces_tolerances(folder):
+    options = ("--report", "--within", "l=1e-3", "--plot", "C", "--no-plot", "--no-save", *QUIET)
+    result = called("kinematics", "crank.toml", *options)
+    assert result.exit_code == 0, result.output
+    assert "Cost of the kinematics" in result.output
+    # sin ψ = r sin θ / l:  ∂ψ/∂l = -tan ψ / l
+    psi = np.arcsin(2 * np.sin(np.pi / 4) / 3.5)
+    ((_, _, slope, *_),) = [r for r in rows_of(result.output, "C.angle") if "l" in r[1:2]]
+    assert float(slope) == pytest.approx(-np.tan(psi) / 3.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--plot", "slider.q"], "did you mean 'slider."),
+        (["--path", "sliders"], "did you mean 'slider'"),
+        (["--set", "rr=1"], "no parameter rr"),
+        (["--drive", "A"], "write name=value"),
+        (["--reference", "none.csv"], "none.csv: cannot be read"),
+    ],
+)
+def test_a_wrong_choice_is_one_message_and_1(folder, options, said):
+    result = called("kinematics", "crank.toml", *options, "--time", "0.04", "--no-save", *QUIET)
+    assert result.exit_code == 1
+    assert said in result.output
+    assert "Traceback" not in result.output
+
+
+# --- run ------------------------------------------------------------------------------------------
+
+
+def test_loads_and_motors_of_a_driven_arm_are_those_of_its_closed_form(folder):
+    result = called("run", "arm.toml", "--reactions", "--motors", "--no-plot", *QUIET)
+    assert result.exit_code == 0, result.output
+    m, l, g, w = 2.0, 0.5, 9.81, np.pi
+    loads = columns("out/arm/reactions.csv")
+    theta = w * loads["t"]
+    assert len(theta) == 21  # the step of the file
+    assert loads["pivot.Fx"] == pytest.approx(-m * l * w**2 * np.cos(theta), abs=1e-6)
+    assert loads["pivot.Fz"] == pytest.approx(m * g - m * l * w**2 * np.sin(theta), abs=1e-6)
+    assert loads["motor.My"] == pytest.approx(-m * g * l * np.cos(theta), abs=1e-6)
+    with Path("out/arm/motor_motor.csv").open(encoding="utf-8", newline="") as file:
+        figures = {row[0]: row[1] for row in csv.reader(file)}
+    assert float(figures["peak torque"]) == pytest.approx(m * g * l, rel=1e-9)
+    assert float(figures["largest speed"]) == pytest.approx(w, rel=1e-9)
+    # the weight is lifted in the first quarter turn, by m g l
+    assert float(figures["energy given"]) == pytest.approx(m * g * l, rel=5e-3)
+    with Path("out/arm/load_cases.csv").open(encoding="utf-8", newline="") as file:
+        cases = list(csv.reader(file))[1:]
+    assert any(
+        "pivot: min Fz" in case[2] and float(case[1]) == pytest.approx(0.5) for case in cases
+    )
+
+
+def test_an_actuator_is_a_motor_too(folder):
+    force = '[forces.motor]\nkind = "actuator"\ncoordinate = "pivot"\nlaw = 1.5\ngear = 2\n\n[run]'
+    text = ARM[: ARM.index("[drivers")] + force + ARM[ARM.index("[run]") + 5 :]
+    Path("pushed.toml").write_text(text, encoding="utf-8")
+    result = called("run", "pushed.toml", "--motors", "--no-plot", "--time", "0.2", *QUIET)
+    assert result.exit_code == 0, result.output
+    ((_, _, torque, *_),) = rows_of(result.output, "peak")[:1]
+    assert float(torque) == pytest.approx(3.0)
+
+
+def test_what_has_no_motors_says_so(folder):
+    Path("free.toml").write_text(SLIDER_CRANK[: SLIDER_CRANK.index("[drivers")], encoding="utf-8")
+    result = called("run", "free.toml", "--motors")
+    assert result.exit_code == 1
+    assert "has no motors" in result.output
+
+
+def test_equations_of_bodies_are_exported(folder):
+    result = called("export", "crank.toml", "--language", "python", "--out", "code")
+    assert result.exit_code == 0, result.output
+    space = {}
+    exec(Path("code/slider_crank_Phi.py").read_text(encoding="utf-8"), space)
+    theta = np.pi / 4
+    # the coordinates are the angle of the crank, the way of the slider, and an angle of the rod
+    system = bl.formulate(bl_load("crank.toml"))
+    names = [entry.name for entry in system.q]
+    rod = -np.arcsin(2 * np.sin(theta) / 3.5)
+    values = {
+        "A.angle": theta,
+        "slide.displacement": slider(0.0)[0],
+        "B.angle": rod - theta,
+        "C.angle": -rod,
+    }
+    Phi = space["slider_crank_Phi"](0.0, [values[n] for n in names], [0.0] * 3, [], [2.0, 3.5])
+    assert np.ravel(Phi) == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+
+
+def bl_load(name):
+    from biela.model.files import load
+
+    return load(name)
