@@ -1,5 +1,7 @@
 """Write the JSON Schema of model files, which the documentation publishes.
 
+It is made from the kinds of joints, drivers, forces and sensors that biela has.
+
     python tools/write_schema.py            # write docs/schema/model.schema.json
     python tools/write_schema.py --check    # fail if it is not up to date
 """

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         assemble,
         assemble_velocity,
         branches,
+        continuation,
+        cost,
         driven,
         equilibria,
         equilibrium,
@@ -35,58 +37,106 @@ if TYPE_CHECKING:
         joint_reactions,
         kinematics,
         linearise,
+        mobility,
+        precision,
         reactions,
         redundancy,
         simulate,
     )
-    from biela.code import Changes, Function
+    from biela.analysis.checking import (
+        check,
+    )
+    from biela.analysis.inverse_kinematics import (
+        CoordinateTarget,
+        DirectionTarget,
+        InverseKinematics,
+        PointTarget,
+        PoseTarget,
+    )
+    from biela.code import (
+        Changes,
+        Function,
+    )
     from biela.code import cache as code_cache
-    from biela.equations import SymbolicSystem, System, formulate
-    from biela.model import Model
-    from biela.results import Results, compare
-    from biela.space import Algebra, Toward
+    from biela.equations import (
+        SymbolicSystem,
+        System,
+        formulate,
+    )
+    from biela.model import (
+        Model,
+    )
+    from biela.model.files import load as load_model
+    from biela.model.files import save as save_model
+    from biela.results import (
+        Results,
+        compare,
+    )
+    from biela.space import (
+        Algebra,
+        Toward,
+    )
 
 __version__ = "0.1.0"
 
 #: Names that need LLVM or more, and where they live: imported when first asked for.
 _LAZY = {
     "Algebra": "biela.space",
-    "Options": "biela.analysis",
-    "Results": "biela.results",
-    "Simulator": "biela.analysis",
     "assemble": "biela.analysis",
     "assemble_velocity": "biela.analysis",
     "branches": "biela.analysis",
+    "Changes": "biela.code",
+    "check": "biela.analysis.checking",
+    "code_cache": "biela.code.cache",
     "compare": "biela.results",
-    "simulate": "biela.analysis",
+    "continuation": "biela.analysis",
+    "CoordinateTarget": "biela.analysis.inverse_kinematics",
+    "cost": "biela.analysis",
+    "DirectionTarget": "biela.analysis.inverse_kinematics",
     "driven": "biela.analysis",
     "equilibria": "biela.analysis",
     "equilibrium": "biela.analysis",
     "export_simulator": "biela.analysis",
+    "formulate": "biela.equations",
+    "Function": "biela.code",
     "holding_inputs": "biela.analysis",
     "initial_problem": "biela.analysis",
     "inverse_dynamics": "biela.analysis",
+    "InverseKinematics": "biela.analysis.inverse_kinematics",
     "joint_reactions": "biela.analysis",
     "kinematics": "biela.analysis",
     "linearise": "biela.analysis",
+    "load_model": "biela.model.files",
+    "mobility": "biela.analysis",
+    "Model": "biela.model",
+    "Options": "biela.analysis",
+    "PointTarget": "biela.analysis.inverse_kinematics",
+    "PoseTarget": "biela.analysis.inverse_kinematics",
+    "precision": "biela.analysis",
     "reactions": "biela.analysis",
     "redundancy": "biela.analysis",
-    "Changes": "biela.code",
-    "Function": "biela.code",
-    "Model": "biela.model",
+    "Results": "biela.results",
+    "save_model": "biela.model.files",
+    "simulate": "biela.analysis",
+    "Simulator": "biela.analysis",
     "SymbolicSystem": "biela.equations",
     "System": "biela.equations",
-    "formulate": "biela.equations",
     "Toward": "biela.space",
-    "code_cache": "biela.code.cache",
 }
+#: Names that are others where they live.
+_ELSEWHERE = {"load_model": "load", "save_model": "save"}
 __all__ = [
     "Algebra",
     "BielaError",
     "Changes",
+    "CoordinateTarget",
+    "DirectionTarget",
     "Function",
+    "InverseKinematics",
     "Model",
     "Options",
+    "PointTarget",
+    "PoseTarget",
     "Results",
     "Simulator",
     "SymbolicSystem",
@@ -95,9 +145,11 @@ __all__ = [
     "assemble",
     "assemble_velocity",
     "branches",
+    "check",
     "code_cache",
     "compare",
-    "simulate",
+    "continuation",
+    "cost",
     "driven",
     "equilibria",
     "equilibrium",
@@ -109,8 +161,13 @@ __all__ = [
     "joint_reactions",
     "kinematics",
     "linearise",
+    "load_model",
+    "mobility",
+    "precision",
     "reactions",
     "redundancy",
+    "save_model",
+    "simulate",
     *_atoms,
 ]
 
@@ -125,4 +182,4 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'biela' has no attribute {name!r}")
     module = import_module(_LAZY[name])
-    return module if name == "code_cache" else getattr(module, name)
+    return module if name == "code_cache" else getattr(module, _ELSEWHERE.get(name, name))

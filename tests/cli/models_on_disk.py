@@ -131,13 +131,18 @@ PARALLELOGRAM = """\
 name = "parallelogram"
 plane = "xz"
 [bodies.left]
+markers = { end = { position = [1, 0, 0], axis = "-y" } }
 [bodies.coupler]
+markers = { end = { position = [1, 0, 0], axis = "-y" } }
 [bodies.right]
+markers = { end = { position = [1, 0, 0], axis = "-y" } }
+[bodies.ground]
+markers = { D = { position = [1, 0, 0], axis = "-y" } }
 [joints]
 A = { kind = "revolute", i = "ground", j = "left", axis = "-y", start = "90 deg" }
-B = { kind = "revolute", i = { body = "left", position = [1, 0, 0] }, j = "coupler", axis = "-y", start = "-90 deg" }
-C = { kind = "revolute", i = { body = "coupler", position = [1, 0, 0] }, j = { body = "right", position = [1, 0, 0] }, axis = "-y", start = "90 deg" }
-D = { kind = "revolute", i = { body = "ground", position = [1, 0, 0] }, j = "right", axis = "-y", start = "90 deg" }
+B = { kind = "revolute", i = "left.end", j = "coupler", axis = "-y", start = "-90 deg" }
+C = { kind = "revolute", i = "coupler.end", j = "right.end", start = "90 deg" }
+D = { kind = "revolute", i = "ground.D", j = "right", axis = "-y", start = "90 deg" }
 [drivers]
 motor = { kind = "rotary", coordinate = "A", law = "90 deg + 90 deg*sin(180 deg*t)" }
 [run]

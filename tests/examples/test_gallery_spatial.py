@@ -364,7 +364,7 @@ def times(R: list[list[Moving]], p: list[Moving]) -> list[Moving]:
 
 
 def test_the_legs_of_a_stewart_platform_are_as_long_as_its_pose_asks() -> None:
-    results = motion("stewart")
+    results = motion("stewart")  # frames of all its markers take long to derive: not asked for
     t, tilt = results.t, math.radians(10)
     place = [
         waving(t, 0, 0.15, math.pi),
@@ -378,11 +378,11 @@ def test_the_legs_of_a_stewart_platform_are_as_long_as_its_pose_asks() -> None:
         for axis, angle in ((2, roll), (1, pitch), (0, roll)):
             arm = times(turn(axis, angle), arm)
         tip = [p + b for p, b in zip(place, arm, strict=True)]
-        compare(results, Expected({f"leg[{k}].piston": (tip[0], tip[1], tip[2])}))
         leg = [tip[0] - math.cos(foot), tip[1] - math.sin(foot), tip[2]]
         length = (leg[0] * leg[0] + leg[1] * leg[1] + leg[2] * leg[2]).root.parts.real
         close(results[f"leg[{k}].length"], length[0], 1e-12)
         close(results[f"leg[{k}].length_rate"], length[1], 1e-10)
+        close(results[f"dleg[{k}].slide.displacement_rate"], length[2], 1e-10)
 
 
 # ------------------------------------------------------------------------------ double wishbone

@@ -146,8 +146,8 @@ def test_settings_of_a_run_come_along(tmp_path: Path) -> None:
 def test_latin_1_and_the_names_of_the_thesis_are_read(tmp_path: Path) -> None:
     names = {
         "general": "DatosGenerales.txt",
-        "joints": "juntas.txt",
-        "drivers": "juntas_adicionales.txt",
+        "joints": "Datos de Juntas.txt",
+        "drivers": "Datos de Juntas Adicionales.txt",
         "initial": "aproxinicial_ejemplo1.txt",
     }
     for name, spanish in names.items():

@@ -96,6 +96,12 @@ def python(cls: type[Element]) -> str:
     """The call that adds an element to a model m."""
     given = settings(cls)
     first = [given.pop("i"), given.pop("j")] if issubclass(cls, Joint) else []
-    parts = [json.dumps(value) for value in (cls.kind, _NAMES[cls.category], *first)]
-    parts += [f"{name}={json.dumps(value)}" for name, value in given.items()]
+    parts = [_literal(value) for value in (cls.kind, _NAMES[cls.category], *first)]
+    parts += [f"{name}={_literal(value)}" for name, value in given.items()]
     return f"m.{cls.category}({', '.join(parts)})"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(map(repr, value))})"
+    return json.dumps(value)  # texts in double quotes

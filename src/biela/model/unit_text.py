@@ -14,7 +14,7 @@ from biela.model.dimensions import NUMBER, UNITS, Unit, near
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    |(?P<name>[A-Za-z_µ°][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)
+    |(?P<name>[A-Za-z_µ°][A-Za-z0-9_]*(?:\[[0-9]+\])?(?:\.[A-Za-z_][A-Za-z0-9_]*(?:\[[0-9]+\])?)*)
     |(?P<raised>⁻?[¹²³⁴⁵⁶⁷⁸⁹])
     |(?P<sign>\*\*|<=|>=|[-+*/^(),·<>])""",
     re.VERBOSE,

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from biela.code import Function
 from biela.equations.blocks.block import Block, Places
 from biela.equations.blocks.casting import Caster, Casting, JointUse
 from biela.equations.blocks.kernels import Kernel, element_kernel
@@ -53,6 +54,7 @@ class Builder:
         self.widths = (7, 6) if self.plane is None else (3, 3)
         self.laws = LawTable()
         self.groups: dict[tuple[object, ...], Group] = {}
+        self._literal: set[tuple[object, ...]] = set()
         self.extra, self.row_names, self.inputs = Names(), Names(), Names()
         self.outputs = Names()
         self.output_units: list[tuple[int, tuple[tuple[str, str], ...]]] = []
@@ -74,11 +76,7 @@ class Builder:
             for coordinate in use.joint.coordinates
             if self._is_counted(use, coordinate.name)
         )
-        key = (casting.key, counted, counting)
-        if key not in self.groups:
-            kernel = self._derived(casting, counted, counting)
-            self.groups.setdefault(key, Group(kernel, counting))
-        group = self.groups[key]
+        group = self._group(casting, counted, counting)
         kernel, count = group.kernel, len(casting)
         x = [self._coordinate(casting, name) for name in kernel.x]
         w = [
@@ -92,24 +90,38 @@ class Builder:
             self.input_values += [value for _, _, value in kernel.inputs] * count
         group.members.append(Member(casting, _stacked(x, count), _stacked(w, count), u))
 
-    def _derived(self, casting: Casting, counted: frozenset[str], counting: str) -> Kernel:
-        try:
-            return element_kernel(casting, self.plane, counted, counting)
-        except BielaError:
-            # once more with its own name and numbers: it may need them, or says what is wrong
-            ends = dict(zip(casting.original.markers(), casting.frames, strict=False))
-            again = self.caster.cast(
-                casting.population,
-                casting.original,
-                casting.index,
-                ends if isinstance(casting.original, Joint) else None,
-                literal=True,
+    def _group(self, casting: Casting, counted: frozenset[str], counting: str) -> Group:
+        """Those with the same kernel, which is derived if it is the first."""
+        key = (casting.key, counted, counting)
+        if key in self.groups:
+            return self.groups[key]
+        if key not in self._literal:
+            try:
+                kernel = element_kernel(casting, self.plane, counted, counting)
+            except BielaError:
+                self._literal.add(key)
+            else:
+                return self.groups.setdefault(key, Group(kernel, counting))
+        # with its own name and numbers: it may need them, or says what is wrong with them
+        ends = dict(zip(("i", "j"), casting.frames, strict=False))
+        (again,) = self.caster.cast(
+            casting.population,
+            casting.original,
+            casting.index,
+            ends if isinstance(casting.original, Joint) else None,
+            literal=True,
+        )
+        casting.element, casting.joints, casting.numbers = (
+            again.element,
+            again.joints,
+            again.numbers,
+        )
+        key = (casting.key, counted, counting)
+        if key not in self.groups:
+            self.groups[key] = Group(
+                element_kernel(casting, self.plane, counted, counting), counting
             )
-            kernel = element_kernel(again[0], self.plane, counted, counting)
-            casting.element, casting.numbers = again[0].element, again[0].numbers
-            casting.joints = again[0].joints
-            self.groups[(casting.key, counted, counting)] = Group(kernel, counting)
-            return kernel
+        return self.groups[key]
 
     def _is_counted(self, use: JointUse, coordinate: str) -> bool:
         known = self.counted.get((id(use.population), use.joint.name, coordinate))
@@ -300,10 +312,7 @@ class Builder:
                     + f" (the model is planar, in {self.plane})" * bool(self.plane)
                 )
 
-    def _fixed_values(self, function: object, member: Member, kernel: Kernel) -> Floats:
-        from biela.code import Function
-
-        assert isinstance(function, Function)
+    def _fixed_values(self, function: Function, member: Member, kernel: Kernel) -> Floats:
         count = len(member.casting)
         given = {"p": self._rows(member, kernel)}
         arguments = [given.get(a.name, np.zeros((count, a.size))) for a in function.inputs]

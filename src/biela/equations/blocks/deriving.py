@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from biela.atoms import Atom, Workspace, jacobian
-from biela.equations.blocks.casting import NAME, Casting, Prescribed, axes_pattern
+from biela.equations.blocks.casting import Casting, Prescribed, axes_pattern
 from biela.equations.reference_point import NORMAL
 from biela.equations.symbolic import SymbolicSystem
 from biela.errors import ModelError
@@ -250,7 +250,7 @@ class KernelDerivation:
     def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
         """A quantity given from outside at every instant."""
         symbol = self.workspace.input(f"u{len(self.said.inputs)}")
-        self.said.inputs.append((name.removeprefix(NAME), unit, value, symbol))
+        self.said.inputs.append((name.removeprefix(self.casting.element.name), unit, value, symbol))
         return symbol
 
     # ------------------------------------------------------------- what elements say
@@ -273,7 +273,7 @@ class KernelDerivation:
         self, name: str, value: Atom, unit: str, *, rate: Atom | None = None, turns: bool = False
     ) -> None:
         """An output."""
-        own = name.removeprefix(NAME)
+        own = name.removeprefix(self.casting.element.name)
         after = f"{own}_rate"
         counted = after if turns and rate is not None else ""
         self.said.outputs.append((Output(own, unit, counted), value))

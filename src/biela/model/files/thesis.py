@@ -66,9 +66,9 @@ DRIVER_CODES: dict[int, str] = {
 }
 #: Names of the four files in a folder, and of those that the thesis mentions.
 FILES: dict[str, tuple[str, ...]] = {
+    "drivers": ("drivers*", "*adicionales*"),
     "general": ("general*", "datos*generales*"),
-    "joints": ("joints*", "juntas*", "datos*juntas.*"),
-    "drivers": ("drivers*", "*adicionales*", "motri*"),
+    "joints": ("joints*", "juntas*", "datos*juntas*"),
     "initial": ("initial*", "aproxinicial*", "posicion*inicial*"),
 }
 
@@ -148,7 +148,8 @@ def load_thesis_folder(
         raise FileError(f"{place}: the folder cannot be read: {error.strerror}") from None
     found: dict[str, Path | None] = {}
     for what, patterns in FILES.items():
-        files = [f for p in patterns for f in there if fnmatch.fnmatch(f.name.lower(), p)]
+        free = [file for file in there if file not in found.values()]
+        files = [f for p in patterns for f in free if fnmatch.fnmatch(f.name.lower(), p)]
         if not files and what != "drivers":
             raise FileError(f"{place}: there is no file {what}.txt in this folder")
         found[what] = files[0] if files else None

@@ -1,0 +1,138 @@
+"""Forces in joints: statics by hand, power balance, redundant hinges, one motion in two ways."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import biela as bl
+from biela.errors import ModelError
+
+G = 9.81
+
+
+def crank(law: str = "3*t") -> bl.Model:
+    m = bl.Model("crank")
+    rod = m.body("rod", mass=2.0, com=(0.3, 0, 0), inertia=(0.01, 0.05, 0.05))
+    m.joint("revolute", "pivot", m.ground, rod, axis="y")
+    m.driver("rotary", "motor", coordinate="pivot", law=law)
+    return m
+
+
+def slider_crank(plane: str | None = None) -> bl.Model:
+    m = bl.Model("slider_crank", plane=plane)
+    wheel = m.body("wheel", mass=2.0, com=(0.02, 0, 0), inertia=(0.02, 0.02, 0.02))
+    rod = m.body("rod", mass=0.6, com=(0.15, 0, 0), inertia=(0.0045, 0.0045, 0.0045))
+    piston = m.body("piston", mass=0.5, inertia=1e-3, position=(0.4, 0, 0))
+    m.joint("revolute", "A", m.ground, wheel, axis="y")
+    m.joint("revolute", "B", wheel.at(0.1, 0, 0), rod, axis="y")
+    m.joint("revolute", "C", rod.at(0.3, 0, 0), piston, axis="y")
+    m.joint("prismatic", "slide", m.ground, piston, axis="x")
+    m.driver("rotary", "motor", coordinate="A", law="0.3 + 6*t + t^2")
+    return m
+
+
+def test_a_turning_crank_is_held_by_its_bearing() -> None:
+    """F = m (a_c - g): weight and centripetal force; the motor carries m g c cos θ + I θ''."""
+    m = crank("3*t + t^2/2")
+    motion = bl.kinematics(m, 1.0, step=0.1)
+    loads = bl.joint_reactions(m, motion)
+    theta, rate, slope = 3 * motion.t + motion.t**2 / 2, 3 + motion.t, 1.0
+    c = 0.3
+    # a turn by θ about y takes x to (cos θ, 0, -sin θ)
+    out = np.stack([np.cos(theta), 0 * theta, -np.sin(theta)], axis=1)
+    along = np.stack([-np.sin(theta), 0 * theta, -np.cos(theta)], axis=1)
+    centre = c * (along * slope - out * rate[:, None] ** 2)
+    np.testing.assert_allclose(loads["pivot"][0], 2.0 * (centre + [0, 0, G]), atol=1e-10)
+    torque = (0.05 + 2.0 * c**2) * slope - 2.0 * G * c * np.cos(theta)
+    np.testing.assert_allclose(loads["motor"][1][:, 1], torque, atol=1e-10)
+    assert loads.determinate.all()
+
+
+@pytest.mark.parametrize("plane", [None, "xz"])
+def test_the_motor_brings_what_the_energies_take(plane: str | None) -> None:
+    m = slider_crank(plane)
+    motion = bl.kinematics(m, 0.5, step=0.01)
+    torque = bl.joint_reactions(m, motion)["motor"][1][:, 1]
+    energy = motion["kinetic energy"] + motion["potential energy"]
+    power = torque * (6 + 2 * motion.t)
+    inner = slice(2, -2)
+    slope = (
+        8 * (energy[3:-1] - energy[1:-3]) - (energy[4:] - energy[:-4])
+    ) / (12 * 0.01)
+    np.testing.assert_allclose(power[inner], slope, rtol=2e-4, atol=2e-4 * np.abs(power).max())
+
+
+def test_one_motion_in_three_coordinates_has_the_same_forces() -> None:
+    m = slider_crank()
+    found = [
+        bl.joint_reactions(m, bl.kinematics(bl.formulate(m, name), 0.4, step=0.1))
+        for name in ("joint", "reference", "euler")
+    ]
+    for other in found[1:]:
+        scale = np.abs(found[0].wrenches).max()
+        np.testing.assert_allclose(other.wrenches, found[0].wrenches, atol=1e-10 * scale)
+
+
+def test_the_forces_are_the_multipliers_of_the_joint_that_closes_the_loop() -> None:
+    """In joint coordinates C closes the loop, and its multipliers are its force."""
+    m = slider_crank()
+    system = bl.formulate(m, "joint")
+    state = bl.reactions(system)
+    loads = bl.joint_reactions(m)
+    k = [i for i, name in enumerate(system.multipliers) if name in ("C.x", "C.z")]
+    np.testing.assert_allclose(-state.lam[k], loads["C"][0][0][[0, 2]], rtol=1e-9)
+
+
+def test_planar_mechanisms_share_forces_across_their_plane() -> None:
+    """Hinges with parallel axes: what acts in the plane is determinate, the rest is not."""
+    loads = bl.joint_reactions(slider_crank())
+    k = loads.joints.index("B")
+    np.testing.assert_array_equal(
+        loads.determinate[0, k], [True, False, True, False, True, False]
+    )
+    assert "indeterminate" in str(loads)
+    assert bl.joint_reactions(slider_crank("xz")).determinate.all()
+
+
+def test_a_door_hangs_on_two_hinges() -> None:
+    """Each takes half of the couple; how they share the weight nobody knows: half each."""
+    m = bl.Model("door")
+    door = m.body("door", mass=30.0, com=(0.4, 0, 1.0), inertia=(4.0, 5.0, 2.0))
+    m.joint("revolute", "lower", m.ground.at(0, 0, 0.2), door.at(0, 0, 0.2))
+    m.joint("revolute", "upper", m.ground.at(0, 0, 1.8), door.at(0, 0, 1.8))
+    m.driver("rotary", "hand", coordinate="lower", law="0")
+    loads = bl.joint_reactions(m)
+    lower, upper = loads["lower"][0][0], loads["upper"][0][0]
+    np.testing.assert_allclose(lower + upper, [0, 0, 30 * G], atol=1e-9)
+    np.testing.assert_allclose(lower[2], 15 * G, atol=1e-9)
+    assert not loads.determinate[0, 0, 2]
+
+
+def test_axes_of_the_marker_turn_with_it() -> None:
+    m = crank("pi/2")  # the rod hangs along -z
+    ground, marker = (bl.joint_reactions(m, axes=axes) for axes in ("ground", "marker"))
+    np.testing.assert_allclose(ground["pivot"][0][0], [0, 0, 2 * G], atol=1e-10)
+    # marker: z along y of the rod, x along its z, y along its x, which points down
+    np.testing.assert_allclose(marker["pivot"][0][0], [0, -2 * G, 0], atol=1e-10)
+
+
+def test_drives_that_are_not_in_the_model_are_told() -> None:
+    m = crank()
+    m.drivers.clear()
+    motion = bl.kinematics(m, 0.5, step=0.1, drives={"pivot.angle": "3*t"})
+    with pytest.raises(ModelError, match="must be part of the model"):
+        bl.joint_reactions(m, motion)
+
+
+def test_a_motion_of_something_else_is_refused() -> None:
+    with pytest.raises(ModelError, match="no body rod"):
+        bl.joint_reactions(crank(), bl.kinematics(slider_crank_without_rod(), 0.1, step=0.1))
+
+
+def slider_crank_without_rod() -> bl.Model:
+    m = bl.Model("wheel")
+    wheel = m.body("wheel", mass=1.0, inertia=1.0)
+    m.joint("revolute", "A", m.ground, wheel)
+    m.driver("rotary", "motor", coordinate="A", law="t")
+    return m
