@@ -228,7 +228,7 @@ def test_the_start_time_is_finite():
 
 
 def test_what_is_not_a_model_is_refused():
-    with pytest.raises(ModelError, match="int is not a model; give a SymbolicSystem"):
+    with pytest.raises(ModelError, match="int is not a model; give a Model, a SymbolicSystem"):
         bl.simulate(3, 1.0)
     with pytest.raises(ModelError, match="empty has no solids: add one"):
         bl.simulate(bl.SymbolicSystem("empty"), 1.0)

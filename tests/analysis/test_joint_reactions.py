@@ -136,3 +136,31 @@ def slider_crank_without_rod() -> bl.Model:
     m.joint("revolute", "A", m.ground, wheel)
     m.driver("rotary", "motor", coordinate="A", law="t")
     return m
+
+
+def test_a_screw_turns_thrust_into_torque() -> None:
+    """The thread carries the thrust and the moment F p / 2π; the motor what turns the screw."""
+    m = bl.Model("screw")
+    nut = m.body("nut", mass=3.0, inertia=(0.02, 0.02, 0.03))
+    m.joint("helical", "thread", m.ground, nut, pitch=0.01)
+    m.driver("rotary", "hand", coordinate="thread", law="4*t^2")
+    motion = bl.kinematics(m, 1.0, step=0.25)
+    loads = bl.joint_reactions(m, motion)
+    lead, slope = 0.01 / (2 * np.pi), 8.0
+    thrust = 3.0 * (G + lead * slope)
+    np.testing.assert_allclose(loads["thread"][0][:, 2], thrust, rtol=1e-10)
+    np.testing.assert_allclose(loads["thread"][1][:, 2], -thrust * lead, rtol=1e-9)
+    np.testing.assert_allclose(loads["hand"][1][:, 2], 0.03 * slope + thrust * lead, rtol=1e-9)
+
+
+def test_gears_carry_the_torque_from_shaft_to_shaft() -> None:
+    m = bl.Model("gears", gravity=(0, 0, 0))
+    first, second = m.body("first", mass=1.0, inertia=0.1), m.body("second", mass=1.0, inertia=0.4)
+    m.joint("revolute", "A", m.ground, first)
+    m.joint("revolute", "B", m.ground.at(0.3, 0, 0), second)
+    m.joint("gear", "mesh", first="A", second="B", ratio=-0.5)
+    m.driver("rotary", "motor", coordinate="A", law="3*t^2")
+    loads = bl.joint_reactions(m, bl.kinematics(m, 1.0, step=0.5))
+    # 6 rad/s² of the first, -3 of the second, whose torque comes halved through the gears
+    np.testing.assert_allclose(loads["motor"][1][:, 2], 0.1 * 6 + 0.5 * 0.4 * 3, rtol=1e-10)
+    np.testing.assert_allclose(loads["A"][1][:, 2], 0.0, atol=1e-12)

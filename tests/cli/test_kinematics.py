@@ -102,6 +102,7 @@ def test_a_mechanism_without_drivers_is_driven_from_the_command_line(folder):
     result = called("kinematics", "free.toml", *QUIET)
     assert result.exit_code == 1
     assert "1 degree of freedom is not driven" in result.output
+    assert "--drive NAME=LAW" in result.output
     drive = ("--drive", "A.angle=pi/4 + 2*pi*t", "--time", "0.2", "--no-plot", *QUIET)
     assert called("kinematics", "free.toml", *drive).exit_code == 0
     results = bl.Results.load("out/slider_crank/results.npz")
@@ -162,6 +163,7 @@ def test_a_report_counts_operations_and_traces_tolerances(folder):
         (["--path", "sliders"], "did you mean 'slider'"),
         (["--set", "rr=1"], "no parameter rr"),
         (["--drive", "A"], "write name=value"),
+        (["--step", "0"], "step must be a positive time"),
         (["--reference", "none.csv"], "none.csv: cannot be read"),
     ],
 )

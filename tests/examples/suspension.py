@@ -63,7 +63,9 @@ def wheel_travel(t: Floats) -> tuple[Floats, Floats, Floats]:
         rate, slope = size * w * np.cos(w * instant), -size * w * w * np.sin(w * instant)
         v = np.linalg.solve(J, np.append(np.zeros(11), rate)).reshape(4, 3)
         right = np.append(-(_ends(v, 0.0) ** 2).sum(axis=1), slope)
-        for kept, value in zip(found, (points, v, np.linalg.solve(J, right).reshape(4, 3)), strict=True):
+        for kept, value in zip(
+            found, (points, v, np.linalg.solve(J, right).reshape(4, 3)), strict=True
+        ):
             kept.append(value)
     places, velocities, accelerations = (np.array(part) for part in found)
     return places, velocities, accelerations

@@ -171,6 +171,7 @@ def test_joints_and_drivers_carry_the_same_in_both_coordinates(name: str) -> Non
         common = [n for n in joint.lam if n in reference.lam]
         driven = [n for n in common if n.partition(".")[0] in model(name).drivers]
         assert len(driven) >= len(model(name).drivers)
+        assert common or not joint.lam
         scale = max((abs(x) for x in reference.lam.values()), default=0.0)
         for n in common:
             assert abs(joint.lam[n] - reference.lam[n]) <= 1e-9 * scale, n

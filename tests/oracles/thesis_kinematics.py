@@ -301,7 +301,7 @@ def numbers_in(text: str) -> list[list[float]]:
 # --- the mechanism --------------------------------------------------------------------------------
 
 
-class NotConverged(Exception):
+class NotConvergedError(Exception):
     """Newton's method ends without a position."""
 
 
@@ -341,7 +341,7 @@ class Mechanism:
         """The position near q and the iterations it took; the end is |Φ| < tolerance.
 
         Raises:
-            NotConverged: There are too many.
+            NotConvergedError: There are too many.
         """
         nothing = np.zeros_like(q)
         for k in range(iterations + 1):
@@ -351,7 +351,7 @@ class Mechanism:
             if not np.isfinite(Phi).all():
                 break
             q = q - np.linalg.pinv(J, rcond=1e-12) @ Phi
-        raise NotConverged(f"t = {t}, |Φ| = {np.linalg.norm(Phi):.3g}")
+        raise NotConvergedError(f"t = {t}, |Φ| = {np.linalg.norm(Phi):.3g}")
 
     def motion(
         self,

@@ -9,6 +9,7 @@ taken, or they are found from their own equations.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -21,7 +22,6 @@ from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
-from biela.model.joints import Joint
 from biela.model.placing import marker_pose
 from biela.results import Results
 
@@ -46,11 +46,18 @@ class FreeBodies:
         }
         self.q = {entry.name: k for k, entry in enumerate(self.system.q)}
         self.v = {entry.name: k for k, entry in enumerate(self.system.v)}
-        self.markers = {
-            joint.name: marker_pose(model, joint.j)
-            for joint in model.joints.values()
-            if isinstance(joint, Joint)
-        }
+        #: Columns of the angles that count turns, and the rows that read them from markers.
+        self.counted: dict[str, int] = {}
+        self.readings: dict[str, int] = {}
+        for entry in self.system.q:
+            read = [
+                k
+                for k, row in enumerate(self.system.multipliers)
+                if row.rpartition(".")[0] == entry.name
+            ]
+            if read and entry.name.rpartition(".")[0] in model.joints:
+                self.counted[entry.name] = self.v[f"{entry.name}_rate"]
+                self.readings[entry.name] = read[0]
 
     def frames_of(self, motion: Results) -> dict[str, Floats]:
         """Pose, twist and acceleration (n, 24) of each body in a motion.
@@ -124,7 +131,24 @@ class FreeBodies:
                 f"this motion: {np.abs(left).max():.3g} is missing along {worst}. Drives and "
                 f"controls must be part of the model: model.driver(…), model.force(…)"
             )
-        return Wrenches(self, q, rows, lam)
+        return Wrenches(self, q, rows, self._through(rows), lam)
+
+    def _through(self, rows: Floats) -> Floats:
+        """The rows with what acts on an angle that counts turns passed on to the bodies.
+
+        Such an angle θ has no inertia: whatever acts on it is carried by the row ρ that reads it
+        from its markers, λ_ρ ∂ρ/∂θ = -Σ λ_k ∂Φ_k/∂θ.  That share belongs to row k, the driver or
+        the thread, and not to the hinge.
+        """
+        found = rows.copy()
+        for name, column in self.counted.items():
+            reading = self.readings[name]
+            slope = rows[reading, column]
+            for k in range(len(rows)):
+                if k != reading and rows[k, column]:
+                    found[k] -= rows[k, column] / slope * rows[reading]
+            found[reading] = 0.0
+        return found
 
     def _set(self, name: str, state: Floats, q: Floats, v: Floats, a: Floats, own: Flags) -> None:
         x, R = state[:3], state[3:12].reshape(3, 3)
@@ -162,6 +186,8 @@ class Wrenches:
     bodies: FreeBodies
     q: Floats
     rows: Floats
+    #: The rows as they reach the bodies, see `FreeBodies`.
+    through: Floats
     lam: Floats
 
     def wrench(self, owner: str, in_marker: bool) -> tuple[Floats, Flags]:
@@ -174,9 +200,10 @@ class Wrenches:
         if after is None or not mine:
             return np.zeros(6), np.ones(6, dtype=bool)
         map_ = sign * self._at_marker(after, pose, in_marker)
-        rows = self.rows[mine]
-        unit = map_ @ rows.T  # the wrench of a unit of each multiplier, with its sign to come
-        null = _null(self.rows)[mine]
+        unit = (
+            map_ @ self.through[mine].T
+        )  # the wrench of a unit of each multiplier, with its sign to come
+        null = self._self_stresses[mine]
         sure = np.linalg.norm(unit @ null, axis=1) <= _PART
         found = -unit @ self.lam[mine]
         return np.where(np.abs(found) < 1e-300, 0.0, found), sure
@@ -223,12 +250,15 @@ class Wrenches:
         return found
 
     def _orientation(self, body: str) -> Floats:
-        b = self.bodies
-        frame = b.system.evaluate("poses", self.q)[b.system.frames.index(body)]
+        frame = self._poses[self.bodies.system.frames.index(body)]
         return np.asarray(frame[3:12]).reshape(3, 3)
 
+    @cached_property
+    def _poses(self) -> Floats:
+        return np.asarray(self.bodies.system.evaluate("poses", self.q))
 
-def _null(rows: Floats) -> Floats:
-    """The self-stresses: an orthonormal basis of the null space of the transposed rows."""
-    U, s, _ = np.linalg.svd(rows)
-    return np.asarray(U[:, int((s > RANK_TOLERANCE * s[0]).sum()) :])
+    @cached_property
+    def _self_stresses(self) -> Floats:
+        """An orthonormal basis of the null space of the transposed rows."""
+        U, s, _ = np.linalg.svd(self.rows)
+        return np.asarray(U[:, int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum()) :])

@@ -16,9 +16,9 @@ from biela.analysis.precision import precision
 from biela.cli.measuring import full_name, measured_system
 from biela.cli.models import Described, folder_name, model_in
 from biela.cli.picturing import Pictures, animate, known_outputs
-from biela.cli.run_table import number_in_run, text_in_run
+from biela.cli.run_table import first, number_in_run, text_in_run
 from biela.cli.tables import console, duration, files, pairs, shown_path
-from biela.errors import SimulationError
+from biela.errors import ModelError, SimulationError
 from biela.results import Results, deviations
 from biela.results.reference import read_csv
 
@@ -116,6 +116,12 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
             results = task.motion(bool(run.get("end_point", True)))
     except SimulationError as error:
         raise _kept(error, folder) from error
+    except ModelError as error:
+        said, undriven, _ = str(error).partition(" Add a drive for each")
+        if not undriven:
+            raise
+        hint = "Add drivers to the model, or --drive NAME=LAW; biela run moves it by its forces"
+        raise ModelError(f"{said} {hint}") from error
     out.print(f"[bold]{escape(model.name)}[/bold] moved for {results.t[-1] - results.t[0]:g} s")
     out.print(pairs(_summary(results, task)))
     _print_alarms(results)
@@ -157,9 +163,9 @@ def _task(model: Described, wanted: Wanted, names: Sequence[str]) -> _Task:
     )
     return _Task(
         measured_system(model, wanted.coordinates, names),
-        wanted.time or number_in_run(model, "duration") or 5.0,
-        wanted.step or number_in_run(model, "step") or 1e-2,
-        number_in_run(model, "t") or 0.0,
+        first(wanted.time, number_in_run(model, "duration"), default=5.0),
+        first(wanted.step, number_in_run(model, "step"), default=1e-2),
+        first(number_in_run(model, "t"), default=0.0),
         method,
         wanted,
     )

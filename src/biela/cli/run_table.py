@@ -26,3 +26,12 @@ def text_in_run(model: Described, key: str) -> str | None:
     """A text of the table, such as ``integrator``; None where it is not given."""
     given = model.run.get(key) if isinstance(model, bl.Model) else None
     return None if given is None else str(given)
+
+
+def first(*choices: float | None, default: float) -> float:
+    """The first that is given; 0 is a choice too, and for others to refuse.
+
+    >>> first(None, 0.0, default=5.0)
+    0.0
+    """
+    return next((choice for choice in choices if choice is not None), default)

@@ -13,10 +13,10 @@ from rich.markup import escape
 import biela as bl
 from biela.analysis import FORMULATIONS
 from biela.cli.loads import bodies_of, motor_coordinates, write_motors, write_reactions
-from biela.cli.measuring import measured_system
+from biela.cli.measuring import full_name, measured_system
 from biela.cli.models import Described, folder_name, model_in
 from biela.cli.picturing import Pictures, animate
-from biela.cli.run_table import number_in_run, text_in_run
+from biela.cli.run_table import first, number_in_run, text_in_run
 from biela.cli.tables import console, duration, files, listed, pairs, shown_path
 from biela.errors import SimulationError
 from biela.results import Results
@@ -72,11 +72,14 @@ class Wanted:
         """
         return replace(
             self,
-            time=self.time or number_in_run(model, "duration") or 5.0,
-            step=self.step or number_in_run(model, "step"),
+            time=first(self.time, number_in_run(model, "duration"), default=5.0),
+            step=number_in_run(model, "step") if self.step is None else self.step,
             formulation=self.formulation or text_in_run(model, "formulation") or "multipliers",
             integrator=self.integrator or text_in_run(model, "integrator") or "",
-            tolerance=self.tolerance or number_in_run(model, "tolerance", "none") or 1e-8,
+            tolerance=first(
+                self.tolerance, number_in_run(model, "tolerance", "none"), default=1e-8
+            ),
+            pictures=self.pictures.named(lambda name: full_name(model, name)),
         )
 
 
@@ -101,7 +104,7 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     folder = wanted.folder or Path("out") / folder_name(model)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        results = _simulated(simulator, wanted, wanted.time or 5.0)
+        results = _simulated(simulator, wanted, first(wanted.time, default=5.0))
     except SimulationError as error:
         if isinstance(error.results, Results):
             kept = error.results.save(folder / "results.npz")
@@ -146,7 +149,7 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
         q=wanted.q,
         v=wanted.v,
         step=wanted.step,
-        tolerance=wanted.tolerance or 1e-8,
+        tolerance=first(wanted.tolerance, default=1e-8),
         parameters=wanted.parameters,
         inputs=wanted.inputs,
     )
@@ -155,7 +158,7 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
 def _load(simulator: bl.Simulator, wanted: Wanted) -> None:
     """Simulate a moment, so that the loading of native code is not measured as integration."""
     with suppress(bl.BielaError):  # the run itself will say it, with what was asked for
-        _simulated(simulator, wanted, wanted.step or 1e-6 * (wanted.time or 5.0))
+        _simulated(simulator, wanted, wanted.step or 1e-6 * first(wanted.time, default=5.0))
 
 
 def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[tuple[str, str]]:

@@ -144,6 +144,11 @@ def _finished(derivation: MechanismDerivation) -> System:
             for entry in system.y
         ),
         multipliers=tuple(names.get(name, name) for name in system.multipliers),
+        quaternions=tuple(
+            k
+            for k, entry in enumerate(system.q)
+            if names.get(entry.name, entry.name).endswith("e0")
+        ),
     )
     assert GROUND not in model.bodies
     return drawn(derivation, system)

@@ -21,6 +21,7 @@ from typing import Final
 
 from biela.code.llvm import piecewise_ir, sincos
 from biela.code.llvm.body import EXTERNALS, Body, Layout, Needs, Options
+from biela.code.llvm.rows import WIDE, unloading
 from biela.code.schedule import Pack, Schedule, Split, split
 
 __all__ = ["ENTRY", "EXTERNALS", "Layout", "Options", "emit"]
@@ -51,6 +52,10 @@ class _Module:
         self.needs = Needs()
         self.pointers = [f"%in{g}" for g in range(len(layout.input_sizes))]
         self.pointers += [f"%out{g}" for g in range(len(layout.outputs))]
+        #: Outputs that a loop brings into rows.
+        self.wide = [
+            g for g, refs in enumerate(layout.outputs) if options.lanes > 1 and len(refs) > WIDE
+        ]
 
     def text(self) -> str:
         # the lanes of a batch hold states, so there an angle is a pack of its own
@@ -71,8 +76,9 @@ class _Module:
             lines = bodies[0].emit(final=True)
             return [self._entry(lines, bodies[0].block, 0)]
         functions, calls = [], []
-        parameters = ", ".join(f"ptr noalias {p}" for p in self.pointers)
-        arguments = ", ".join(f"ptr {p}" for p in self.pointers)
+        passed = [*self.pointers, *(f"%wide{g}" for g in self.wide)]
+        parameters = ", ".join(f"ptr noalias {p}" for p in passed)
+        arguments = ", ".join(f"ptr {p}" for p in passed)
         for number, body in enumerate(bodies):
             text = "\n".join(body.emit(final=number == len(bodies) - 1))
             functions.append(
@@ -100,12 +106,22 @@ class _Module:
         lines = ""
         for g in self._cleared():
             size = 8 * self.options.lanes * len(self.layout.outputs[g])
-            lines += f"  call void @{_MEMSET}(ptr %out{g}, i8 0, i64 {size}, i1 false)\n"
+            array = "wide" if g in self.wide else "out"
+            lines += f"  call void @{_MEMSET}(ptr %{array}{g}, i8 0, i64 {size}, i1 false)\n"
         return lines
+
+    def _unloading(self) -> str:
+        return "".join(
+            f"  call void @unload(ptr %wide{g}, ptr %out{g}, i64 {len(self.layout.outputs[g])})\n"
+            for g in self.wide
+        )
 
     def _entry(self, lines: list[str], block: str, slots: int) -> str:
         body = "\n".join(lines)
-        work, after = self._work(slots)
+        work, after = self._room("w", slots)
+        for g in self.wide:
+            more, end = self._room(f"wide{g}", len(self.layout.outputs[g]))
+            work, after = work + more, end + after
         if self.options.lanes == 1:
             parameters = ", ".join(f"ptr noalias {p}" for p in self.pointers)
             return (
@@ -124,25 +140,27 @@ class _Module:
             f"  %last = sub i64 %k, {lanes}\n  br label %loop\nloop:\n"
             f"  %i = phi i64 [ 0, %entry ], [ %next, %{block} ]\n"
             + "\n".join(rows)
-            + f"\n{self._clearing()}{body}\n"
+            + f"\n{self._clearing()}{body}\n{self._unloading()}"
             f"  %done = icmp eq i64 %i, %last\n  %step = add i64 %i, {lanes}\n"
             f"  %beyond = icmp sgt i64 %step, %last\n"
             f"  %next = select i1 %beyond, i64 %last, i64 %step\n"
             f"  br i1 %done, label %exit, label %loop\nexit:\n{after}  ret void\n}}\n"
         )
 
-    def _work(self, slots: int) -> tuple[str, str]:
-        """Room for spilled values: on the stack, or on the heap where the stack might not do."""
+    def _room(self, name: str, slots: int) -> tuple[str, str]:
+        """Room for values: on the stack, or on the heap where the stack might not do."""
         if not slots:
             return "", ""
         size = 8 * self.options.lanes * slots
         if size <= STACK:
-            return f"  %w = alloca [{slots} x {self.type}], align 64\n", ""
+            return f"  %{name} = alloca [{slots} x {self.type}], align 64\n", ""
         self.needs.heap = True
-        room = f"  %raw = call ptr @malloc(i64 {size + 64})\n"
-        room += "  %address = ptrtoint ptr %raw to i64\n  %up = add i64 %address, 63\n"
-        room += "  %aligned = and i64 %up, -64\n  %w = inttoptr i64 %aligned to ptr\n"
-        return room, "  call void @free(ptr %raw)\n"
+        room = f"  %{name}.raw = call ptr @malloc(i64 {size + 64})\n"
+        room += f"  %{name}.at = ptrtoint ptr %{name}.raw to i64\n"
+        room += f"  %{name}.up = add i64 %{name}.at, 63\n"
+        room += f"  %{name}.aligned = and i64 %{name}.up, -64\n"
+        room += f"  %{name} = inttoptr i64 %{name}.aligned to ptr\n"
+        return room, f"  call void @free(ptr %{name}.raw)\n"
 
     def _declarations(self) -> list[str]:
         """What the bodies were found to need; asked for after they are written."""
@@ -165,6 +183,8 @@ class _Module:
         if self.table.externals:
             count = len(self.table.externals)
             defined.append(f"@{EXTERNALS} = global [{count} x ptr] zeroinitializer")
+        if self.wide:
+            defined.append(unloading(self.options.lanes))
         if needs.heap:
             declared += ["declare ptr @malloc(i64)", "declare void @free(ptr)"]
         # LLVM refuses to hear anything twice

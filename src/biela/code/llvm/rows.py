@@ -3,6 +3,9 @@
 States lie in memory row by row.  A vector holds one entry of several states, so entries have to be
 gathered across rows: four rows and four entries at a time by loading the rows and transposing them
 in registers, which takes less than half the instructions of gathering one by one.
+
+A large output would be thousands of stores, on which LLVM spends seconds.  Its entries are stored
+as they are, a vector of states each, and a loop brings them into rows.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from typing import Final
 from biela.code.llvm import sincos
 
 _BLOCK: Final = 4
+#: Outputs with more entries than this are brought into rows by a loop.
+WIDE: Final = 64
 
 
 class Rows:
@@ -82,6 +87,9 @@ class Rows:
         if self.lanes == 1:
             place = self._place(f"%out{array}", position)
             self.lines.append(f"  store double {value}, ptr {place}")
+        elif size > WIDE:
+            place = self.let(f"getelementptr {self.type}, ptr %wide{array}, i64 {position}")
+            self.lines.append(f"  store {self.type} {value}, ptr {place}")
         elif self._transposes and position < size - size % _BLOCK:
             self._waiting[array, position] = value
             start = position - position % _BLOCK
@@ -139,3 +147,30 @@ class Rows:
         if self.lanes == _BLOCK:
             return value
         return self._shuffle(value, "poison", self.type, range(first, first + _BLOCK))
+
+
+def unloading(lanes: int) -> str:
+    """A function that brings entries with a vector of states each into rows.
+
+    void unload(const vector *wide, double *out, int64_t size)
+    """
+    type_ = sincos.vector_type(lanes)
+    lines = [
+        "define internal void @unload(ptr noalias %wide, ptr noalias %out, i64 %size) {",
+        "entry:\n  br label %loop\nloop:",
+        "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+        f"  %from = getelementptr {type_}, ptr %wide, i64 %i",
+        f"  %entries = load {type_}, ptr %from",
+        "  %to0 = getelementptr double, ptr %out, i64 %i",
+    ]
+    for lane in range(lanes):
+        lines.append(f"  %value{lane} = extractelement {type_} %entries, i32 {lane}")
+        lines.append(f"  store double %value{lane}, ptr %to{lane}")
+        if lane + 1 < lanes:
+            lines.append(f"  %to{lane + 1} = getelementptr double, ptr %to{lane}, i64 %size")
+    lines += [
+        "  %next = add i64 %i, 1",
+        "  %done = icmp eq i64 %next, %size",
+        "  br i1 %done, label %exit, label %loop\nexit:\n  ret void\n}\n",
+    ]
+    return "\n".join(lines)

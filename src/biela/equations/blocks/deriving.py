@@ -27,7 +27,7 @@ from biela.model.joints.primitives import Row, all_rows
 from biela.model.laws import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
-from biela.model.units import quantity
+from biela.model.units import parameters_of, quantity
 from biela.model.values import Value
 from biela.space import Point, Space, Vector, position
 
@@ -147,12 +147,8 @@ class KernelDerivation:
         """A number that differs between instances, or one that does not."""
         if value in self.numbers:
             return self.numbers[value]
-        if not isinstance(value, str):
-            return self.workspace.atom(value)
-        try:
+        if not isinstance(value, str) or not parameters_of(value):
             return self.workspace.atom(quantity(value, dimension))
-        except ModelError:
-            pass  # it has parameters in it
         self.texts.append((value, dimension))
         k = len(self.texts) - 1
         self.numbers[value] = self._column(f"text{k}", ("text", k, 0))

@@ -173,7 +173,7 @@ class _Finisher:
         return tuple(entries)
 
     def _second(self, law: int) -> Atom:
-        return self.derivation.workspace.parameter(f"ddw{law}")
+        return self.derivation.workspace.parameter(f"second_rate{law}")
 
     def _forces(self) -> None:
         derivation = self.derivation

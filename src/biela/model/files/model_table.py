@@ -25,6 +25,22 @@ def _plane(given: object) -> object:
     return given
 
 
+def _names(given: object) -> list[str]:
+    """Several names; one alone needs no brackets."""
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not all(isinstance(n, str) and n.strip() for n in names):
+        raise fields.fault(
+            f'names of results are wanted, such as ["slider.x"], not {fields.shown_value(given)}'
+        )
+    return list(names)
+
+
+_TEXT_SCHEMA = {"type": "string"}
+Names = Annotated[
+    Any,
+    pydantic.PlainValidator(_names),
+    pydantic.WithJsonSchema({"anyOf": [_TEXT_SCHEMA, {"type": "array", "items": _TEXT_SCHEMA}]}),
+]
 WholeNumber = Annotated[
     Any, pydantic.PlainValidator(_whole), pydantic.WithJsonSchema({"type": "integer"})
 ]
@@ -111,6 +127,12 @@ class RunTable(Table):
     integrator: Text = Field(None, description="how motion is integrated")
     method: Text = Field(None, description="how positions are found")
     max_iterations: WholeNumber = Field(None, description="of a search for positions")
+    through_dead_points: Flag = Field(
+        None, description="whether a motion goes on where the driven coordinates turn back"
+    )
+    plot: Names = Field(None, description='results to plot, such as "slider.x"')
+    against: Text = Field(None, description="result to plot them against, in place of the time")
+    path: Names = Field(None, description="points whose paths are drawn")
 
 
 class ModelTable(Table):

@@ -1,0 +1,213 @@
+"""XML as a tree that knows its lines, read with nothing but the standard library.
+
+Document types are refused: a robot needs none, and their entities can fill the memory out of a few
+lines or name other files.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.errors import FileError
+from biela.model.files.faults import nearest
+
+Floats = npt.NDArray[np.float64]
+
+#: Elements within elements, more than which no robot has.
+_DEEPEST = 500
+#: Between the address of a name space and a name; no address has it.
+_BETWEEN = "\n"
+
+
+class FileWarning(UserWarning):
+    """Something in a robot file that the model does not have: ``file:line: what``."""
+
+
+@dataclass
+class Xml:
+    """An element: its tag, attributes and children, and the line of the file on which it starts.
+
+    The tag of an element of a name space has its address in braces: ``{http://…}macro``.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Xml] = field(default_factory=list)
+
+    def all(self, tag: str) -> list[Xml]:
+        """Its children of a tag."""
+        return [child for child in self.children if child.tag == tag]
+
+    def first(self, tag: str) -> Xml | None:
+        """Its first child of a tag, or None."""
+        return next((child for child in self.children if child.tag == tag), None)
+
+    def walk(self) -> Iterator[Xml]:
+        """Itself and everything inside."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass
+class XmlSource:
+    """A file, or a text, that is being read: its mistakes and remarks are collected here."""
+
+    name: str
+    text: str
+    folder: Path | None = None
+    faults: list[tuple[int, str]] = field(default_factory=list)
+    notes: list[tuple[int, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, path_or_text: str | Path) -> XmlSource:
+        """A file by its path, or a text, which is known by its angle brackets.
+
+        Raises:
+            FileError: The file cannot be read.
+        """
+        if isinstance(path_or_text, str) and "<" in path_or_text:
+            return cls("<text>", path_or_text)
+        path = Path(path_or_text)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise FileError(f"{path}: the file cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise FileError(f"{path}: the file is not UTF-8: save it in this encoding") from None
+        return cls(str(path), text, path.parent)
+
+    # -------------------------------------------------------------------- remarks
+
+    def fault(self, at: Xml | int, message: str) -> None:
+        """Note a mistake."""
+        self.faults.append((at if isinstance(at, int) else at.line, message))
+
+    def note(self, at: Xml | int, message: str) -> None:
+        """Note what the model will not have."""
+        entry = (at if isinstance(at, int) else at.line, message)
+        if entry not in self.notes:
+            self.notes.append(entry)
+
+    def check(self) -> None:
+        """Stop if there were mistakes.
+
+        Raises:
+            FileError: With all of them, in order of lines.
+        """
+        if self.faults:
+            raise FileError("\n".join(self._listed(self.faults)))
+
+    def report(self, notes: list[str] | None) -> None:
+        """Hand the remarks over: into a list, or as a `FileWarning` each."""
+        for text in self._listed(self.notes):
+            if notes is None:
+                warnings.warn(text, FileWarning, stacklevel=3)
+            else:
+                notes.append(text)
+
+    def _listed(self, entries: Sequence[tuple[int, str]]) -> list[str]:
+        ordered = sorted(entries, key=lambda entry: entry[0])
+        return list(dict.fromkeys(f"{self.name}:{line}: {text}" for line, text in ordered))
+
+    # ----------------------------------------------------------------------- tree
+
+    def tree(self) -> Xml:
+        """The outermost element.
+
+        Raises:
+            FileError: It is no XML, or has a document type.
+        """
+        parser = expat.ParserCreate(namespace_separator=_BETWEEN)
+        parser.buffer_text = True
+        roots: list[Xml] = []
+        open_: list[Xml] = []
+
+        def refuse(*_: object) -> None:
+            raise FileError(
+                f"{self.name}:{parser.CurrentLineNumber}: a document type (<!DOCTYPE …>) is not "
+                "read: its entities can name other files; delete it"
+            )
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            element = Xml(_spaced(tag), attributes, parser.CurrentLineNumber)
+            (open_[-1].children if open_ else roots).append(element)
+            open_.append(element)
+            if len(open_) > _DEEPEST:
+                raise FileError(f"{self.name}:{element.line}: elements are nested too deep")
+
+        def end(_: str) -> None:
+            open_.pop()
+
+        parser.StartDoctypeDeclHandler = refuse
+        parser.EntityDeclHandler = refuse
+        parser.StartElementHandler = start
+        parser.EndElementHandler = end
+        try:
+            # a declaration of another encoding is of the bytes, and these are read already
+            parser.Parse(self.text.encode("utf-8"), True)
+        except expat.ExpatError as error:
+            raise FileError(
+                f"{self.name}:{error.lineno}: this is not XML: {expat.ErrorString(error.code)} "
+                f"(column {error.offset + 1})"
+            ) from None
+        return roots[0]
+
+    # ----------------------------------------------------------------- attributes
+
+    def required(self, element: Xml, attribute: str) -> str:
+        """The text of an attribute; a mistake if it is not there."""
+        if attribute not in element.attributes:
+            self.fault(element, f"<{element.tag}> has no {attribute}=…")
+        return element.attributes.get(attribute, "")
+
+    def numbers(
+        self,
+        element: Xml | None,
+        attribute: str,
+        default: Sequence[float],
+        *,
+        counts: Sequence[int] | None = None,
+    ) -> Floats:
+        """The numbers in an attribute: as many as in the default, or as ``counts`` allows."""
+        fallback = np.array(default, dtype=float)
+        if element is None or attribute not in element.attributes:
+            return fallback
+        text = element.attributes[attribute]
+        allowed = [len(default)] if counts is None else counts
+        try:
+            found = np.array([float(word) for word in text.split()])
+        except ValueError:
+            found = np.full(1, math.nan)
+        if len(found) not in allowed or not np.isfinite(found).all():
+            wanted = " or ".join(str(n) for n in allowed)
+            many = "finite number" if list(allowed) == [1] else "finite numbers"
+            self.fault(element, f"<{element.tag}> {attribute} is {wanted} {many}, not {text!r}")
+            return fallback
+        return found
+
+    def number(self, element: Xml | None, attribute: str, default: float = 0.0) -> float:
+        """The number in an attribute."""
+        return float(self.numbers(element, attribute, [default])[0])
+
+    def choice(self, element: Xml, attribute: str, default: str, known: Sequence[str]) -> str:
+        """One of some words."""
+        word = element.attributes.get(attribute, default)
+        if word not in known:
+            self.fault(element, f"<{element.tag}> {attribute}={word!r}{nearest(word, known)}")
+            return known[0]
+        return word
+
+
+def _spaced(tag: str) -> str:
+    space, _, name = tag.rpartition(_BETWEEN)
+    return f"{{{space}}}{name}" if space else name
