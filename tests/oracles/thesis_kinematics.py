@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -66,30 +67,36 @@ def constant(value: float) -> Law:
     return lambda t: (value, 0.0, 0.0)
 
 
-@dataclass(frozen=True)
+@cache
+def _halved(s: tuple[float, ...]) -> Floats:
+    """K(s) with A(p) s = K p p, so that B(p, s) = 2 K p: B is linear in p.  For speed only."""
+    return np.stack([B(e, np.array(s)) / 2 for e in np.eye(4)], axis=-1)
+
+
 class State:
     """A link with its velocity: place, Euler parameters and their rates."""
 
-    r: Floats
-    p: Floats
-    dr: Floats
-    dp: Floats
+    def __init__(self, q: Floats, dq: Floats) -> None:
+        self.r, self.p, self.dr, self.dp = q[:3], q[3:], dq[:3], dq[3:]
 
-    def place(self, s: Floats) -> Floats:
-        return self.r + A(self.p) @ s
+    def B(self, s: Floats) -> Floats:
+        return 2 * _halved(tuple(s)) @ self.p
 
     def turned(self, a: Floats) -> Floats:
-        return A(self.p) @ a
+        return _halved(tuple(a)) @ self.p @ self.p
+
+    def place(self, s: Floats) -> Floats:
+        return self.r + self.turned(s)
 
     def turning(self, a: Floats) -> Floats:
-        return B(self.p, a) @ self.dp
+        return self.B(a) @ self.dp
 
     def speed(self, s: Floats) -> Floats:
         return self.dr + self.turning(s)
 
     def h(self, s: Floats) -> Floats:
-        """What is left of (A s)'' without p''."""
-        return B(self.dp, s) @ self.dp
+        """What is left of (A s)'' without p'': B(p', s) p'."""
+        return 2 * _halved(tuple(s)) @ self.dp @ self.dp
 
 
 @dataclass(frozen=True)
@@ -127,7 +134,7 @@ class DP1(Constraint):
         none = np.zeros(3)
         gamma = -a @ j.h(self.a_j) - b @ i.h(self.a_i) + ddf
         gamma -= 2 * i.turning(self.a_i) @ j.turning(self.a_j)
-        blocks = (none, b @ B(i.p, self.a_i), none, a @ B(j.p, self.a_j))
+        blocks = (none, b @ i.B(self.a_i), none, a @ j.B(self.a_j))
         return Row(a @ b - f, blocks, df, gamma)
 
 
@@ -145,9 +152,9 @@ class DP2(Constraint):
         a, d = i.turned(self.a_i), j.place(self.s_j) - i.place(self.s_i)
         blocks = (
             -a,
-            d @ B(i.p, self.a_i) - a @ B(i.p, self.s_i),
+            d @ i.B(self.a_i) - a @ i.B(self.s_i),
             a,
-            a @ B(j.p, self.s_j),
+            a @ j.B(self.s_j),
         )
         gamma = -a @ (j.h(self.s_j) - i.h(self.s_i)) - d @ i.h(self.a_i) + ddf
         gamma -= 2 * i.turning(self.a_i) @ (j.speed(self.s_j) - i.speed(self.s_i))
@@ -166,7 +173,7 @@ class D(Constraint):
         L, dL, ddL = self.law(t)
         d = j.place(self.s_j) - i.place(self.s_i)
         rate = j.speed(self.s_j) - i.speed(self.s_i)
-        blocks = (-2 * d, -2 * d @ B(i.p, self.s_i), 2 * d, 2 * d @ B(j.p, self.s_j))
+        blocks = (-2 * d, -2 * d @ i.B(self.s_i), 2 * d, 2 * d @ j.B(self.s_j))
         gamma = -2 * d @ (j.h(self.s_j) - i.h(self.s_i)) - 2 * rate @ rate
         return Row(d @ d - L * L, blocks, 2 * L * dL, gamma + 2 * dL * dL + 2 * L * ddL)
 
@@ -183,7 +190,7 @@ class CD(Constraint):
     def row(self, i: State, j: State, t: float) -> Row:
         f, df, ddf = self.law(t)
         d = j.place(self.s_j) - i.place(self.s_i)
-        blocks = (-self.c, -self.c @ B(i.p, self.s_i), self.c, self.c @ B(j.p, self.s_j))
+        blocks = (-self.c, -self.c @ i.B(self.s_i), self.c, self.c @ j.B(self.s_j))
         gamma = -self.c @ (j.h(self.s_j) - i.h(self.s_i)) + ddf
         return Row(self.c @ d - f, blocks, df, gamma)
 
@@ -204,7 +211,7 @@ class AngleDriver(Constraint):
         du, ddu = -along * df, -along * ddf - u * df * df
         b, db = j.turned(self.a_j), j.turning(self.a_j)
         none = np.zeros(3)
-        blocks = (none, b @ B(i.p, u), none, i.turned(u) @ B(j.p, self.a_j))
+        blocks = (none, b @ i.B(u), none, i.turned(u) @ j.B(self.a_j))
         gamma = -i.turned(u) @ j.h(self.a_j) - b @ i.h(u) - 2 * i.turning(u) @ db
         gamma -= 2 * (db @ i.turned(du) + b @ i.turning(du)) + b @ i.turned(ddu)
         return Row(b @ i.turned(u), blocks, -b @ i.turned(du), gamma)
@@ -316,7 +323,7 @@ class Mechanism:
     def rows(self, q: Floats, dq: Floats, t: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Φ, Φ_q, ν and γ: ground, joints, drivers, normalisation."""
         q, dq = q.reshape(self.nb, 7), dq.reshape(self.nb, 7)
-        links = [State(x[:3], x[3:], v[:3], v[3:]) for x, v in zip(q, dq, strict=True)]
+        links = [State(x, v) for x, v in zip(q, dq, strict=True)]
         constraints = [*self.joints, *self.drivers]
         size = 6 + len(constraints) + self.nb
         Phi, J = np.zeros(size), np.zeros((size, 7 * self.nb))
@@ -359,8 +366,12 @@ class Mechanism:
         times: Sequence[float] | Floats,
         tolerance: float = 1e-5,
         predictor: int = 0,
+        polish: bool = False,
     ) -> Motion:
-        """Positions, velocities and accelerations; each starts from the one before."""
+        """Positions, velocities and accelerations; each starts from the one before.
+
+        With ``polish`` one more step is taken after the tolerance is met, which leaves rounding.
+        """
         found: list[tuple[Floats, Floats, Floats, int]] = []
         before = 0.0
         for t in times:
@@ -369,8 +380,12 @@ class Mechanism:
                 q0, v0, a0, _ = found[-1]
                 q = q0 + step * v0 + 0.5 * step**2 * a0
             q, count = self.position(q, float(t), tolerance)
-            _, J, nu, _ = self.rows(q, np.zeros_like(q), float(t))
+            Phi, J, nu, _ = self.rows(q, np.zeros_like(q), float(t))
             inverse = np.linalg.pinv(J, rcond=1e-12)
+            if polish:
+                q = q - inverse @ Phi
+                _, J, nu, _ = self.rows(q, np.zeros_like(q), float(t))
+                inverse = np.linalg.pinv(J, rcond=1e-12)
             v = inverse @ nu
             a = inverse @ self.rows(q, v, float(t))[3]
             found.append((q, v, a, count))

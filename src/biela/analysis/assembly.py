@@ -275,7 +275,39 @@ def _near(
     others = [i for i in order if i not in held]
     if others and np.abs(place[others] - q[others]).max() > 0.1 * (1 + np.abs(q[others]).max()):
         place = _nearest(equations, q, place, held, others)
-    return place, solution.iterations
+    return _meant(equations, q, place, held), solution.iterations
+
+
+def _meant(
+    equations: ClosureEquations, guess: Floats, found: Floats, held: Mapping[int, float]
+) -> Floats:
+    """The position with all angles that are read where they are meant, not half a turn off.
+
+    Raises:
+        AssemblyError: None is found near.
+    """
+    wrong = equations.half_a_turn_off(found)
+    if not wrong:
+        return found
+    best: Floats | None = None
+    for start in scattered(equations, guess, [*held]):
+        solution = solved(equations, start, held, restarts=0)
+        if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
+            continue
+        place = unwound(equations, solution.x, guess)
+        if best is None or _away(equations, place, guess) < _away(equations, best, guess):
+            best = place
+    if best is None:
+        raise AssemblyError(
+            f"{equations.system.name} is assembled with {', '.join(wrong)} half a turn off only; "
+            f"give the bodies positions and orientations near the start of the motion, or start "
+            f"values to the joints"
+        )
+    return best
+
+
+def _away(equations: ClosureEquations, q: Floats, guess: Floats) -> float:
+    return float(np.linalg.norm(apart(equations.system, q, guess)))
 
 
 def _held_there(

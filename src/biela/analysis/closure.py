@@ -79,6 +79,13 @@ class ClosureEquations:
         found = np.atleast_2d(self.system.evaluate(self._slope, q, **self._given))
         return found if self._rows is None else found[self._rows]
 
+    def half_a_turn_off(self, q: Floats) -> list[str]:
+        """Angles that fulfil their equations by the other root of a sine."""
+        if not self.system.sides:
+            return []
+        sides = np.atleast_1d(self.system.evaluate("sides", q, **self._given))
+        return [name for name, side in zip(self.system.sides, sides, strict=True) if side < 0]
+
     def rates(self, q: Floats) -> Floats:
         """The matrix N of q' = N v."""
         return Instant(self.system, self._given["t"], self._given["u"], self._given["p"]).N(q)

@@ -33,7 +33,7 @@ Law: TypeAlias = str | float | Atom | tuple[ArrayLike, ArrayLike]
 #: Capabilities that drives leave as they are, but for the number of multipliers they may depend on.
 _KEPT = (
     *("rates", "retract", "M", "Q", "M_Q", "energy", "power", "outputs", "events", "points"),
-    *("poses", "twists", "frame_accelerations"),
+    *("sides", "poses", "twists", "frame_accelerations"),
 )
 
 

@@ -24,7 +24,9 @@ from biela.analysis.assembly import initial_state
 from biela.analysis.closure import dependent_rows
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
+from biela.analysis.engine_choice import looped_model, with_start
 from biela.analysis.instant import Instant, Motions, motions, unit_rows
+from biela.analysis.looped_kinematics import looped_kinematics
 from biela.analysis.position_method import PositionMethod, as_method
 from biela.analysis.preparation import Model, Values, as_system, values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
@@ -60,6 +62,7 @@ def kinematics(
     tolerance: float = 1e-10,
     condition_limit: float = 1e6,
     determinant_limits: tuple[float, float] | None = None,
+    engine: str | None = None,
 ) -> Results:
     """The motion of a mechanism all of whose freedoms are driven.
 
@@ -91,6 +94,8 @@ def kinematics(
         condition_limit: Condition number of Φ_v above which a position is reported as singular.
         determinant_limits: Magnitudes of the determinant of a square Φ_v below and above which it
             is reported, such as (1e-6, 1000.0); it depends on units and lengths, so None is usual.
+        engine: "unrolled", or "looped" for large mechanisms, see `looped_kinematics`; None chooses
+            by the number of bodies.
 
     Returns:
         Channels q, v, a and the outputs, and the monitors "condition" and "smallest singular value"
@@ -111,6 +116,31 @@ def kinematics(
         raise ModelError(f"the duration must be a positive time, not {duration!r}")
     if not (np.isfinite(step) and step > 0):
         raise ModelError(f"step must be a positive time, not {step!r}")
+    unusual = {
+        "accelerations": accelerations,
+        "v": v,
+        "inputs": inputs,
+        "integrate": integrate,
+        "method": method != "newton",
+        "through_dead_points": through_dead_points,
+        "objective": objective,
+        "q in order": q is not None and not isinstance(q, Mapping),
+        "parameters in order": parameters is not None and not isinstance(parameters, Mapping),
+    }
+    large = looped_model(engine, model, drives or {}, unusual)
+    if large is not None:
+        large, guessed = with_start(large, q if isinstance(q, Mapping) else {})
+        return looped_kinematics(
+            large,
+            duration,
+            step=step,
+            q=guessed,
+            t=t,
+            output=output,
+            end_point=end_point,
+            parameters=parameters if isinstance(parameters, Mapping) else None,
+            tolerance=tolerance,
+        )
     system = driven(as_system(model), drives or {})
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)

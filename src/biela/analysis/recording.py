@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.scenes import mechanism_scene
 from biela.code import Function
 from biela.equations import System
 from biela.equations.positions import own_velocities
@@ -114,6 +115,7 @@ class Recording:
         for entry in system.y:  # an output of the model of that name takes its place
             monitors.pop(entry.name, None)
             units.pop(entry.name, None)
+        drawing = system.drawing
         return Results(
             system.name,
             self.t,
@@ -121,7 +123,7 @@ class Recording:
             monitors,
             units,
             statistics,
-            self.scene if system.drawing is not None and system.drawing.links else None,
+            self.scene if drawing is not None and (drawing.links or drawing.figures) else None,
             events,
             interrupted,
         )
@@ -186,9 +188,13 @@ class Recording:
         return float(_largest(self.evaluate("Phi")).max())
 
     def scene(self) -> Scene:
-        """The lines of the drawing at every instant."""
+        """The figures or lines of the drawing at every instant."""
         drawing = self.system.drawing
         assert drawing is not None, "only asked for with a drawing"
+        if drawing.figures:
+            frames = self.system.frames
+            poses = self._rows("poses", len(frames))
+            return mechanism_scene(drawing.figures, frames, poses, drawing.plane)
         places = self.evaluate("points")
         shapes: list[Link | Dot] = []
         for link in drawing.links:

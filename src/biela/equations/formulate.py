@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
+from biela.code import Function
 from biela.equations import joint_coordinates, reference_point
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.drawing import drawn
-from biela.equations.system import Quantity, System
+from biela.equations.system import LazyFunctions, Quantity, System
 from biela.errors import ModelError
 from biela.model import Model
-from biela.model.bodies import GROUND
 from biela.model.joints import Coupling, Joint
 
 #: How bodies may be placed, by name.
@@ -150,5 +151,17 @@ def _finished(derivation: MechanismDerivation) -> System:
             if names.get(entry.name, entry.name).endswith("e0")
         ),
     )
-    assert GROUND not in model.bodies
-    return drawn(derivation, system)
+    return drawn(model, _with_sides(derivation, system))
+
+
+def _with_sides(derivation: MechanismDerivation, system: System) -> System:
+    """The system with what tells angles that are read from those half a turn off."""
+    if not derivation.sides:
+        return system
+
+    def sides() -> Function:
+        return derivation.system.function("sides", {"sides": list(derivation.sides.values())})
+
+    kept = {name: partial(system.functions.__getitem__, name) for name in system.functions}
+    functions = LazyFunctions({}, {**kept, "sides": sides})
+    return replace(system, sides=tuple(derivation.sides), functions=functions)

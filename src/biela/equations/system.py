@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.code import Function
+from biela.equations.figures import Figure
 from biela.errors import ModelError
 
 Floats = npt.NDArray[np.float64]
@@ -52,6 +53,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "events": "functions whose sign changes are events",
     "positions": "dependent coordinates solved for",
     "points": "places of the points of the model, to be drawn",
+    "sides": "positive where an angle that is read is the one meant, and not half a turn off",
     "poses": "a row a frame: its place (3), and its orientation R by rows (9), in the ground",
     "twists": "a row a frame: velocity of its point (3) and angular velocity (3), in the ground",
     "frame_accelerations": "a row a frame: acceleration of its point, and angular acceleration",
@@ -88,13 +90,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a model is drawn as lines between its points.
+    """How a model is drawn: as lines between its points, or as figures on its frames.
 
-    ``points`` are the rows of the capability "points".
+    ``points`` are the rows of the capability "points"; ``plane`` is that of a planar mechanism.
     """
 
     points: tuple[str, ...]
     links: tuple[Line, ...]
+    figures: tuple[Figure, ...] = ()
+    plane: str = ""
 
 
 class LazyFunctions(Mapping[str, Function]):
@@ -141,6 +145,8 @@ class System:
     #: One name for each event function.
     events: tuple[str, ...] = ()
     drawing: Drawing | None = None
+    #: One name for each of the "sides": the driver or joint whose angle it is.
+    sides: tuple[str, ...] = ()
     #: How many of the initial conditions, of positions and of velocities, are wishes: the last
     #: ones, of which as many are fulfilled as the constraints leave free, the first ones first.
     wishes: tuple[int, int] = (0, 0)

@@ -19,7 +19,7 @@ from biela.results.reference import reference_data
 from biela.results.results import Results
 from biela.results.sample import Sample
 from biela.results.scene import Scene
-from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Sphere, Trace
+from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Polyhedron, Sphere, Trace
 from biela.results.statistics import RunStatistics
 from biela.results.tables import Table
 
@@ -34,6 +34,7 @@ __all__ = [
     "Ground",
     "Link",
     "PointMotion",
+    "Polyhedron",
     "Results",
     "RunStatistics",
     "Sample",

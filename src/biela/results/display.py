@@ -6,17 +6,30 @@ those of the picture: across, up, and toward the eye. The projection is orthogra
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from biela.results.channels import Array
+from biela.results.edges import Faces
 from biela.results.scene import PLANES, Scene
-from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Sphere, Trace
+from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Polyhedron, Sphere, Trace
 from biela.results.style import COLORS
 
-__all__ = ["AZIMUTH", "ELEVATION", "Disc", "Item", "Line", "Mesh", "Path", "items", "view_matrix"]
+__all__ = [
+    "AZIMUTH",
+    "ELEVATION",
+    "Disc",
+    "Item",
+    "Line",
+    "Mesh",
+    "Path",
+    "items",
+    "legend",
+    "view_matrix",
+]
 
 #: Where the eye is for a scene in space: angles of the direction toward it, in radians.
 AZIMUTH = np.radians(-60.0)
@@ -29,12 +42,14 @@ _GROUND_SIZE = 0.045
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A polyline (k, n, 3), `width` in points; pins are marked on it."""
+    """A polyline (k, n, 3), `width` in points; pins are marked on it, a closed one is filled."""
 
     points: Array
     color: str
     width: float
     pins: bool
+    closed: bool = False
+    dashed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +60,7 @@ class Disc:
     color: str
     size: float = 0.0
     radius: float = 0.0
+    hollow: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +75,13 @@ class Path:
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """A convex body: vertices (m, 3) in its own axes, faces, and its pose (k, 3), (k, 3, 3).
-
-    The edges of a smooth one are not drawn: it stands for a round body.
-    """
+    """A body: vertices (m, 3) in its own axes, faces, and its pose (k, 3), (k, 3, 3)."""
 
     position: Array
     rotation: Array
     vertices: Array
-    faces: list[list[int]]
+    faces: Faces
     color: str
-    smooth: bool = False
 
 
 Item: TypeAlias = Line | Disc | Path | Mesh
@@ -91,26 +103,31 @@ def items(scene: Scene) -> list[Item]:
     """What to draw, in the order in which a flat picture draws it: later ones cover earlier."""
     colors = _colors(scene)
     V = view_matrix(scene.view)
-    listed: list[tuple[int, Item]] = []
+    listed: list[tuple[float, Item]] = []
     for shape in scene.shapes:
         color = colors[shape.name]
         match shape:
             case Link():
                 own = _hex(shape.color, color)
-                listed.append((4, Line(shape.points, own, shape.width, shape.pins)))
+                line = Line(shape.points, own, shape.width, shape.pins, shape.closed, shape.dashed)
+                listed.append((4, line))
             case Dot():
-                listed.append((5, Disc(shape.points, _hex(shape.color, color), size=shape.size)))
+                own = _hex(shape.color, color)
+                listed.append((6, Disc(shape.points, own, shape.size, hollow=shape.hollow)))
             case Trace():
                 own = _hex(shape.color, color)
-                listed.append((1, Path(shape.points, own, shape.width, shape.tail)))
+                listed.append((5, Path(shape.points, own, shape.width, shape.tail)))
             case Sphere():
                 own = _hex(shape.color, color)
                 listed.append((3, Disc(shape.center, own, radius=shape.radius)))
-            case Box() | Cylinder():
+            case Box() | Cylinder() | Polyhedron():
                 own = _hex(shape.color, color)
-                smooth = isinstance(shape, Cylinder)
-                mesh = Mesh(shape.position, shape.rotation, *shape.mesh(), own, smooth)
-                listed.append((2, mesh))
+                vertices, faces = shape.mesh()
+                solid = Faces.of(vertices, faces)
+                mesh = Mesh(shape.position, shape.rotation, vertices, solid, own)
+                # in a plane small bodies lie on large ones
+                size = float(np.ptp(vertices, axis=0).max())
+                listed.append((2 - size / (size + scene.extent), mesh))
             case Ground():
                 size = shape.size or _GROUND_SIZE * scene.extent
                 listed += [(0, item) for item in _ground(shape.point, size, V, scene.view)]
@@ -131,7 +148,8 @@ def _ground(point: Array, size: float, V: Array, view: str) -> list[Item]:
     faces = [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [4, 3, 2, 1]]
     if np.linalg.det(np.array([across, depth, up])) < 0:
         faces = [face[::-1] for face in faces]
-    marks: list[Item] = [Mesh(point[None], np.eye(3)[None], vertices, faces, _GROUND)]
+    solid = Faces.of(vertices, faces)
+    marks: list[Item] = [Mesh(point[None], np.eye(3)[None], vertices, solid, _GROUND)]
     if view in PLANES:
         ends = np.array([base - 1.7 * half * across, base + 1.7 * half * across])
         marks.append(Line(ends[None], _GROUND, 1.2, pins=False))
@@ -144,9 +162,33 @@ def _ground(point: Array, size: float, V: Array, view: str) -> list[Item]:
 
 def _colors(scene: Scene) -> dict[str, str]:
     """A colour for each name, in the order of their first appearance."""
-    names = dict.fromkeys(shape.name for shape in scene.shapes if not isinstance(shape, Ground))
-    chosen = {name: COLORS[number % len(COLORS)] for number, name in enumerate(names)}
-    return {shape.name: chosen.get(shape.name, _GROUND) for shape in scene.shapes}
+    palette = _palette(scene)
+    chosen = {name: palette[k % len(palette)] for k, name in enumerate(_named(scene))}
+    return {shape.name: chosen.get(_alike(shape.name), _GROUND) for shape in scene.shapes}
+
+
+def legend(scene: Scene) -> dict[str, str]:
+    """The colours of bodies and paths by name; empty where there are too many to tell apart."""
+    named, palette = _named(scene), _palette(scene)
+    return {} if len(named) > len(palette) else dict(zip(named, palette, strict=False))
+
+
+def _palette(scene: Scene) -> list[str]:
+    """The colours that nobody chose for a shape."""
+    given = {_hex(s.color, "") for s in scene.shapes if not isinstance(s, Ground) and s.color}
+    left = [color for color in COLORS if color.lower() not in given]
+    return left or list(COLORS)
+
+
+def _named(scene: Scene) -> list[str]:
+    """The names that get a colour of their own, those of repeated parts once."""
+    free = [s.name for s in scene.shapes if not isinstance(s, Ground) and not s.color]
+    return list(dict.fromkeys(_alike(name) for name in free if name != "ground"))
+
+
+def _alike(name: str) -> str:
+    """Bodies of repeated parts have one colour: "leg[2].rod" is a "leg.rod"."""
+    return re.sub(r"\[\d+\]", "", name)
 
 
 def _hex(given: str, otherwise: str) -> str:

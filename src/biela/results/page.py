@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biela.results.channels import Array
-from biela.results.display import AZIMUTH, ELEVATION, Disc, Line, Mesh, Path, items, view_matrix
+from biela.results.display import (
+    AZIMUTH,
+    ELEVATION,
+    Disc,
+    Line,
+    Mesh,
+    Path,
+    items,
+    legend,
+    view_matrix,
+)
 from biela.results.drawing import nice_step
-from biela.results.scene import PLANES, Scene
+from biela.results.scene import PLANES, Scene, same_array
 
 if TYPE_CHECKING:
     from biela.results.animation import Animation
@@ -44,23 +54,34 @@ def _data(animation: Animation) -> dict[str, Any]:
         # adding zero turns -0.0 into 0.0
         return [float(x) for x in np.round(array, digits).ravel() + 0.0]
 
+    #: The poses of bodies, once for all shapes of a body.
+    poses: dict[Any, dict[str, Any]] = {}
+
+    def pose(mesh: Mesh) -> int:
+        key = (same_array(mesh.position), same_array(mesh.rotation))
+        rotation = np.round(mesh.rotation, 5).ravel() + 0.0
+        if key not in poses:
+            poses[key] = {"position": numbers(mesh.position), "rotation": rotation.tolist()}
+        return list(poses).index(key)
+
     listed: list[dict[str, Any]] = []
     for item in items(scene):
         match item:
             case Line():
                 record = {"kind": "line", "n": item.points.shape[1], "width": item.width}
-                record |= {"pins": item.pins, "points": numbers(item.points)}
+                record |= {"pins": item.pins, "closed": item.closed, "dashed": item.dashed}
+                record |= {"points": numbers(item.points)}
             case Disc():
                 record = {"kind": "disc", "n": 1, "size": item.size, "radius": item.radius}
-                record |= {"points": numbers(item.points)}
+                record |= {"points": numbers(item.points), "hollow": item.hollow}
             case Path():
                 record = {"kind": "path", "n": 1, "width": item.width, "tail": item.tail}
                 record |= {"points": numbers(item.points)}
             case Mesh():
-                record = {"kind": "mesh", "vertices": numbers(item.vertices), "faces": item.faces}
-                record |= {"smooth": item.smooth}
-                record |= {"position": numbers(item.position)}
-                record |= {"rotation": np.round(item.rotation, 5).ravel().tolist()}
+                faces = item.faces
+                edges = np.column_stack([faces.edges, faces.sides, faces.sharp])
+                record = {"kind": "mesh", "pose": pose(item), "vertices": numbers(item.vertices)}
+                record |= {"faces": faces.corners.tolist(), "edges": edges.ravel().tolist()}
         listed.append(record | {"color": item.color})
     flat = whole.view in PLANES
     span = float((high - low)[:2].max()) or whole.extent
@@ -75,5 +96,7 @@ def _data(animation: Animation) -> dict[str, Any]:
         "low": numbers(low),
         "high": numbers(high),
         "grid": nice_step(span),
+        "legend": legend(whole),
+        "poses": list(poses.values()),
         "items": listed,
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,11 +17,11 @@ import numpy as np
 from biela.errors import ResultsError
 from biela.results.channels import Array
 from biela.results.interpolation import hermite, inside, rotations, slopes
-from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Sphere, Trace
+from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Polyhedron, Sphere, Trace
 
-__all__ = ["PLANES", "Scene", "Shape"]
+__all__ = ["PLANES", "Scene", "Shape", "same_array"]
 
-Shape: TypeAlias = Link | Dot | Trace | Sphere | Box | Cylinder | Ground
+Shape: TypeAlias = Link | Dot | Trace | Sphere | Box | Cylinder | Polyhedron | Ground
 
 #: Coordinate planes: the axis across, the axis up, the normal.
 PLANES = {"xz": (0, 2, 1), "xy": (0, 1, 2), "yz": (1, 2, 0)}
@@ -67,13 +68,23 @@ class Scene:
         """The number of instants; 1 if nothing moves."""
         return max(shape.count for shape in self.shapes)
 
-    @property
+    @cached_property
     def bounds(self) -> tuple[Array, Array]:
         """Lowest and highest coordinates that any shape ever reaches."""
-        low = np.min([np.nanmin(shape.corners(), axis=(0, 1)) for shape in self.shapes], axis=0)
-        high = np.max([np.nanmax(shape.corners(), axis=(0, 1)) for shape in self.shapes], axis=0)
-        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        return self.bounds_along(np.eye(3))
+
+    def bounds_along(self, axes: Array) -> tuple[Array, Array]:
+        """Lowest and highest components along the rows of `axes` (3, 3) that any shape reaches.
+
+        Raises:
+            ResultsError: a coordinate is not finite.
+        """
+        corners = [shape.corners() for shape in self.shapes]
+        if any(np.isinf(points).any() for points in corners):
             raise ResultsError("the shapes of a scene have coordinates that are not finite")
+        reached = [points @ axes.T for points in corners]
+        low: Array = np.min([np.nanmin(points, axis=(0, 1)) for points in reached], axis=0)
+        high: Array = np.max([np.nanmax(points, axis=(0, 1)) for points in reached], axis=0)
         return low, high
 
     @property
@@ -82,7 +93,7 @@ class Scene:
         low, high = self.bounds
         return float(np.linalg.norm(high - low)) or 1.0
 
-    @property
+    @cached_property
     def view(self) -> str:
         """The plane to draw in, "3d" for none: as given, or as the points lie.
 
@@ -120,10 +131,19 @@ class Scene:
 
     def _map(self, change: Any) -> Scene:
         shapes = []
+        done: dict[Any, Array] = {}
+
+        def once(array: Array, name: str) -> Array:
+            # the shapes of one body share its pose, before and after
+            key = same_array(array)
+            if key not in done:
+                done[key] = change(array, name)
+            return done[key]
+
         for shape in self.shapes:
             if shape.count > 1:
-                moving = {
-                    field.name: change(getattr(shape, field.name), field.name)
+                moving: dict[str, Any] = {
+                    field.name: once(getattr(shape, field.name), field.name)
                     for field in fields(shape)
                     if field.name in shape.MOVING and len(getattr(shape, field.name)) > 1
                 }
@@ -131,3 +151,8 @@ class Scene:
             else:
                 shapes.append(shape)
         return Scene(shapes, self.plane)
+
+
+def same_array(array: Array) -> tuple[Any, ...]:
+    """What two views of the same numbers have in common: place in memory, shape and strides."""
+    return array.__array_interface__["data"][0], array.shape, array.strides

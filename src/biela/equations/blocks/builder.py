@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from biela.code import Function
 from biela.equations.blocks.block import Block, Places
@@ -70,13 +71,17 @@ class Builder:
 
     def add(self, casting: Casting, counting: str = "") -> None:
         """Add the instances of an element."""
-        counted = frozenset(
-            f"j{k}.{coordinate.name}"
-            for k, use in enumerate(casting.uses)
-            for coordinate in use.joint.coordinates
-            if self._is_counted(use, coordinate.name)
-        )
-        group = self._group(casting, counted, counting)
+        counted = set()
+        for k, use in enumerate(casting.uses):
+            for coordinate in use.joint.coordinates:
+                there = self._is_counted(use, coordinate.name)
+                if there.any() and not there.all():
+                    self.add(casting.at(np.flatnonzero(there)), counting)
+                    self.add(casting.at(np.flatnonzero(~there)), counting)
+                    return
+                if there.all():
+                    counted.add(f"j{k}.{coordinate.name}")
+        group = self._group(casting, frozenset(counted), counting)
         kernel, count = group.kernel, len(casting)
         x = [self._coordinate(casting, name) for name in kernel.x]
         w = [
@@ -123,9 +128,9 @@ class Builder:
             )
         return self.groups[key]
 
-    def _is_counted(self, use: JointUse, coordinate: str) -> bool:
+    def _is_counted(self, use: JointUse, coordinate: str) -> npt.NDArray[np.bool_]:
         known = self.counted.get((id(use.population), use.joint.name, coordinate))
-        return known is not None and bool((known[use.index] >= 0).all())
+        return np.zeros(len(use.index), dtype=bool) if known is None else known[use.index] >= 0
 
     def _coordinate(self, casting: Casting, name: str) -> Integers:
         """Places of a coordinate that is a symbol; it is declared if it is not there."""

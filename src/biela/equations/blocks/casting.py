@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from biela.atoms import Atom, Workspace
-from biela.equations.blocks.populations import NO_BODY, Floats, Frames, Integers, Population
+from biela.equations.blocks.populations import (
+    NO_BODY,
+    Floats,
+    Frames,
+    Integers,
+    NotVectorisedError,
+    Population,
+)
 from biela.equations.blocks.world import World
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
@@ -116,6 +123,16 @@ class Casting:
             axes,
         )
 
+    def at(self, rows: Integers) -> Casting:
+        """Some of the instances."""
+        return dataclasses.replace(
+            self,
+            index=self.index[rows],
+            uses=[JointUse(u.population, u.joint, u.index[rows]) for u in self.uses],
+            frames=[frames.at(rows) for frames in self.frames],
+            numbers=[row[rows] for row in self.numbers],
+        )
+
     def bodies(self) -> list[Integers]:
         """The bodies of each slot, (n,)."""
         found: list[Integers] = []
@@ -153,6 +170,8 @@ class Caster:
         whole, _, part = (rest, "", "") if rest in joints else rest.rpartition(".")
         joint = joints.get(whole)
         if not isinstance(joint, Joint):
+            if any(self.world.parts[p.name] is owner for p in self.world.model.parts.values()):
+                raise NotVectorisedError(f"{name} may belong to a joint between instances")
             known = ", ".join(n for n, j in joints.items() if isinstance(j, Joint))
             raise ModelError(
                 f"{self.world.model.name}: there is no joint coordinate {name!r}; joints are "
@@ -179,7 +198,8 @@ class Caster:
         made = draft.element(element)
         codes = _codes([frames.body for frames in draft.frames], len(index))
         found = []
-        for code in np.unique(codes, axis=0):
+        alike = len(codes) and (codes == codes[0]).all()
+        for code in codes[:1] if alike else np.unique(codes, axis=0):
             rows = np.flatnonzero((codes == code).all(axis=1))
             found.append(draft.casting(made, element, tuple(int(c) for c in code), rows))
         return found
@@ -300,18 +320,19 @@ class _Draft:
         joints = {
             name: _made(joint, altered, slots) for name, (joint, altered) in self.joints.items()
         }
-        return Casting(
+        whole = Casting(
             _made(element, changes, slots),
             element,
             self.population,
-            self.index[rows],
+            self.index,
             joints,
-            [JointUse(u.population, u.joint, u.index[rows]) for u in self.uses],
-            [frames.at(rows) for frames in self.frames],
+            self.uses,
+            self.frames,
             slots,
-            [row[rows] for row in self.numbers],
+            self.numbers,
             self.laws,
         )
+        return whole if len(rows) == len(self.index) else whole.at(rows)
 
 
 def _made(element: Any, changes: Mapping[str, Any], slots: Sequence[int]) -> Any:

@@ -18,7 +18,7 @@ from biela.equations.blocks.casting import JointUse
 from biela.equations.blocks.kernels import body_kernel
 from biela.equations.blocks.populations import Floats, NotVectorisedError, Population
 from biela.equations.blocks.reference_blocks import ReferenceBlocks
-from biela.equations.blocks.start import quaternions, start_poses
+from biela.equations.blocks.start import Relative, quaternions, start_poses
 from biela.equations.blocks.world import World
 from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
@@ -30,7 +30,11 @@ __all__ = ["ReferenceBlocks", "reference_blocks"]
 
 
 def reference_blocks(
-    model: Model, *, parameters: Mapping[str, float] | None = None, t: float = 0.0
+    model: Model,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    t: float = 0.0,
+    start: Relative | None = None,
 ) -> ReferenceBlocks:
     """The equations of a model as blocks.
 
@@ -40,6 +44,8 @@ def reference_blocks(
         model: Bodies, joints, drivers, forces and sensors.
         parameters: Values of parameters other than those of the model.
         t: The time of the start: driven joints start where their drivers are then.
+        start: Where bodies of parts start, seen from the ground of their instance: poses
+            (instances, 4, 4) by part and body.
 
     Raises:
         ModelError: The model cannot be.
@@ -48,9 +54,9 @@ def reference_blocks(
         raise ModelError(f"{model.name} has no bodies: add one with body(…)")
     _try_parts(model)
     try:
-        return _built(World(model, parameters), t)
+        return _built(World(model, parameters), t, start)
     except NotVectorisedError:
-        return _built(World(model.flattened(), parameters), t)
+        return _built(World(model.flattened(), parameters), t, None)
 
 
 def _try_parts(model: Model) -> None:
@@ -71,8 +77,8 @@ def _try_parts(model: Model) -> None:
         trial.flattened()
 
 
-def _built(world: World, t: float) -> ReferenceBlocks:
-    poses = start_poses(world, t)
+def _built(world: World, t: float, known: Relative | None) -> ReferenceBlocks:
+    poses = start_poses(world, t, known)
     plane = world.model.plane
     centres = poses[:, :3, 3] + np.einsum("nij,nj->ni", poses[:, :3, :3], world.centres)
     across = centres[:, "xyz".index(NORMAL[plane])] if plane else np.zeros(world.count)

@@ -32,15 +32,20 @@ from biela.model.values import Value
 _DIMENSIONS = {"rad": "angle", "m": "length"}
 
 
-def start_poses(world: World, t: float) -> Floats:
-    """The poses of all bodies, (bodies, 4, 4).
+#: Poses of the bodies of parts seen from their ground, by part and body, (instances, 4, 4).
+Relative = Mapping[str, Mapping[str, Floats]]
+
+
+def start_poses(world: World, t: float, known: Relative | None = None) -> Floats:
+    """The poses of all bodies, (bodies, 4, 4); those of ``known`` parts as given.
 
     Raises:
         NotVectorisedError: Bodies of a part hang on joints outside of it.
     """
     poses = np.tile(np.eye(4), (world.count, 1, 1))
     for population in world.populations:
-        relative = _relative(world, population, t)
+        name = next((n for n, p in world.parts.items() if p is population), "")
+        relative = (known or {}).get(name) or _relative(world, population, t)
         ground = _grounds(population, relative, poses)
         for name, T in relative.items():
             poses[population.bodies(name)] = ground @ T
@@ -76,7 +81,15 @@ def _relative(world: World, population: Population, t: float) -> dict[str, Float
         for name, joint in model.joints.items()
         if not isinstance(joint, Joint) or {joint.i.body, joint.j.body} <= known
     }
-    tree = joint_tree(own)
+    driven = _driven(model)
+    # joints that know where they start carry bodies, rather than those that would start at zero
+    known_starts = [
+        name
+        for name, joint in own.joints.items()
+        if isinstance(joint, Joint)
+        and (joint.start or any(d in driven for d in _coordinates(joint)))
+    ]
+    tree = joint_tree(own, preferred=known_starts)
     count = population.count
     poses: dict[str, Floats] = {"ground": np.tile(np.eye(4), (count, 1, 1))}
     outside = len(own.joints) < len(model.joints) or (
@@ -86,7 +99,6 @@ def _relative(world: World, population: Population, t: float) -> dict[str, Float
         if outside and not _is_given(model, name):
             raise NotVectorisedError(f"body {name} hangs on joints outside of its part")
         poses[name] = _given(population, name)
-    driven = _driven(model)
     for branch in tree.branches:
         if branch.before not in poses:
             continue
@@ -119,6 +131,11 @@ def _given(population: Population, name: str) -> Floats:
 def _driven(model: Model) -> dict[str, JointDriver]:
     """The drivers of coordinates by the names of these."""
     return {d.coordinate: d for d in model.drivers.values() if isinstance(d, JointDriver)}
+
+
+def _coordinates(joint: Joint) -> list[str]:
+    """The names by which drivers may call its coordinates."""
+    return [joint.name, *(f"{joint.name}.{c.name}" for c in joint.coordinates)]
 
 
 def _step(

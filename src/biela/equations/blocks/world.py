@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from biela.equations.blocks.populations import (
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
+from biela.model.element import SPECIAL
 from biela.model.instances import _INSTANCE
 from biela.model.joints import Joint
 from biela.model.markers import Marker
@@ -126,7 +128,16 @@ class World:
             later = np.arange(1, part.size)
             for joint in part.joints_between:
                 ends = [self._end(part, marker, later) for marker in (joint.i, joint.j)]
-                yield part, joint, ends[0], ends[1], later
+                yield part, self._plain(part, joint), ends[0], ends[1], later
+
+    def _plain(self, part: Part, joint: Joint) -> Joint:
+        """The joint with its own name, and with numbers in place of texts of the host."""
+        changes: dict[str, Any] = {"name": joint.name.removeprefix(part.prefix(1))}
+        for name, described in joint.settings().items():
+            value, dimension = getattr(joint, name), described.metadata["dimension"]
+            if isinstance(value, str) and dimension not in SPECIAL:
+                changes[name] = self.host.value(value, dimension)
+        return replace(joint, **changes)
 
     def _end(self, part: Part, marker: Marker, later: Integers) -> Frames:
         """A marker of the joint between two trial instances, in all of them.

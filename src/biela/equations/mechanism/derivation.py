@@ -84,6 +84,8 @@ class MechanismDerivation:
         #: Whether bodies are placed along joints, so that rows of others may hold by themselves.
         self.along_tree = False
         self.measured: list[Measured] = []
+        #: What is positive where angles that are read are those meant, by coordinate.
+        self.sides: dict[str, Atom] = {}
         self.input_units: dict[str, str] = {}
         gravity = [self.number(g, "acceleration") for g in model.gravity]
         self.system.gravity = self.system.base.vector(*gravity)
@@ -168,6 +170,7 @@ class MechanismDerivation:
         if reading is not None:
             pair = self.pair(joint.i, joint.j)
             self.hold(full, [reading.row(pair, q, q.velocity)], pair)
+            self._note_side(full, reading.side(pair, q))
         return q
 
     def speed(self, name: str) -> Atom:
@@ -204,9 +207,14 @@ class MechanismDerivation:
             return Row("law", q - target, q.velocity - rate, nothing, nothing)
         row = coordinate.reading.row(pair, target, rate)
         if full not in self.coordinates:
+            self._note_side(full, coordinate.reading.side(pair, target))
             return row
         q = self.coordinates[full]
         return Row(row.label, q - target, q.velocity - rate, row.force, row.moment)
+
+    def _note_side(self, name: str, side: Atom | None) -> None:
+        if side is not None and side.value is None:
+            self.sides[name] = side
 
     def reaction(self, joint: str) -> tuple[Vector, Vector]:
         """Force and moment that a joint exerts on the body of its marker j, at that marker.

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from biela.graph.spanning_tree import spanning_tree
 from biela.model import Model
 from biela.model.bodies import GROUND
+from biela.model.drivers.joint_driver import JointDriver
 from biela.model.joints import Joint
 from biela.model.placing import (
     body_pose,
@@ -77,11 +78,12 @@ def joint_tree(
 def start_poses(model: Model, tree: JointTree) -> tuple[dict[str, Floats], dict[str, Values]]:
     """Where each body starts, and the coordinates of the joints of the tree there.
 
-    A body whose pose was given is there; any other follows the joint that carries it, at the values
-    given for its coordinates or else at zero.
+    A body whose pose was given is there; any other follows the joint that carries it: where a
+    driver has it at t = 0, at the values given for its coordinates, or else at zero.
     """
     poses: dict[str, Floats] = {GROUND: np.eye(4)}
     values: dict[str, Values] = {}
+    driven = _driven(model)
     for name in tree.floating:
         poses[name] = body_pose(model, model.bodies[name])
     for branch in tree.branches:
@@ -96,7 +98,7 @@ def start_poses(model: Model, tree: JointTree) -> tuple[dict[str, Floats], dict[
                 model, joint, relative_pose(model, joint, before, after)
             )
             continue
-        values[joint.name] = joint_values(model, joint, None)
+        values[joint.name] = joint_values(model, joint, None) | driven.get(joint.name, {})
         T = joint_transform(model, joint, values[joint.name])
         M_i, M_j = marker_pose(model, joint.i), marker_pose(model, joint.j)
         step = M_i @ T @ np.linalg.inv(M_j)
@@ -104,6 +106,20 @@ def start_poses(model: Model, tree: JointTree) -> tuple[dict[str, Floats], dict[
             step = np.linalg.inv(step)
         poses[branch.after] = poses[branch.before] @ step
     return poses, values
+
+
+def _driven(model: Model) -> dict[str, Values]:
+    """The coordinates that drivers set at the time 0, by joint."""
+    found: dict[str, Values] = {}
+    for driver in model.drivers.values():
+        if isinstance(driver, JointDriver):
+            name = driver.coordinate
+            joint = model.joints.get(name) or model.joints.get(name.rpartition(".")[0])
+            if isinstance(joint, Joint) and joint.coordinates:
+                part = "" if joint.name == name else name.rpartition(".")[2]
+                known = part or joint.coordinates[0].name
+                found.setdefault(joint.name, {})[known] = driver.law.value(0.0, model.parameters)
+    return found
 
 
 def quaternion(R: Floats) -> Floats:

@@ -29,6 +29,10 @@ KINDS: dict[str, tuple[str, str | None]] = {
 }
 
 
+#: Of the largest entry of a tensor.
+_ROUNDING = 1e-15
+
+
 @dataclass
 class Weight:
     """Mass, first moment (3,) and inertia (3, 3) about the origin of a body, summed up.
@@ -45,20 +49,24 @@ class Weight:
         c, R = pose[:3, :3] @ com + pose[:3, 3], pose[:3, :3]
         self.mass += mass
         self.moment = self.moment + mass * c
-        self.inertia = self.inertia + R @ inertia @ R.T + mass * (c @ c * np.eye(3) - np.outer(c, c))
+        self.inertia = (
+            self.inertia + R @ inertia @ R.T + mass * (c @ c * np.eye(3) - np.outer(c, c))
+        )
 
     def total(self) -> Inertia:
         """As a body has it, about its centre of mass (Steiner)."""
         c = self.moment / self.mass if self.mass > 0 else np.zeros(3)
         I = self.inertia - self.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        return inertia_of(self.mass, c, I)
+        return inertia_of(self.mass, c, I, float(np.abs(self.inertia).max()))
 
 
-def inertia_of(mass: float, com: Floats, tensor: Floats) -> Inertia:
-    """Numbers as a body has them."""
+def inertia_of(mass: float, com: Floats, tensor: Floats, scale: float | None = None) -> Inertia:
+    """Numbers as a body has them, without the rounding of turns and sums of a size on zeros."""
     x, y, z = (float(v) for v in com)
     pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    a, b, c, d, e, f = (float(tensor[i, j]) for i, j in pairs)
+    dust = _ROUNDING * (float(np.abs(tensor).max()) if scale is None else scale)
+    values = (float(tensor[i, j]) for i, j in pairs)
+    a, b, c, d, e, f = (0.0 if abs(value) <= dust else value for value in values)
     return Inertia(float(mass), (x, y, z), (a, b, c, d, e, f))
 
 
@@ -143,7 +151,9 @@ class UrdfBuilder:
                 self._source.note(link.line, f"link {link.name!r} is kept as it is: {message}")
         for name, weight in self._weights.items():
             body = self._model.bodies[name]
-            alone = [link for link in self._robot.links.values() if self._home[link.name][0] is body]
+            alone = [
+                link for link in self._robot.links.values() if self._home[link.name][0] is body
+            ]
             if len(alone) == 1:  # as it stands, without the rounding of sums
                 link = alone[0]
                 body.inertia = inertia_of(link.mass, link.com, link.inertia)
@@ -196,7 +206,7 @@ class UrdfBuilder:
             )
 
     def _couple(self, joint: UrdfJoint, second: str) -> None:
-        """q = k q₁ + q₀: gears for two angles or two ways, a rack and pinion for one of each."""
+        """Hold q = k q₁ + q₀: gears for two of a kind, a rack and pinion for an angle and a way."""
         assert joint.mimic is not None
         leader, k, offset = (
             self._robot.joints[joint.mimic.joint],
@@ -205,20 +215,25 @@ class UrdfBuilder:
         )
         coordinate = KINDS[leader.type][1]
         if coordinate is None:
-            self._source.note(joint.line, f"{leader.name!r}, of type {leader.type}, is not mimicked")
+            self._source.note(
+                joint.line, f"{leader.name!r}, of type {leader.type}, is not mimicked"
+            )
             return
         first = f"{self._joint_names[leader.name]}.{coordinate}"
         name = self._free(f"{self._joint_names[joint.name]}_mimic")
         ways = [KINDS[j.type][1] == "displacement" for j in (leader, joint)]
         if ways == [False, True]:
-            settings = {"pinion": first, "rack": second, "radius": k, "offset": offset}
-            self._model.joint("rack_pinion", name, **settings)
+            self._rack(name, first, second, k, offset)
         elif ways == [True, False] and k:
             # angle = k way + offset, read the other way round
-            settings = {"pinion": second, "rack": first, "radius": 1 / k, "offset": -offset / k}
-            self._model.joint("rack_pinion", name, **settings)
+            self._rack(name, second, first, 1 / k, -offset / k)
         else:
             self._model.joint("gear", name, first=first, second=second, ratio=k, phase=offset)
+
+    def _rack(self, name: str, pinion: str, rack: str, radius: float, offset: float) -> None:
+        self._model.joint(
+            "rack_pinion", name, pinion=pinion, rack=rack, radius=radius, offset=offset
+        )
 
     # ---------------------------------------------------------------------- names
 

@@ -126,11 +126,17 @@ def _shape(geometry: Geometry, places: MeshPlaces, pose: Floats) -> Shape:
 
 
 def mesh_shape(
-    file: str, path: Path, mesh: Mesh, scale: float | None, position: Floats, rotation: Floats
+    file: str,
+    path: Path,
+    mesh: Mesh,
+    scale: float | None,
+    position: Floats,
+    rotation: Floats,
+    **mass: float,
 ) -> Shape:
     """A mesh at a pose; it remembers its file if that has one scale."""
     if scale is None:
-        return MeshShape(mesh, position=position, rotation=rotation)
-    made = FileMesh(mesh, file, scale=scale, position=position, rotation=rotation)
+        return MeshShape(mesh, "", position=position, rotation=rotation, **mass)
+    made = FileMesh(mesh, file, scale=scale, position=position, rotation=rotation, **mass)
     made.remember(path)
     return made

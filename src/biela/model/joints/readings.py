@@ -48,6 +48,14 @@ class Reading(ABC):
         """The equation coordinate = target, for a target whose rate is found here."""
         return self.row(pair, target, pair.space.time_rate(target))
 
+    def side(self, pair: Pair, target: Atom) -> Atom | None:
+        """Positive where the coordinate is the target and not the other root of its row.
+
+        None where the row has no other root.
+        """
+        del pair, target
+        return None
+
     @abstractmethod
     def number(self, T: Floats) -> float:
         """The coordinate at a pose T (4 x 4) of j seen from i."""
@@ -88,6 +96,11 @@ class Angle(Reading):
         lever = of_s * cosine - of_c * sine
         speed = pair.turning.dot(lever) - (s * sine + c * cosine) * rate
         return Row("angle", s * cosine - c * sine, speed, Vector(pair.space, {}), lever)
+
+    def side(self, pair: Pair, target: Atom) -> Atom | None:
+        """S sin θ + c cos θ = cos(angle - θ): the row has another root half a turn away."""
+        s, c, _, _ = self._parts(pair)
+        return s * sin(target) + c * cos(target)
 
     def number(self, T: Floats) -> float:
         """At a pose."""

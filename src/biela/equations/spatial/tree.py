@@ -1,0 +1,356 @@
+"""The tree of links of a model, on which all recursions run.
+
+Joints that carry bodies become steps of links (`links`), bodies welded together become one link,
+and the frames of the links are chosen such that most of their constants are zero (`frames`).  The
+coordinates and velocities are those of `biela.formulate(model)`, in the same order and by the same
+names: joint coordinates, and unit quaternions with the angular velocity in the turned frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.atoms import Atom, Kind, Workspace
+from biela.equations.mechanism.placement import identifier
+from biela.equations.mechanism.tree import Branch, JointTree, joint_tree, quaternion, start_poses
+from biela.equations.orientation import product as quaternion_product
+from biela.equations.spatial.frames import regrouped, with_short_constants
+from biela.equations.spatial.links import (
+    Link,
+    Pseudo,
+    Step,
+    added,
+    congruent,
+    no_inertia,
+    pseudo,
+    segments,
+)
+from biela.equations.spatial.passive import CoordinateForces
+from biela.equations.spatial.turning import Pose, Scalar, Triple
+from biela.errors import ModelError, UnknownNameError
+from biela.model import Model
+from biela.model.bodies import GROUND
+from biela.model.element import nearest
+from biela.model.joints import Coupling, Free, Joint
+from biela.model.joints.moves import Move, Rotate, Translate
+from biela.model.markers import Marker
+from biela.model.units import expression
+from biela.model.values import Value
+
+Floats = npt.NDArray[np.float64]
+
+
+class SpatialTree:
+    """A model as a tree of links, with the symbols of its state.
+
+    Args:
+        model: Bodies and joints without closed loops; a body that no joint reaches floats, by a
+            free joint of its own name.
+        rotors: Inertia of rotors, reflected to the joint (kg m², or kg along a slide), by joint or
+            "joint.coordinate".
+        short: Choose the frames of links such that constants vanish; else they are those of the
+            markers.
+
+    Attributes:
+        links: From the ground to the tips.
+        q, v, a, tau: The symbols, by numbers of coordinates and velocities.
+        q_names, v_names: What they are called.
+        frames: For each body and marker its link (-1 for the ground) and its pose there.
+        rotor: The inertia of the rotor along each velocity.
+        pushed: The force of springs and friction along each velocity.
+        stored: The energy of springs.
+        start: Values of the coordinates where a motion starts.
+    """
+
+    def __init__(
+        self, model: Model, *, rotors: Mapping[str, float] | None = None, short: bool = True
+    ) -> None:
+        self.model = model.flattened() if model.parts else model
+        if not self.model.bodies:
+            raise ModelError(f"{model.name} has no bodies: add one with body(…)")
+        self.workspace = Workspace(identifier(model.name))
+        names = list(self.model.parameters)
+        self.p: list[Atom] = list(self.workspace.parameters(names))
+        self._parameters: dict[str, Atom | float] = dict(zip(names, self.p, strict=True))
+        self.q: list[Atom] = []
+        self.v: list[Atom] = []
+        self.q_names: list[str] = []
+        self.v_names: list[str] = []
+        self.links: list[Link] = []
+        self.frames: dict[str, tuple[int, Pose]] = {GROUND: (-1, Pose.at())}
+        self.start: list[float] = []
+        #: Rotations by quaternions: number of the first coordinate and of the first velocity.
+        self.quaternions: list[tuple[int, int]] = []
+        #: Coordinates that are one symbol, by "joint.coordinate": their numbers in q and v.
+        self.scalars: dict[str, tuple[int, int]] = {}
+        tree = self._tree()
+        _, values = start_poses(self.model, tree)
+        for branch in tree.branches:
+            self._carry(branch, values.get(branch.joint.name, {}))
+        if short:
+            self.links, moved = with_short_constants(self.links)
+            self.frames = {
+                name: (k, moved[k] @ pose if k >= 0 else pose)
+                for name, (k, pose) in self.frames.items()
+            }
+        self.links = regrouped(self.links)
+        for body in (self.model.ground, *self.model.bodies.values()):
+            for marker in body.markers.values():
+                k, pose = self.frames[body.name]
+                self.frames[marker.label] = k, pose @ self._marker(marker)
+        self.a = [v.acceleration for v in self.v]
+        self.tau = list(self.workspace.inputs([f"tau_{v.name}" for v in self.v]))
+        self.gravity: Triple = [self.number(g, "acceleration") for g in self.model.gravity]
+        self.rotor = self._rotors(rotors or {})
+        forces = CoordinateForces(self)
+        self.pushed, self.stored = forces.pushed, forces.stored
+
+    # ---------------------------------------------------------------- what there is
+
+    def number(self, value: Value, dimension: str) -> Scalar:
+        """A value: a number, or an expression of the parameters of the model."""
+        found = expression(value, self._parameters, dimension)
+        if isinstance(found, Atom) and found.value is not None:
+            return float(found.value)
+        return found
+
+    @property
+    def children(self) -> list[list[int]]:
+        """The links that follow each link."""
+        found: list[list[int]] = [[] for _ in self.links]
+        for k, link in enumerate(self.links):
+            if link.parent >= 0:
+                found[link.parent].append(k)
+        return found
+
+    def path(self, k: int) -> list[int]:
+        """The links from the ground to link k."""
+        found = []
+        while k >= 0:
+            found.append(k)
+            k = self.links[k].parent
+        return found[::-1]
+
+    def frame(self, name: str) -> tuple[int, Pose]:
+        """The link of a body or marker, "body" or "body.marker", and its pose there.
+
+        Raises:
+            UnknownNameError: There is none; the message has the nearest name.
+        """
+        if name not in self.frames:
+            raise UnknownNameError(
+                f"{self.model.name}: there is no frame {name!r}{nearest(name, self.frames)}"
+            )
+        return self.frames[name]
+
+    def inertia_of(self, body: str) -> Pseudo:
+        """The pseudo-inertia of a body in its own frame."""
+        inertia = self.model.bodies[body].inertia
+        return pseudo(
+            self.number(inertia.mass, "mass"),
+            [self.number(x, "length") for x in inertia.com],
+            [self.number(x, "inertia") for x in inertia.moments],
+        )
+
+    def tangent(self, k: int) -> dict[Atom, Atom | float]:
+        """Rates of the coordinates when velocity k is one and the others are zero."""
+        for first, speed in self.quaternions:
+            if speed <= k < speed + 3:
+                e = self.q[first : first + 4]
+                unit = [self.workspace.atom(float(k - speed + 1 == i)) for i in range(4)]
+                rates = quaternion_product(tuple(e), tuple(unit))  # type: ignore[arg-type]
+                return {x: r / 2 for x, r in zip(e, rates, strict=True)}
+        number = next(i for i, j in self.scalars.values() if j == k)
+        return {self.q[number]: 1.0}
+
+    def rates(self) -> list[Atom]:
+        """Q' = N(q) v."""
+        found = [self.workspace.atom(0)] * len(self.q)
+        for i, j in self.scalars.values():
+            found[i] = self.v[j]
+        for first, speed in self.quaternions:
+            e = self.q[first : first + 4]
+            w = (self.workspace.atom(0), *self.v[speed : speed + 3])
+            rates = quaternion_product(tuple(e), w)  # type: ignore[arg-type]
+            found[first : first + 4] = [r / 2 for r in rates]
+        return found
+
+    def __repr__(self) -> str:
+        return (
+            f"SpatialTree {self.model.name}: {len(self.model.bodies)} bodies, "
+            f"{len(self.links)} links, {len(self.v)} freedoms"
+        )
+
+    # ----------------------------------------------------------------------- inside
+
+    def _tree(self) -> JointTree:
+        model = self.model
+        if model.plane is not None and any(
+            isinstance(joint, Joint) and joint.kind == "free" for joint in model.joints.values()
+        ):
+            raise ModelError(f"{model.name} is planar: use planar joints in place of free ones")
+        for joint in model.joints.values():
+            if isinstance(joint, Coupling):
+                raise ModelError(
+                    f"{model.name}: {joint.kind} {joint.name} couples joints, which a tree cannot; "
+                    f"use formulate(model)"
+                )
+        if model.drivers:
+            raise ModelError(
+                f"{model.name}: driver {next(iter(model.drivers))} prescribes a motion; inverse "
+                f"dynamics takes it as q, v, a: leave the driver out, or use formulate(model)"
+            )
+        tree = joint_tree(model)
+        if tree.closing:
+            names = ", ".join(joint.name for joint in tree.closing)
+            raise ModelError(
+                f"{model.name} is not a tree: {names} closes a loop; use formulate(model)"
+            )
+        if not tree.floating:
+            return tree
+        # floating bodies first: what hangs on them follows
+        roots = tuple(self._floating(name) for name in tree.floating)
+        whole = model_with(model, [branch.joint for branch in roots])
+        self.model = whole
+        return joint_tree(whole)
+
+    @staticmethod
+    def _floating(name: str) -> Branch:
+        joint = Free(name=name, i=Marker(GROUND, f"{name}.place"), j=Marker(name, "frame"))
+        return Branch(joint, GROUND, name, False)
+
+    def _marker(self, marker: Marker) -> Pose:
+        pose = Pose([list(row) for row in marker.orientation.axes], [0.0, 0.0, 0.0])
+        found, rest = segments(
+            marker.label,
+            pose,
+            [Rotate(axis, self.number(a, "angle")) for axis, a in marker.orientation.turns],
+            {},
+            {},
+            {},
+        )
+        assert not found
+        return Pose(rest.R, [self.number(x, "length") for x in marker.position])
+
+    def _carry(self, branch: Branch, values: Mapping[str, float | Floats]) -> None:
+        joint = branch.joint
+        coordinates: dict[int, int] = {}
+        velocities: dict[int, tuple[int, ...]] = {}
+        quaternions: dict[int, tuple[Atom, ...]] = {}
+        given: list[Atom | float] = []
+        # line coordinates before rotations, as biela.formulate declares them
+        order = sorted(range(len(joint.coordinates)), key=lambda k: k in self._turning(joint))
+        symbols: dict[int, Atom | float] = {}
+        for k in order:
+            coordinate = joint.coordinates[k]
+            name = f"{joint.name}.{coordinate.name}"
+            value = values.get(coordinate.name)
+            if coordinate.manifold == "rotation":
+                R = value if isinstance(value, np.ndarray) else np.eye(3)
+                quaternions[k], velocities[k] = self._ball(name, R.T if branch.backwards else R)
+                symbols[k] = 0.0
+                continue
+            (q,) = self.workspace.coordinates([identifier(name)])
+            symbols[k] = q
+            coordinates[q.ref] = k
+            velocities[k] = (len(self.v),)
+            self.scalars[name] = len(self.q), len(self.v)
+            self.start.append(value if isinstance(value, float) else 0.0)
+            self._keep(q, name)
+            self.v.append(q.velocity)
+            self.v_names.append(f"{name}_rate")
+        given = [symbols[k] for k in range(len(joint.coordinates))]
+        first, last = (joint.j, joint.i) if branch.backwards else (joint.i, joint.j)
+        moves: list[Move] = list(joint.moves(given, self.number))
+        if branch.backwards:
+            moves = [_inverse(move) for move in reversed(moves)]
+        parent, pose = self.frames[branch.before]
+        steps, rest = segments(
+            joint.name, pose @ self._marker(first), moves, coordinates, velocities, quaternions
+        )
+        for segment in steps:
+            self.links.append(
+                Link(
+                    joint.name,
+                    joint.name,
+                    parent,
+                    segment.place,
+                    segment.step,
+                    no_inertia(),
+                    no_inertia(),
+                )
+            )
+            parent = len(self.links) - 1
+        pose = rest @ self._marker(last).inverse()
+        self.frames[branch.after] = parent, pose
+        if parent >= 0:
+            body = congruent(pose, self.inertia_of(branch.after))
+            link = self.links[parent]
+            J = added(link.inertia, body)
+            name = branch.after if steps else link.name
+            self.links[parent] = replace(link, name=name, inertia=J, grouped=J)
+
+    @staticmethod
+    def _turning(joint: Joint) -> set[int]:
+        return {k for k, c in enumerate(joint.coordinates) if c.manifold == "rotation"}
+
+    def _ball(self, name: str, R: Floats) -> tuple[tuple[Atom, ...], tuple[int, ...]]:
+        plain = identifier(name)
+        e = [self.workspace.symbol(f"{plain}_e{k}", Kind.COORDINATE) for k in range(4)]
+        first, speed = len(self.q), len(self.v)
+        for k, x in enumerate(e):
+            self._keep(x, f"{name}_e{k}")
+        self.start += [float(x) for x in quaternion(R)]
+        w = self.workspace.speeds([f"{plain}_w{axis}" for axis in "xyz"])
+        self.v += w
+        self.v_names += [f"{name}_w{axis}" for axis in "xyz"]
+        self.quaternions.append((first, speed))
+        return tuple(e), (speed, speed + 1, speed + 2)
+
+    def _keep(self, q: Atom, name: str) -> None:
+        self.q.append(q)
+        self.q_names.append(name)
+
+    def _rotors(self, given: Mapping[str, float]) -> list[Scalar]:
+        found: list[Scalar] = [0.0] * len(self.v)
+        for name, inertia in given.items():
+            found[self.velocity_number(name)] = self.number(inertia, "any")
+        return found
+
+    def velocity_number(self, name: str) -> int:
+        """The number of the velocity of "joint.coordinate", or of a joint with one coordinate.
+
+        Raises:
+            ModelError: There is no such coordinate.
+        """
+        own = [full for full in self.scalars if full == name or full.rpartition(".")[0] == name]
+        if len(own) != 1:
+            raise ModelError(
+                f"{self.model.name}: {name!r} is not one coordinate of a joint"
+                f"{nearest(name, self.scalars)}"
+            )
+        return self.scalars[own[0]][1]
+
+
+def model_with(model: Model, joints: Sequence[Joint]) -> Model:
+    """A copy of a model with more joints, before the others."""
+    import copy
+
+    whole = copy.copy(model)
+    whole.joints = {joint.name: joint for joint in joints} | dict(model.joints)
+    return whole
+
+
+def _inverse(move: Move) -> Move:
+    if isinstance(move, Rotate):
+        return Rotate(move.axis, -move.angle)
+    if isinstance(move, Translate):
+        return Translate(move.axis, -move.distance)
+    return move  # its coordinate is then the rotation of the body before seen from after
+
+
+__all__ = ["SpatialTree", "Step"]
