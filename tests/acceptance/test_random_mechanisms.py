@@ -166,11 +166,11 @@ def spatial_four_bar(seed: int) -> Draft:
 
 
 def two_loops(seed: int) -> Draft:
-    """A slider, a cylindrical joint and rods: two loops, with a driven distance."""
+    """A slider, two balls and a rod beside them: two loops, with a driven distance."""
     d = Draft(4, seed)
     d.joint("TJ", 1, 2)
     d.joint("SJ", 2, 3)
-    d.joint("CJ", 3, 4)
+    d.joint("SJ", 3, 4)
     d.joint("RJ", 4, 1)
     d.joint("D", 1, 3)
     d.driver(2, 1, 2)
@@ -201,6 +201,14 @@ def hexapod(seed: int) -> Draft:
     return d
 
 
+#: Draws whose motion keeps away from singular positions.
+SEED = {
+    "serial_arm": 1,
+    "spatial_four_bar": 8,
+    "two_loops": 3,
+    "bare_conditions": 5,
+    "hexapod": 3,
+}
 KINDS = {f.__name__: f for f in (serial_arm, spatial_four_bar, two_loops, bare_conditions, hexapod)}
 FREEDOMS = {
     "serial_arm": 5,
@@ -237,7 +245,3 @@ def condition(whole: oracle.Mechanism, motion: oracle.Motion) -> float:
         float(np.linalg.cond(whole.rows(q, np.zeros_like(q), t)[1]))
         for q, t in zip(motion.q, motion.t, strict=True)
     )
-
-
-#: Draws that are not near a singular position.
-SEED = dict.fromkeys(KINDS, 1)

@@ -153,8 +153,10 @@ def two_shafts() -> bl.Model:
         ("cosine", {"i": "left", "j": "right", "law": "1 + t^2"}),
         ("distance", {"i": "left", "j": "right", "law": "0.4 + 0.1*t"}),
         ("distance", {"i": "left", "j": "right", "law": 0.4}),
-        ("orientation", {"marker": "left", "axes": "zyx", "first": "t", "second": 0.2,
-                         "third": "t^2"}),
+        (
+            "orientation",
+            {"marker": "left", "axes": "zyx", "first": "t", "second": 0.2, "third": "t^2"},
+        ),
         ("path", {"marker": "left", "x": "t", "z": "cos(t)", "i": "right"}),
         ("position", {"marker": "right", "axis": "y", "law": "0.1*t"}),
     ],
@@ -179,13 +181,39 @@ def test_couplings_count_turns_for_all_that_follows() -> None:
 @pytest.mark.parametrize(
     ("kind", "settings"),
     [
-        ("spring_damper", {"i": "left", "j": "right", "stiffness": "k", "length": 0.2,
-                           "damping": 0.4, "force": "3*t"}),
+        (
+            "spring_damper",
+            {
+                "i": "left",
+                "j": "right",
+                "stiffness": "k",
+                "length": 0.2,
+                "damping": 0.4,
+                "force": "3*t",
+            },
+        ),
         ("spring_damper", {"i": "left", "j": "ground", "stiffness": 100.0}),
-        ("spring_damper", {"i": "left", "j": "right", "length": 0.1, "only": "tension",
-                           "characteristic": [(0, 0), (0.1, 2), (0.3, 9)]}),
-        ("bushing", {"i": "left", "j": "right", "stiffness": (1, 2, 3), "damping": (0.1, 0.2, 0.3),
-                     "rest": (0.1, 0, 0), "torsional_stiffness": ("k", 5, 6)}),
+        (
+            "spring_damper",
+            {
+                "i": "left",
+                "j": "right",
+                "length": 0.1,
+                "only": "tension",
+                "characteristic": [(0, 0), (0.1, 2), (0.3, 9)],
+            },
+        ),
+        (
+            "bushing",
+            {
+                "i": "left",
+                "j": "right",
+                "stiffness": (1, 2, 3),
+                "damping": (0.1, 0.2, 0.3),
+                "rest": (0.1, 0, 0),
+                "torsional_stiffness": ("k", 5, 6),
+            },
+        ),
         ("torsional", {"coordinate": "A.angle", "stiffness": 2.0, "rest": 0.1, "force": "t"}),
         ("torsional", {"coordinate": "A.angle", "damping": 2.0}),
         ("axial", {"coordinate": "C.displacement", "stiffness": 2.0, "damping": 0.3}),
@@ -194,10 +222,14 @@ def test_couplings_count_turns_for_all_that_follows() -> None:
         ("drag", {"marker": "left", "area": 0.3, "coefficient": 1.1, "wind_x": "3*t"}),
         ("friction", {"coordinate": "A", "viscous": 0.1, "kinetic": 0.3, "static": 0.5}),
         ("friction", {"coordinate": "B", "coefficient": 0.2, "radius": 0.01, "span": 0.1}),
-        ("stop", {"coordinate": "B", "stiffness": 100.0, "lower": -0.05, "upper": 0.01,
-                  "damping": 1.0}),
-        ("wrench", {"marker": "left", "fx": "2*t", "mz": 3.0, "along": "left",
-                    "reaction": "right"}),
+        (
+            "stop",
+            {"coordinate": "B", "stiffness": 100.0, "lower": -0.05, "upper": 0.01, "damping": 1.0},
+        ),
+        (
+            "wrench",
+            {"marker": "left", "fx": "2*t", "mz": 3.0, "along": "left", "reaction": "right"},
+        ),
     ],
 )
 def test_a_force_acts_as_in_the_whole_formulation(kind: str, settings: dict) -> None:
@@ -238,8 +270,14 @@ def planar(plane: str) -> bl.Model:
     m.joint("revolute", "C", at(rod, 0.5, 0.1), at(block, 0, 0), axis=normal)
     along = tuple({plane[0]: 0.8, plane[1]: 0.6}.get(axis, 0.0) for axis in "xyz")
     m.joint("prismatic", "D", m.ground, block, axis=along)
-    m.force("spring_damper", "S", i=at(crank, 0.1, 0), j=at(m.ground, 0.4, 0.3), stiffness=9.0,
-            length=0.1)
+    m.force(
+        "spring_damper",
+        "S",
+        i=at(crank, 0.1, 0),
+        j=at(m.ground, 0.4, 0.3),
+        stiffness=9.0,
+        length=0.1,
+    )
     m.force("torsional", "T", coordinate="B", stiffness=0.4)
     m.driver("rotary", "motor", coordinate="A", law="2*t")
     m.sensor("point", "tip", marker=at(rod, 0.1, 0.2))
@@ -326,16 +364,33 @@ def arrays(plane: str | None) -> dict[str, bl.Model]:
     found = {}
     side = bl.Model("side by side", plane=plane)
     side.parameter("shared", 0.31)
-    side.part("cell", cell(plane), 3, shift=(0, 0.5, 0), orientation=("z", (0.3,)),
-              parameters={"a": [0.1, 0.11, 0.12], "b": "shared", "phase": [0.1, 0.2, 0.3]})
+    side.part(
+        "cell",
+        cell(plane),
+        3,
+        shift=(0, 0.5, 0),
+        orientation=("z", (0.3,)),
+        parameters={"a": [0.1, 0.11, 0.12], "b": "shared", "phase": [0.1, 0.2, 0.3]},
+    )
     found["side by side"] = side
     chain = bl.Model("chain", plane=plane)
     chain.part("cell", cell(plane), 3, link="rocker.tip", parameters={"c": [0.25, 0.26, 0.27]})
     found["chain"] = chain
     held = bl.Model("held", plane=plane)
-    held.part("cell", cell(plane), 3, shift=(0, 0.5, 0),
-              between=[("spherical" if plane is None else "distance", "rocker.tip", "rocker",
-                        {} if plane is None else {"length": 0.4})])
+    held.part(
+        "cell",
+        cell(plane),
+        3,
+        shift=(0, 0.5, 0),
+        between=[
+            (
+                "spherical" if plane is None else "distance",
+                "rocker.tip",
+                "rocker",
+                {} if plane is None else {"length": 0.4},
+            )
+        ],
+    )
     rod = held.body("rod", mass=0.3, inertia=INERTIA, position=(0.1, 0, 0))
     held.joint("revolute", "R", "cell[1].rocker.tip", rod, axis="z")
     held.joint("gear", "G", first="cell[0].A", second="cell[2].D", ratio=2.0)
@@ -355,7 +410,9 @@ def test_arrays_are_what_they_are_written_out(name: str, plane: str | None) -> N
 
 def test_arrays_make_no_object_an_instance() -> None:
     m = bl.Model("many", plane="xy")
-    m.part("cell", cell("xy"), 5000, shift=(0, 0.5, 0), parameters={"a": np.linspace(0.1, 0.12, 5000)})
+    m.part(
+        "cell", cell("xy"), 5000, shift=(0, 0.5, 0), parameters={"a": np.linspace(0.1, 0.12, 5000)}
+    )
     blocks = reference_blocks(m)
     assert (blocks.nv, len(blocks.rows)) == (45000, 45000)
     assert blocks.bodies[14999] == "cell[4999].rocker"

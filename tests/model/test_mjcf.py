@@ -51,11 +51,13 @@ CREATURE = """<mujoco model="creature">
       </body>
       <body name="head" pos="-0.2 0 0.1" xyaxes="0 1 0 -1 0 0.2">
         <joint name="neck" type="ball" pos="0 0 -0.05"/>
-        <inertial pos="0.01 0 0.05" mass="1.2" euler="0 30 0"
+        <inertial pos="0.01 0 0.05" mass="1.2"
                   fullinertia="0.02 0.03 0.025 0.001 0.002 -0.001"/>
         <geom type="sphere" size="0.1"/>
       </body>
-      <body name="bag" pos="-0.3 0 0"><geom type="box" size="0.05 0.05 0.05"/></body>
+      <body name="bag" pos="-0.3 0 0">
+        <inertial pos="0 0.02 0" mass="0.8" diaginertia="0.01 0.02 0.015" euler="0 30 40"/>
+      </body>
     </body>
   </worldbody>
 </mujoco>

@@ -67,7 +67,10 @@ class Motion:
     def constraint_errors(self) -> Floats:
         """The largest violation at each instant."""
         return np.array(
-            [np.abs(self.blocks.Phi(q, float(t))).max() for q, t in zip(self.q, self.t, strict=True)]
+            [
+                np.abs(self.blocks.Phi(q, float(t))).max()
+                for q, t in zip(self.q, self.t, strict=True)
+            ]
         )
 
     def velocity_errors(self, rows: SparseRows) -> Floats:

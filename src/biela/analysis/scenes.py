@@ -33,7 +33,7 @@ _GREY: Final = "#7A7A7A"
 #: Sizes of signs as parts of the extent of the mechanism: blocks, hubs, balls, teeth of springs.
 _BLOCK: Final = (0.026, 0.026, 0.042)
 _HUB: Final = (0.011, 0.05)
-_BALL: Final = 0.015
+_BALL: Final = 0.013
 _TEETH: Final = 0.018
 _COUNT: Final = 7
 
@@ -191,7 +191,8 @@ class _Stage:
         s = np.concatenate([[0.0, 0.15], 0.15 + 0.7 * (np.arange(2 * _COUNT) + 0.5) / (2 * _COUNT)])
         s = np.append(s, [0.85, 1.0])
         side = np.zeros(len(s))
-        side[2:-2] = _TEETH * self._size * (-1.0) ** np.arange(2 * _COUNT)
+        width = min(_TEETH * self._size, 0.15 * float(np.linalg.norm(d, axis=1).mean()))
+        side[2:-2] = width * (-1.0) ** np.arange(2 * _COUNT)
         points = ends[:, :1] + s[:, None] * d[:, None] + side[:, None] * across[:, None]
         return np.asarray(points)
 

@@ -22,7 +22,7 @@ from biela.space import angular_velocity, velocity, velocity_in
 
 
 def applied_forces(system: SymbolicSystem) -> list[Atom]:
-    """F: what gravity and the wrenches give in the direction of each velocity."""
+    """F: what gravity, wrenches and pushes give in the direction of each velocity."""
     space = system.space
     forces = [system.workspace.atom(0) for _ in system.v]
     for solid in system.solids:
@@ -48,7 +48,7 @@ def applied_forces(system: SymbolicSystem) -> list[Atom]:
         for j, rate in enumerate(system.v):
             power = wrench.force.dot(v.diff(rate)) + wrench.moment.dot(omega.diff(rate))
             forces[j] = forces[j] + power
-    return forces
+    return system.with_pushes(forces)
 
 
 def mass_and_forces_lagrange(system: SymbolicSystem) -> tuple[list[list[Atom]], list[Atom]]:

@@ -218,7 +218,7 @@ class SymbolicSystem(Acting):
     def mass_and_forces(self, route: Route) -> tuple[list[list[Atom]], list[Atom]]:
         """M and Q by virtual power, on a given route."""
         dynamics = self._dynamics(route.solids)
-        return dynamics.mass(route.carry), dynamics.forces(route.carry)
+        return dynamics.mass(route.carry), self.with_pushes(dynamics.forces(route.carry))
 
     def _dynamics(self, algebra: Algebra) -> Dynamics:
         """What the bodies need by one algebra."""

@@ -38,7 +38,8 @@ from biela.space import (
 
 def mass_and_forces_textbook(system: SymbolicSystem) -> tuple[list[list[Atom]], list[Atom]]:
     """M and Q by way of the complete equations of motion."""
-    return split(system, dynamic_equations(system))
+    M, Q = split(system, dynamic_equations(system))
+    return M, system.with_pushes(Q)
 
 
 def dynamic_equations(system: SymbolicSystem) -> list[Atom]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from biela.results.channels import Array
-from biela.results.edges import Faces
+from biela.results.edges import Faces, divided
 from biela.results.scene import PLANES, Scene
 from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Polyhedron, Sphere, Trace
 from biela.results.style import COLORS
@@ -38,6 +38,9 @@ ELEVATION = np.radians(22.0)
 _GROUND = "#7A7A7A"
 #: Size of the mark of a fixed point, as a part of the scene's extent.
 _GROUND_SIZE = 0.045
+#: Longest edge of a face in space, likewise: faces are drawn from the far ones to the near ones,
+#: and only small ones are either before or behind another.
+_LONGEST = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +112,10 @@ def items(scene: Scene) -> list[Item]:
         match shape:
             case Link():
                 own = _hex(shape.color, color)
+                # what stands still lies behind what moves
+                order = 0.5 if shape.name == "ground" else 4
                 line = Line(shape.points, own, shape.width, shape.pins, shape.closed, shape.dashed)
-                listed.append((4, line))
+                listed.append((order, line))
             case Dot():
                 own = _hex(shape.color, color)
                 listed.append((6, Disc(shape.points, own, shape.size, hollow=shape.hollow)))
@@ -123,10 +128,12 @@ def items(scene: Scene) -> list[Item]:
             case Box() | Cylinder() | Polyhedron():
                 own = _hex(shape.color, color)
                 vertices, faces = shape.mesh()
+                size = float(np.ptp(vertices, axis=0).max())
+                if scene.view not in PLANES:
+                    vertices, faces = divided(vertices, faces, _LONGEST * scene.extent)
                 solid = Faces.of(vertices, faces)
                 mesh = Mesh(shape.position, shape.rotation, vertices, solid, own)
                 # in a plane small bodies lie on large ones
-                size = float(np.ptp(vertices, axis=0).max())
                 listed.append((2 - size / (size + scene.extent), mesh))
             case Ground():
                 size = shape.size or _GROUND_SIZE * scene.extent

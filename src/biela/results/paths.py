@@ -14,6 +14,7 @@ from biela.results.frames import PointMotion
 from biela.results.naming import unknown
 from biela.results.overlays import by_label
 from biela.results.panels import legend
+from biela.results.shapes import Trace
 from biela.results.style import INK, color, finish, line_style, new_figure, plain_axes, styled
 from biela.results.units import labelled
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from biela.results.results import Results
 
-__all__ = ["overlay_paths", "paths"]
+__all__ = ["overlay_paths", "paths", "traces"]
 
 _AXES = "xyz"
 #: A coordinate that changes by less than this part of the largest one is constant.
@@ -96,6 +97,18 @@ def paths(
         axes.set_title(", ".join(dict.fromkeys(run.name for run in runs.values())), loc="left")
         legend(axes)
     return finish(figure, save)
+
+
+def traces(run: Results, points: Sequence[str | PointMotion]) -> list[Trace]:
+    """The ways of points as shapes of a scene; a coordinate that is not known is zero.
+
+    Raises:
+        UnknownNameError: a point is not there.
+    """
+    names = [point if isinstance(point, str) else point.name for point in points]
+    ways = [np.nan_to_num(_way(run, point)) for point in points]
+    # a frame may have the name of its body: its path has a colour of its own
+    return [Trace(f"path of {name}", way) for name, way in zip(names, ways, strict=True)]
 
 
 def _equal_box(axes: Any, ways: Sequence[Array]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from biela.errors import ResultsError
 from biela.results.animation import Animation, Progress
 from biela.results.frames import PointMotion
+from biela.results.scene import Scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,6 +97,7 @@ class Pictures:
         self,
         time: float | None = None,
         *,
+        trace: Sequence[str | PointMotion] = (),
         size: tuple[int, int] = (800, 600),
         save: str | Path | None = None,
     ) -> Figure:
@@ -102,22 +105,26 @@ class Pictures:
 
         Args:
             time: in seconds.
+            trace: points whose paths up to then are drawn, as in `plot_path`.
             size: width and height in pixels.
             save: file to write the figure to; its suffix says the format.
 
         Raises:
+            UnknownNameError: a point is not there.
             ResultsError: there is no scene, the time lies outside the stored interval, or the file
                 cannot be written.
         """
         from biela.results.drawing import still
 
         results = cast("Results", self)
-        return still(self.animate(size=size), results.t[0] if time is None else time, save)
+        film = self.animate(trace=trace, size=size)
+        return still(film, results.t[0] if time is None else time, save)
 
     def animate(
         self,
         path: str | Path | None = None,
         *,
+        trace: Sequence[str | PointMotion] = (),
         fps: float = 25.0,
         speed: float | None = None,
         size: tuple[int, int] = (800, 600),
@@ -129,6 +136,7 @@ class Pictures:
 
         Args:
             path: file to write; .gif and .mp4 are films, .html a page to play with.
+            trace: points that leave their paths behind them, as in `plot_path`.
             fps: frames a second of the film.
             speed: simulated seconds a second of the film; 0.1 is slow motion (default: real time,
                 but slower for a run shorter than three seconds, so that there is something to see).
@@ -136,6 +144,7 @@ class Pictures:
             progress: called with the number of frames written and the number of all.
 
         Raises:
+            UnknownNameError: a point is not there.
             ResultsError: there is no scene, an argument makes no sense, the file cannot be written,
                 or an .mp4 is asked for where ffmpeg is not installed.
         """
@@ -146,7 +155,12 @@ class Pictures:
             )
         if speed is None:
             speed = min(1.0, float(results.t[-1] - results.t[0]) / 3.0) or 1.0
-        animation = Animation(results.name, results.t, results.scene, fps, speed, size)
+        scene = results.scene
+        if trace:
+            from biela.results.paths import traces
+
+            scene = Scene([*scene.shapes, *traces(results, trace)], scene.view)
+        animation = Animation(results.name, results.t, scene, fps, speed, size)
         if path is not None:
             animation.save(path, progress)
         return animation

@@ -179,9 +179,7 @@ class Builder:
                 done += len(casting)
                 if isinstance(casting.original, Joint) and not group.counting:
                     key = (id(casting.population), casting.original.name)
-                    known = self.first_rows.setdefault(
-                        key, np.full(casting.population.count, -1)
-                    )
+                    known = self.first_rows.setdefault(key, np.full(casting.population.count, -1))
                     known[casting.index] = rows
             group.first_entry = self.entry_count
             bodies = self._bodies(group)
@@ -286,9 +284,7 @@ class Builder:
             else:
                 text, dimension = kernel.texts[k]
                 value = casting.population.value(text, dimension)
-                found[:, column] = (
-                    value[casting.index] if isinstance(value, np.ndarray) else value
-                )
+                found[:, column] = value[casting.index] if isinstance(value, np.ndarray) else value
         return found
 
     def check_fixed(self) -> None:
@@ -314,7 +310,8 @@ class Builder:
                     f"{self.world.model.name}: {what} {name} can never be fulfilled: its equation "
                     f"{labels[row]} is off by {values[k, row]:.3g} in every position; check the "
                     f"places and axes of its markers"
-                    + f" (the model is planar, in {self.plane})" * bool(self.plane)
+                    + f" (the model is planar, in {self.plane})"
+                    * bool(self.plane)
                 )
 
     def _fixed_values(self, function: Function, member: Member, kernel: Kernel) -> Floats:

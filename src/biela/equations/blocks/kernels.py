@@ -216,9 +216,7 @@ class _Finisher:
         inputs["t"] = [derivation.time]
         inputs["p"] = [symbol for symbol, _ in self._columns]
         used = {
-            name: atoms
-            for name, atoms in inputs.items()
-            if any(atom.ref in live for atom in atoms)
+            name: atoms for name, atoms in inputs.items() if any(atom.ref in live for atom in atoms)
         }
         if not used:  # a number: it has to be mapped over something all the same
             used = {name: atoms for name, atoms in inputs.items() if atoms and name != "t"}

@@ -1,7 +1,7 @@
 """The blocks of a mechanism in reference-point coordinates, and what they answer.
 
-    q = (r, e) a body, v = (r', ω'),  or in the plane (two places, angle) and their rates,
-    then the coordinates that count turns.
+q = (r, e) a body, v = (r', ω'),  or in the plane (two places, angle) and their rates,
+then the coordinates that count turns.
 """
 
 from __future__ import annotations
@@ -143,9 +143,7 @@ class ReferenceBlocks:
         blocks = (self.masses, *self.forces)
         return looped(blocks, self.vectors(q, v, t, u, lam), {"Q": self.nv})["Q"]
 
-    def stored_energy(
-        self, q: Floats, v: Floats, t: float = 0.0, u: Floats | None = None
-    ) -> float:
+    def stored_energy(self, q: Floats, v: Floats, t: float = 0.0, u: Floats | None = None) -> float:
         """The potential energy of springs; gravity is not included."""
         return float(looped(self.forces, self.vectors(q, v, t, u), {"V": 1})["V"][0])
 

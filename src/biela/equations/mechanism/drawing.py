@@ -39,7 +39,7 @@ from biela.model.shapes import Rod, Sphere
 Floats = npt.NDArray[np.float64]
 
 #: Sides of round shapes in pictures.
-_SIDES: Final = 16
+_SIDES: Final = 20
 #: Places nearer than this part of the size of a body are one.
 _SAME: Final = 1e-6
 
