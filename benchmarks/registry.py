@@ -45,5 +45,6 @@ BENCHMARKS = {
         "first_answer",
         "realtime",
         "model_arrays",
+        "looped_kinematics",
     )
 }

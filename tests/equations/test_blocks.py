@@ -15,7 +15,7 @@ from biela.errors import ModelError
 
 INERTIA = (0.03, 0.05, 0.04, 0.004, -0.006, 0.002)
 FOLDER = Path(__file__).parents[2] / "examples" / "mechanisms"
-GALLERY = sorted(FOLDER.glob("*.toml"))
+GALLERY = ("delta", "double_wishbone", "geared_five_bar", "screw_press", "stewart", "theo_jansen")
 
 
 @pytest.fixture
@@ -301,10 +301,9 @@ def test_what_can_never_be_fulfilled_in_the_plane_is_named() -> None:
 
 
 @pytest.mark.usefixtures("interpreted")
-@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
-def test_mechanisms_of_the_gallery_are_the_same_as_blocks(path: Path) -> None:
-    model = bl.load_model(path)
-    check(model)
+@pytest.mark.parametrize("name", GALLERY)
+def test_mechanisms_of_the_gallery_are_the_same_as_blocks(name: str) -> None:
+    check(bl.load_model(FOLDER / f"{name}.toml"))
 
 
 def test_unrolled_blocks_are_the_looped_ones() -> None:

@@ -104,6 +104,7 @@ def looped_kinematics(
     now = follower.first(t, _guess(blocks, q))
     motion.store(now.t, now.q, now.v, now.a, now.pivot, now.iterations)
     failure, halved = "", 0
+    moving = time.perf_counter()
     with Progress(f"kinematics of {model.name}", whole, progress) as bar:
         for k in range(1, whole + 1):
             try:
@@ -115,12 +116,13 @@ def looped_kinematics(
             if k % stride == 0:
                 motion.store(now.t, now.q, now.v, now.a, now.pivot, now.iterations)
             bar.update(k)
+    ended = time.perf_counter()
     results = looped_results(
         motion,
         follower.rows,
         {"steps": whole, "failed_steps": halved, "iterations": follower.iterations},
         interrupted=bool(failure),
-        spent=time.perf_counter() - began,
+        spent=(ended - began, ended - moving),
     )
     if failure:
         raise SimulationError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -88,9 +88,9 @@ def looped_results(
     counts: Mapping[str, int],
     *,
     interrupted: bool,
-    spent: float,
+    spent: tuple[float, float],
 ) -> Results:
-    """The results of a run."""
+    """The results of a run, which took ``spent`` seconds in all and from the start on."""
     blocks = motion.blocks
     errors = motion.constraint_errors()
     statistics = RunStatistics(
@@ -100,11 +100,12 @@ def looped_results(
         iterations=counts["iterations"],
         factorisations=rows.factorisations,
         time_simulated=float(motion.t[-1] - motion.t[0]),
-        time_total=spent,
+        time_total=spent[0],
+        time_integration=spent[1],
         max_constraint_error=float(errors.max()),
         more={"dependent rows": len(rows.dropped)},
     )
-    monitors = {
+    monitors: dict[str, Floats | Callable[[], Floats]] = {
         "constraint error": errors,
         "velocity error": lambda: motion.velocity_errors(rows),
         "smallest pivot": motion.column("p"),

@@ -111,8 +111,7 @@ class SparseRows:
 
     def product(self, J: Floats, x: Floats) -> Floats:
         """The product Φ_v x."""
-        found: Floats = np.bincount(self.first, J * x[self.second], self.m)
-        return found
+        return np.asarray(np.bincount(self.first, J * x[self.second], self.m), dtype=float)
 
     def error(self, f: Floats) -> float:
         """The largest entry in the chosen rows."""

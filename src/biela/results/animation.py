@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from biela.errors import ResultsError
 from biela.results.channels import Array
 from biela.results.scene import Scene
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 __all__ = ["Animation", "Progress"]
 
@@ -110,15 +114,31 @@ class Animation:
 
     # --- films ------------------------------------------------------------------------------------
 
+    def _images(self, times: Array, progress: Progress | None) -> Iterator[Image]:
+        """The frames, one after the other."""
+        from biela.results.drawing import Film
+        from biela.results.raster import Raster
+
+        raster = Raster(Film(self.name, times, self.frames(times), self.scene, self.size))
+        for i in range(len(times)):
+            yield raster.frame(i)
+            if progress is not None:
+                progress(i + 1, len(times))
+
     def _save_gif(self, path: Path, progress: Progress | None) -> None:
-        from matplotlib.animation import PillowWriter
+        from PIL.Image import Dither
 
         # the format counts in hundredths of a second, and players refuse a single one: frames are
         # taken as far apart as they will be shown, or the film would run at another speed
-        fps = 100 / max(2, round(100 / self.fps))
-        # a little slower, as the writer rounds the milliseconds between frames down
-        pace: Any = fps * (1 - 1e-9)
-        self._write(PillowWriter(fps=pace), path, self.times(fps), progress)
+        hundredths = max(2, round(100 / self.fps))
+        images = self._images(self.times(100 / hundredths), progress)
+        first = next(images)
+        # one choice of colours for all frames; dithering would make them flicker
+        palette = first.quantize(256)
+        rest = (image.quantize(palette=palette, dither=Dither.NONE) for image in images)
+        palette.save(
+            path, save_all=True, append_images=rest, duration=10 * hundredths, loop=0, disposal=1
+        )
 
     def _save_mp4(self, path: Path, progress: Progress | None) -> None:
         from matplotlib.animation import FFMpegWriter
@@ -128,20 +148,21 @@ class Animation:
                 f"{path}: writing .mp4 needs the program ffmpeg, which is not installed: "
                 f"install it, or write {path.stem}.gif or {path.stem}.html instead"
             )
-        pace: Any = self.fps
-        self._write(FFMpegWriter(fps=pace), path, self.times(), progress)
-
-    def _write(self, writer: object, path: Path, times: Array, progress: Progress | None) -> None:
-        from matplotlib.animation import AbstractMovieWriter
-
-        from biela.results.drawing import Film
-
-        assert isinstance(writer, AbstractMovieWriter)
-        film = Film(self.name, times, self.frames(times), self.scene, self.size)
-        film.freeze()
-        with writer.saving(film.figure, str(path), film.figure.dpi):
-            for i in range(len(times)):
-                film.draw(i)
-                writer.grab_frame()
-                if progress is not None:
-                    progress(i + 1, len(times))
+        width, height = self.size
+        raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
+        made = ["-vcodec", "h264", "-pix_fmt", "yuv420p", "-y", str(path)]
+        command = [FFMpegWriter.bin_path(), "-loglevel", "error", *raw]
+        command += ["-framerate", repr(self.fps), "-i", "pipe:", *made]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+        ) as process:
+            assert process.stdin is not None and process.stderr is not None
+            try:
+                for image in self._images(self.times(), progress):
+                    process.stdin.write(image.tobytes())
+                process.stdin.close()
+            except BrokenPipeError:
+                pass  # it says why
+            said = process.stderr.read().decode(errors="replace").strip()
+        if process.returncode:
+            raise ResultsError(f"{path}: cannot be written (ffmpeg: {said or 'stopped'})")

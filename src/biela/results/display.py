@@ -38,9 +38,9 @@ ELEVATION = np.radians(22.0)
 _GROUND = "#7A7A7A"
 #: Size of the mark of a fixed point, as a part of the scene's extent.
 _GROUND_SIZE = 0.045
-#: Longest edge of a face in space, likewise: faces are drawn from the far ones to the near ones,
-#: and only small ones are either before or behind another.
-_LONGEST = 0.06
+#: Longest edge of a face in space, of slender and of other bodies, likewise: faces are drawn from
+#: the far ones to the near ones, and only small ones are either before or behind another.
+_LONGEST = np.array([0.03, 0.06])
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,8 @@ def items(scene: Scene) -> list[Item]:
                 vertices, faces = shape.mesh()
                 size = float(np.ptp(vertices, axis=0).max())
                 if scene.view not in PLANES:
-                    vertices, faces = divided(vertices, faces, _LONGEST * scene.extent)
+                    longest = np.clip(1.5 * _width(vertices), *_LONGEST * scene.extent)
+                    vertices, faces = divided(vertices, faces, float(longest))
                 solid = Faces.of(vertices, faces)
                 mesh = Mesh(shape.position, shape.rotation, vertices, solid, own)
                 # in a plane small bodies lie on large ones
@@ -139,6 +140,13 @@ def items(scene: Scene) -> list[Item]:
                 size = shape.size or _GROUND_SIZE * scene.extent
                 listed += [(0, item) for item in _ground(shape.point, size, V, scene.view)]
     return [item for _, item in sorted(listed, key=lambda entry: entry[0])]
+
+
+def _width(vertices: Array) -> float:
+    """How wide a body is, the second of its lengths along its principal axes."""
+    offsets = vertices - vertices.mean(axis=0)
+    _, axes = np.linalg.eigh(offsets.T @ offsets)
+    return float(np.sort(np.ptp(offsets @ axes, axis=0))[1])
 
 
 def _ground(point: Array, size: float, V: Array, view: str) -> list[Item]:

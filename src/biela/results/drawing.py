@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from biela.results.channels import Array
 from biela.results.display import items, legend, view_matrix
 from biela.results.interpolation import inside
 from biela.results.scene import PLANES, Scene
-from biela.results.strokes import Pen
+from biela.results.strokes import Pen, Stroke
 from biela.results.style import INK, finish, new_figure, styled
 
 if TYPE_CHECKING:
@@ -66,33 +66,29 @@ class Film:
             )
             self._axes.add_collection(self._collection, autolim=False)
 
-    def freeze(self) -> None:
-        """Make one image of all that does not move: drawing the axes takes most of a frame's time.
+    def strokes(self, i: int) -> list[Stroke]:
+        """What is drawn in frame i, in this order."""
+        strokes = [stroke for item in self._items for stroke in self._pen.strokes(item, i)]
+        if self._view not in PLANES:
+            strokes.sort(key=lambda stroke: stroke.depth)
+        return strokes
 
-        The figure keeps its size in pixels from here on.
-        """
-        canvas: Any = self.figure.canvas
-        canvas.draw()
-        image = np.array(canvas.buffer_rgba())
-        for artist in [*self._axes.get_children(), *self.figure.texts]:
-            artist.set_visible(artist in (self._collection, self._clock))
-        self._axes.set_axis_off()
-        self.figure.figimage(image, zorder=-1)
+    def clock(self, i: int) -> str:
+        """The time of frame i."""
+        return f"t = {self._times[i]:.2f} s"
 
     def draw(self, i: int) -> None:
         """Show frame i."""
         from matplotlib.path import Path as Outline
 
-        strokes = [stroke for item in self._items for stroke in self._pen.strokes(item, i)]
-        if self._view not in PLANES:
-            strokes.sort(key=lambda stroke: stroke.depth)
+        strokes = self.strokes(i)
         self._collection.set_paths([Outline(stroke.xy) for stroke in strokes])
         self._collection.set_facecolor([stroke.face for stroke in strokes])
         self._collection.set_edgecolor([stroke.edge for stroke in strokes])
         self._collection.set_linewidth([stroke.width for stroke in strokes])
         dashes = [_DASHES if stroke.dashed else "solid" for stroke in strokes]
         self._collection.set_linestyle(dashes)  # type: ignore[arg-type]
-        self._clock.set_text(f"t = {self._times[i]:.2f} s")
+        self._clock.set_text(self.clock(i))
 
     # --- surroundings -----------------------------------------------------------------------------
 

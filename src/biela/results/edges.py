@@ -30,7 +30,7 @@ class Faces:
         corners: numbers of their vertices.
         normals: (f, 3), of unit length, outward in own axes; zero for a face without area.
         centers: (f, 3), the mean of their vertices.
-        edges: (e, 2), numbers of the vertices of the edges.
+        edges: (e, 2), numbers of the vertices of the edges, but for those inside of a plane.
         sides: (e, 2), numbers of the faces beside them; twice the same at a border.
         sharp: (e,), whether these meet at an angle.
     """
@@ -59,8 +59,11 @@ class Faces:
                 beside.setdefault((min(a, b), max(a, b)), []).append(number)
         sides = np.array([[found[0], found[-1]] for found in beside.values()])
         between = (normals[sides[:, 0]] * normals[sides[:, 1]]).sum(axis=1)
-        sharp = (between < _SHARP) | (sides[:, 0] == sides[:, 1])
-        return cls(corners, normals, centers, np.array(list(beside)), sides, sharp)
+        border = sides[:, 0] == sides[:, 1]
+        sharp = (between < _SHARP) | border
+        kept = (between < 1 - 1e-9) | border
+        edges = np.array(list(beside))
+        return cls(corners, normals, centers, edges[kept], sides[kept], sharp[kept])
 
 
 def divided(

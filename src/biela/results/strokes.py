@@ -12,7 +12,7 @@ from biela.results.channels import Array
 from biela.results.display import Disc, Item, Line, Mesh, Path
 from biela.results.interpolation import hermite, slopes
 
-__all__ = ["Pen", "Stroke"]
+__all__ = ["Color", "Pen", "Stroke"]
 
 Color: TypeAlias = tuple[float, float, float, float]
 
@@ -108,21 +108,23 @@ class Pen:
         normals = faces.normals @ R.T
         depths = faces.centers @ R[2] + place[2]
         seen = normals[:, 2] > 1e-9
-        light = 0.62 + 0.38 * np.maximum(0.0, normals @ _LIGHT)
+        light = 0.62 + 0.38 * np.maximum(0.0, normals[seen] @ _LIGHT)
+        outlines = xy[np.column_stack([faces.corners, faces.corners[:, :1]])[seen]]
+        fills = np.outer(light, _rgb(item.color))
+        fills[:, 3] = 1.0
         found = []
-        for k in np.flatnonzero(seen):
-            outline = xy[[*faces.corners[k], faces.corners[k, 0]]]
-            fill = _shaded(item.color, float(light[k]))
-            found.append(Stroke(outline, fill, fill, 0.5, float(depths[k])))
+        for xyk, rgba, depth in zip(outlines, fills.tolist(), depths[seen].tolist(), strict=True):
+            fill: Color = tuple(rgba)
+            found.append(Stroke(xyk, fill, fill, 0.5, depth))
         first, second = seen[faces.sides[:, 0]], seen[faces.sides[:, 1]]
         drawn = (faces.sharp & (first | second)) | (first != second)
         # an edge lies on the nearer of those faces beside it that are drawn
         near = np.where(first, depths[faces.sides[:, 0]], -np.inf)
         near = np.maximum(near, np.where(second, depths[faces.sides[:, 1]], -np.inf))
         ink = _shaded(item.color, 0.45)
-        for k in np.flatnonzero(drawn):
-            depth = float(near[k]) + 1e-6 * self.extent
-            found.append(Stroke(xy[faces.edges[k]], _NONE, ink, 0.7, depth))
+        above = (near[drawn] + 1e-6 * self.extent).tolist()
+        for pair, depth in zip(xy[faces.edges[drawn]], above, strict=True):
+            found.append(Stroke(pair, _NONE, ink, 0.7, depth))
         return sorted(found, key=lambda stroke: stroke.depth)
 
 

@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.code import Function
 from biela.equations.blocks.block import Block, Places
-from biela.equations.blocks.casting import Caster, Casting, JointUse
-from biela.equations.blocks.kernels import Kernel, element_kernel
+from biela.equations.blocks.caster import Caster
+from biela.equations.blocks.casting import Casting, JointUse
+from biela.equations.blocks.groups import Group, Member, ParameterRows
+from biela.equations.blocks.kernels import element_kernel
 from biela.equations.blocks.law_values import LawTable
 from biela.equations.blocks.populations import Floats, Integers, Names, Population
 from biela.equations.blocks.world import World
-from biela.equations.mechanism.derivation import NEVER
-from biela.errors import BielaError, ModelError
+from biela.errors import BielaError
 from biela.model.joints import Joint
-
-
-@dataclass(eq=False)
-class Member:
-    """The castings of one element in a group of instances with the same kernel."""
-
-    casting: Casting
-    x: Integers
-    w: Integers
-    u: Integers
-
-
-@dataclass(eq=False)
-class Group:
-    """Instances with the same kernel."""
-
-    kernel: Kernel
-    counting: str
-    members: list[Member] = field(default_factory=list)
-    rows: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-    first_entry: int = 0
-
-    def __len__(self) -> int:
-        return sum(len(member.casting) for member in self.members)
 
 
 class Builder:
@@ -51,7 +26,7 @@ class Builder:
     def __init__(self, world: World, across: Floats) -> None:
         self.world, self.caster = world, Caster(world)
         self.plane = world.model.plane
-        self.across = across
+        self.parameter_rows = ParameterRows(world, across)
         self.widths = (7, 6) if self.plane is None else (3, 3)
         self.laws = LawTable()
         self.groups: dict[tuple[object, ...], Group] = {}
@@ -234,7 +209,7 @@ class Builder:
         return Block(
             f"{what} of {group.members[0].casting.original.kind}",
             function,
-            self.parameters(group),
+            self.parameter_rows.of(group),
             {a.name: places[a.name] for a in function.inputs if a.name != "p"},
             {a.name: places[a.name] for a in function.outputs},
         )
@@ -260,65 +235,6 @@ class Builder:
             )
             self.output_units.append((len(casting), described))
         return np.concatenate(found)
-
-    def parameters(self, group: Group) -> Floats:
-        """The rows of parameters of all instances."""
-        return np.concatenate([self._rows(member, group.kernel) for member in group.members])
-
-    def _rows(self, member: Member, kernel: Kernel) -> Floats:
-        casting = member.casting
-        found = np.zeros((len(casting), len(kernel.columns)))
-        bodies = casting.bodies()
-        for column, (what, k, c) in enumerate(kernel.columns):
-            if what == "place":
-                frames = casting.frames[k]
-                free = frames.body >= 0
-                centre = np.where(free, self.world.centres[np.maximum(frames.body, 0), c], 0.0)
-                found[:, column] = frames.place[:, c] - centre
-            elif what == "axes":
-                found[:, column] = casting.frames[k].axes.reshape(-1, 9)[:, c]
-            elif what == "across":
-                found[:, column] = self.across[bodies[k]]
-            elif what == "number":
-                found[:, column] = casting.numbers[k]
-            else:
-                text, dimension = kernel.texts[k]
-                value = casting.population.value(text, dimension)
-                found[:, column] = value[casting.index] if isinstance(value, np.ndarray) else value
-        return found
-
-    def check_fixed(self) -> None:
-        """Refuse rows that hold in no position.
-
-        Raises:
-            ModelError: That names the joint.
-        """
-        for group in self.groups.values():
-            function, labels = group.kernel.fixed
-            if function is None:
-                continue
-            for member in group.members:
-                casting = member.casting
-                values = self._fixed_values(function, member, group.kernel)
-                bad = np.argwhere(np.abs(values) > NEVER)
-                if not len(bad):
-                    continue
-                k, row = bad[0]
-                name = _prefix(casting.population, casting.index, int(k)) + casting.original.name
-                what = casting.original.category
-                raise ModelError(
-                    f"{self.world.model.name}: {what} {name} can never be fulfilled: its equation "
-                    f"{labels[row]} is off by {values[k, row]:.3g} in every position; check the "
-                    f"places and axes of its markers"
-                    + f" (the model is planar, in {self.plane})"
-                    * bool(self.plane)
-                )
-
-    def _fixed_values(self, function: Function, member: Member, kernel: Kernel) -> Floats:
-        count = len(member.casting)
-        given = {"p": self._rows(member, kernel)}
-        arguments = [given.get(a.name, np.zeros((count, a.size))) for a in function.inputs]
-        return np.asarray(function.map(*arguments)).reshape(count, -1)
 
 
 def _stacked(columns: list[Integers], count: int) -> Integers:

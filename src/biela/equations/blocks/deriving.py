@@ -14,10 +14,11 @@ instances is a symbol here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from biela.atoms import Atom, Workspace, jacobian
+from biela.atoms import Atom, Workspace
 from biela.equations.blocks.casting import Casting, Prescribed, axes_pattern
+from biela.equations.blocks.collected import Collected, FreeBody, Output
 from biela.equations.reference_point import NORMAL
 from biela.equations.symbolic import SymbolicSystem
 from biela.errors import ModelError
@@ -29,36 +30,7 @@ from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
 from biela.model.units import parameters_of, quantity
 from biela.model.values import Value
-from biela.space import Point, Space, Vector, position
-
-
-@dataclass(frozen=True, eq=False)
-class FreeBody:
-    """A body of a kernel."""
-
-    place: Place
-    q: list[Atom]
-    v: list[Atom]
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a sensor measures: its name after that of the sensor, its unit, the name of its rate."""
-
-    name: str
-    unit: str
-    rate: str = ""
-
-
-@dataclass(eq=False)
-class Collected:
-    """What elements have said."""
-
-    pushes: list[tuple[Atom, Atom]] = field(default_factory=list)
-    wrenches: list[tuple[int, Point, Vector, Vector]] = field(default_factory=list)
-    energies: list[Atom] = field(default_factory=list)
-    outputs: list[tuple[Output, Atom]] = field(default_factory=list)
-    inputs: list[tuple[str, str, float, Atom]] = field(default_factory=list)
+from biela.space import Space, Vector
 
 
 class KernelDerivation:
@@ -298,36 +270,3 @@ class KernelDerivation:
         """Whether a row depends on numbers alone."""
         moving = {q.ref for q in self.system.q} | {self.time.ref}
         return not moving & set(self.workspace.table.live([row.value.ref]))
-
-    def generalised(self) -> dict[str, list[Atom]]:
-        """The forces that elements have said, along the velocities of each body and along x."""
-        found = {f"Q{k}": self._on_body(k) for k in range(len(self.bodies))}
-        rates = [x.velocity for x in self.coordinates.values()]
-        if rates:
-            found["Qx"] = [self.workspace.atom(0) for _ in rates]
-        if self.said.pushes:
-            v = [*(v for body in self.bodies for v in body.v), *rates]
-            speeds = jacobian([rate for rate, _ in self.said.pushes], v).rows
-            for slopes, (_, force) in zip(speeds, self.said.pushes, strict=True):
-                place = 0
-                for total in found.values():
-                    for k in range(len(total)):
-                        total[k] = total[k] + slopes[place + k] * force
-                    place += len(total)
-        return {name: total for name, total in found.items() if any(x.ref for x in total)}
-
-    def _on_body(self, slot: int) -> list[Atom]:
-        body = self.bodies[slot]
-        zero = self.workspace.atom(0)
-        forces, moments = [zero] * 3, [zero] * 3
-        for on, point, force, moment in self.said.wrenches:
-            if on != slot:
-                continue
-            about = moment + position(body.place.point, point).cross(force)
-            F, M = force.components(self.system.base), about.components(body.place.base)
-            forces = [a + b for a, b in zip(forces, F, strict=True)]
-            moments = [a + b for a, b in zip(moments, M, strict=True)]
-        if self.plane is None:
-            return [*forces, *moments]
-        at = ["xyz".index(axis) for axis in self.plane]
-        return [forces[at[0]], forces[at[1]], moments["xyz".index(NORMAL[self.plane])]]

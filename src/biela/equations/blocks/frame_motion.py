@@ -42,11 +42,12 @@ class FrameMotion:
                     frames = world.frames(population, marker)
                     found.append(frames)
                     names += _labels(world, population, marker, frames)
-        body, place, axes = (
-            np.concatenate([getattr(frames, part) for frames in found])
-            for part in ("body", "place", "axes")
+        whole = Frames(
+            np.concatenate([frames.body for frames in found]),
+            np.concatenate([frames.place for frames in found]),
+            np.concatenate([frames.axes for frames in found]),
         )
-        return cls(blocks, names, Frames(body, place, axes))
+        return cls(blocks, names, whole)
 
     @cached_property
     def _body(self) -> Integers:
@@ -56,7 +57,8 @@ class FrameMotion:
     @cached_property
     def _s(self) -> Floats:
         centres = np.concatenate([self.blocks.world.centres, np.zeros((1, 3))])
-        return self.frames.place - centres[self._body]
+        s: Floats = self.frames.place - centres[self._body]
+        return s
 
     def _state(self, q: Floats) -> tuple[Floats, Floats]:
         """Places (k, bodies + 1, 3) and axes (k, bodies + 1, 3, 3), the ground last."""

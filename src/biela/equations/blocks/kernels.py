@@ -20,7 +20,9 @@ from typing import Any
 from biela.atoms import Atom
 from biela.code import Function
 from biela.equations.blocks.casting import Casting
-from biela.equations.blocks.deriving import KernelDerivation, Output
+from biela.equations.blocks.collected import Output
+from biela.equations.blocks.deriving import KernelDerivation
+from biela.equations.blocks.generalised import generalised
 from biela.equations.constraints import levels
 from biela.equations.reference_point import NORMAL
 from biela.equations.symbolic import SymbolicSystem
@@ -177,7 +179,7 @@ class _Finisher:
 
     def _forces(self) -> None:
         derivation = self.derivation
-        found: dict[str, Any] = derivation.generalised()
+        found: dict[str, Any] = generalised(derivation)
         if derivation.said.energies:
             energies = derivation.said.energies
             total = energies[0]

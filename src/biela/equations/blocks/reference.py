@@ -9,6 +9,7 @@ of parts stays a prototype and rows of parameters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -61,8 +62,6 @@ def reference_blocks(
 
 def _try_parts(model: Model) -> None:
     """Let flattening refuse what cannot be, on two instances of each array."""
-    from dataclasses import replace
-
     if not model.parts:
         return
     for part in model.parts.values():
@@ -87,12 +86,12 @@ def _built(world: World, t: float, known: Relative | None) -> ReferenceBlocks:
         for population, element in group:
             for casting in builder.caster.cast(population, element):
                 builder.add(casting)
-        if group is not None and _is_joints(group):
+        if _is_joints(group):
             for part, joint, i, j, later in world.between():
                 own = world.parts[part.name]
                 for casting in builder.caster.cast(own, joint, later, {"i": i, "j": j}):
                     builder.add(casting)
-    builder.check_fixed()
+    builder.parameter_rows.check_fixed(builder.groups.values())
     builder.number_rows()
     entries = builder.entries
     masses = _masses(world)
@@ -122,8 +121,8 @@ def _built(world: World, t: float, known: Relative | None) -> ReferenceBlocks:
     )
     place = builder.widths[0] * world.count
     for use, coordinate, missing in builder.counted_uses:
-        known = builder.counted[(id(use.population), use.joint.name, coordinate)][missing]
-        start[place + known] = _counted_start(world, use, coordinate, poses)[missing]
+        places = builder.counted[(id(use.population), use.joint.name, coordinate)][missing]
+        start[place + places] = _counted_start(world, use, coordinate, poses)[missing]
     return blocks
 
 

@@ -194,7 +194,7 @@ def _moved(population: Population, joint: Joint, q: list[float | Floats]) -> Flo
         if isinstance(move, Turn):
             continue  # a ball starts unturned
         if isinstance(move, Translate):
-            step[:, "xyz".index(move.axis), 3] = move.distance
+            step[:, "xyz".index(move.axis), 3] = np.asarray(move.distance, dtype=float)
         else:
             angle = np.broadcast_to(np.asarray(move.angle, dtype=float), (count,))
             step[:, :3, :3] = turn(move.axis, angle)

@@ -34,12 +34,15 @@ from biela.model.joints import (
     Spherical,
     Universal,
 )
-from biela.model.shapes import Rod, Sphere
+from biela.model.shapes import Rod, Shape, Sphere
 
 Floats = npt.NDArray[np.float64]
 
-#: Sides of round shapes in pictures.
-_SIDES: Final = 20
+#: Sides of round shapes in pictures: of slender ones, and of others.
+_FEW: Final = 12
+_MANY: Final = 24
+#: Slender is what is thinner than this part of the largest shape.
+_SLENDER: Final = 0.08
 #: Places nearer than this part of the size of a body are one.
 _SAME: Final = 1e-6
 
@@ -60,8 +63,11 @@ def drawn(model: Model, system: System) -> System:
 def figures(model: Model) -> Iterator[Figure]:
     """What is drawn of a model without parts."""
     slides = list(_slides(model))
-    for body in (model.ground, *model.bodies.values()):
-        yield from _solids(body)
+    bodies = (model.ground, *model.bodies.values())
+    widths = [_widths(shape) for body in bodies for shape in body.shapes]
+    largest = max((float(width[2]) for width in widths), default=0.0)
+    for body in bodies:
+        yield from _solids(body, _SLENDER * largest)
     guides = {slide.guide for slide in slides}
     blocks = {slide.block for slide in slides}
     for body in model.bodies.values():
@@ -72,7 +78,15 @@ def figures(model: Model) -> Iterator[Figure]:
     yield from _signs(model)
 
 
-def _solids(body: Body) -> Iterator[Figure]:
+def _widths(shape: Shape) -> Floats:
+    """How wide a shape is along its principal axes, the least first."""
+    vertices = shape.surface(_FEW).vertices
+    offsets = vertices - vertices.mean(axis=0)
+    _, axes = np.linalg.eigh(offsets.T @ offsets)
+    return np.sort(np.ptp(offsets @ axes, axis=0))
+
+
+def _solids(body: Body, slender: float) -> Iterator[Figure]:
     """The shapes of a body in its frame."""
     for shape in body.shapes:
         R, place = np.asarray(shape.rotation), np.asarray(shape.position)
@@ -83,7 +97,8 @@ def _solids(body: Body) -> Iterator[Figure]:
             ends = np.stack([np.asarray(shape.start), np.asarray(shape.end)]) @ R.T + place
             yield LineFigure(body.name, tuple((body.name, _triple(end)) for end in ends))
         else:
-            surface = shape.surface(_SIDES).moved(place, R)
+            sides = _FEW if _widths(shape)[1] < slender else _MANY
+            surface = shape.surface(sides).moved(place, R)
             yield SolidFigure(body.name, surface.vertices, surface.triangles)
 
 

@@ -82,9 +82,7 @@ def articulated(tree: SpatialTree) -> Articulated:
     return Articulated(I, inverses, gains)
 
 
-def _rest(
-    link: Link, I: Six, G: list[list[Scalar]], Y: list[list[Scalar]], rotor: bool
-) -> Six:
+def _rest(link: Link, I: Six, G: list[list[Scalar]], Y: list[list[Scalar]], rotor: bool) -> Six:
     """I^A - G Hᵀ I^A: what the joint passes on.  Along its own free axes that is nothing."""
     free = set() if rotor else {c.index(1.0) for c in link.H if _is_unit(c)}
     rest: Six = [list(row) for row in I]
@@ -102,7 +100,7 @@ def _rest(
 
 
 def _is_unit(column: Sequence[Scalar]) -> bool:
-    return all(isinstance(x, float) for x in column) and sorted(column) == [0.0] * 5 + [1.0]  # type: ignore[type-var]
+    return all(isinstance(x, float) for x in column) and sorted(column) == [0.0] * 5 + [1.0]
 
 
 def forward_dynamics(
@@ -136,9 +134,7 @@ def forward_dynamics(
     for k in reversed(range(len(tree.links))):
         link = tree.links[k]
         held = plus(z[k], times(filtered.inertia[k], b[k]))
-        eps[k] = [
-            given[n] - dot(column, held) for n, column in zip(link.v, link.H, strict=True)
-        ]
+        eps[k] = [given[n] - dot(column, held) for n, column in zip(link.v, link.H, strict=True)]
         if link.parent >= 0:
             passed = held
             for g, e in zip(filtered.G[k], eps[k], strict=True):

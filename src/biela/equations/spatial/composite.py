@@ -1,7 +1,7 @@
 """The mass matrix by composite bodies, and by unit accelerations.
 
-The links beyond a joint, taken as one rigid body with pseudo-inertia J^c, need the force I^c H for a
-unit acceleration of that joint; carried towards the ground it meets the axes of the joints before:
+The links beyond a joint, taken as one rigid body with pseudo-inertia J^c, need the force I^c H for
+a unit acceleration of that joint; carried towards the ground it meets the axes of joints before:
 
     M_ij = H_iᵀ Φ … Φ I_j^c H_j
 
@@ -44,7 +44,9 @@ def mass_matrix(tree: SpatialTree) -> list[list[Atom]]:
                 M[number][other] = dot(column, F)
         _towards_ground(tree, k, columns, M)
         if link.parent >= 0:
-            composite[link.parent] = added(composite[link.parent], seen_by_parent(link, composite[k]))
+            composite[link.parent] = added(
+                composite[link.parent], seen_by_parent(link, composite[k])
+            )
     for k, rotor in enumerate(tree.rotor):
         M[k][k] = M[k][k] + rotor
     return [[tree.workspace.atom(x) for x in row] for row in M]

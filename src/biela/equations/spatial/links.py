@@ -195,7 +195,10 @@ def pseudo(mass: Scalar, com: Sequence[Scalar], moments: Sequence[Scalar]) -> Ps
     central = [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
     s = [mass * c for c in com]
     rows: Matrix = [
-        [central[i][j] + s[i] * com[j] if i <= j else central[i][j] + s[j] * com[i] for j in range(3)]
+        [
+            central[i][j] + s[i] * com[j] if i <= j else central[i][j] + s[j] * com[i]
+            for j in range(3)
+        ]
         for i in range(3)
     ]
     return [[*rows[0], s[0]], [*rows[1], s[1]], [*rows[2], s[2]], [*s, mass]]
@@ -270,9 +273,7 @@ def segments(
     return found, place
 
 
-def _groups(
-    joint: str, moves: Sequence[Move], coordinates: Mapping[int, int]
-) -> list[list[Move]]:
+def _groups(joint: str, moves: Sequence[Move], coordinates: Mapping[int, int]) -> list[list[Move]]:
     """Moves that share a coordinate belong together: a screw, a way along a curve."""
     groups: list[list[Move]] = []
     last: int | None = None
@@ -319,7 +320,9 @@ def _coordinate(move: Move, coordinates: Mapping[int, int]) -> int | None:
         return None
     found = {coordinates[ref] for ref in _symbols(move, coordinates)}
     if len(found) > 1:
-        raise ModelError("a move of a joint depends on two of its coordinates; use formulate(model)")
+        raise ModelError(
+            "a move of a joint depends on two of its coordinates; use formulate(model)"
+        )
     return found.pop() if found else None
 
 
@@ -343,7 +346,7 @@ def _constant(move: Move) -> Pose:
 def _facing(axis: str) -> Pose:
     """The frame whose z axis is along "x", "y" or "z"."""
     k = "xyz".index(axis)
-    columns = [[float(i == (k + shift) % 3) for i in range(3)] for shift in (1, 2, 0)]
+    columns: Matrix = [[float(i == (k + shift) % 3) for i in range(3)] for shift in (1, 2, 0)]
     return Pose(transposed(columns), list(NOTHING))
 
 

@@ -113,10 +113,7 @@ def momentum_rate(tree: SpatialTree, a: Sequence[Scalar], com: Sequence[Scalar])
             F[link.parent] = plus(F[link.parent], carried)
         else:
             total = plus(total, carried)
-    return [
-        tree.workspace.atom(x)
-        for x in (*minus(total[:3], cross(com, total[3:])), *total[3:])
-    ]
+    return [tree.workspace.atom(x) for x in (*minus(total[:3], cross(com, total[3:])), *total[3:])]
 
 
 def kinetic_energy(tree: SpatialTree) -> Atom:

@@ -69,11 +69,17 @@ class Spin:
         U, (x, y, z) = self.U, self.alpha
         return [
             _across(U[2][1], U[1][2], yz, x, syy, szz)
-            + U[2][0] * sxy - U[1][0] * sxz + (zz - yy) * syz,
+            + U[2][0] * sxy
+            - U[1][0] * sxz
+            + (zz - yy) * syz,
             _across(U[0][2], U[2][0], xz, y, szz, sxx)
-            + U[0][1] * syz - U[2][1] * sxy + (xx - zz) * sxz,
+            + U[0][1] * syz
+            - U[2][1] * sxy
+            + (xx - zz) * sxz,
             _across(U[1][0], U[0][1], xy, z, sxx, syy)
-            + U[1][2] * sxz - U[0][2] * syz + (yy - xx) * sxy,
+            + U[1][2] * sxz
+            - U[0][2] * syz
+            + (yy - xx) * sxy,
         ]
 
 
@@ -138,9 +144,7 @@ def following(
         own, own_rate = [0.0, 0.0, step.rate * v[k]], [0.0, 0.0, step.rate * a[k]]
     else:
         return Acceleration(Spin(omega, alpha), acc)
-    return Acceleration(
-        Spin(plus(omega, own), plus(plus(alpha, cross(omega, own)), own_rate)), acc
-    )
+    return Acceleration(Spin(plus(omega, own), plus(plus(alpha, cross(omega, own)), own_rate)), acc)
 
 
 @dataclass(frozen=True, eq=False)

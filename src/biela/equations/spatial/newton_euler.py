@@ -28,9 +28,10 @@ from biela.equations.spatial.turning import Scalar, cross, dot, minus, plus, sca
 
 @dataclass(frozen=True, eq=False)
 class JointForces:
-    """Joint forces τ, and what each joint transmits: F, [moment; force] onto link i by the one
-    before it, at and along the frame of the link.
-    """  # noqa: D205
+    """Joint forces τ, and the forces F by which each link is held by the one before it.
+
+    F is [moment; force] at and along the frame of the link.
+    """
 
     tau: list[Atom]
     F: list[list[Scalar]]

@@ -32,7 +32,7 @@ class CoordinateForces:
             if isinstance(force, Actuator):
                 continue
             self._force = force
-            force.act(self)  # type: ignore[arg-type]
+            force.act(self)
 
     # ------------------------------------------------- what elements ask for and say
 

@@ -26,7 +26,7 @@ _INERTIAS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 def regressor(tree: SpatialTree) -> tuple[list[list[Atom]], list[str]]:
-    """Y, and the name "body.parameter" of each column; rotors, springs and friction are not in it."""
+    """Y, and the name "body.parameter" of each column; without rotors, springs and friction."""
     motions = accelerations(tree, tree.v, tree.a, tree.gravity)
     columns: list[list[Scalar]] = []
     names: list[str] = []

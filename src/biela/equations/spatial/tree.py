@@ -59,6 +59,7 @@ class SpatialTree:
         links: From the ground to the tips.
         q, v, a, tau: The symbols, by numbers of coordinates and velocities.
         q_names, v_names: What they are called.
+        carriers: Each body and the body before it.
         frames: For each body and marker its link (-1 for the ground) and its pose there.
         rotor: The inertia of the rotor along each velocity.
         pushed: The force of springs and friction along each velocity.
@@ -83,6 +84,10 @@ class SpatialTree:
         self.links: list[Link] = []
         self.frames: dict[str, tuple[int, Pose]] = {GROUND: (-1, Pose.at())}
         self.start: list[float] = []
+        #: Each body and the body before it, parents before children.
+        self.carriers: dict[str, str] = {}
+        #: For each body its link, and the pose there of the marker at which its joint holds it.
+        self.held_at: dict[str, tuple[int, Pose]] = {}
         #: Rotations by quaternions: number of the first coordinate and of the first velocity.
         self.quaternions: list[tuple[int, int]] = []
         #: Coordinates that are one symbol, by "joint.coordinate": their numbers in q and v.
@@ -93,10 +98,9 @@ class SpatialTree:
             self._carry(branch, values.get(branch.joint.name, {}))
         if short:
             self.links, moved = with_short_constants(self.links)
-            self.frames = {
-                name: (k, moved[k] @ pose if k >= 0 else pose)
-                for name, (k, pose) in self.frames.items()
-            }
+            for table in (self.frames, self.held_at):
+                for name, (k, pose) in table.items():
+                    table[name] = k, moved[k] @ pose if k >= 0 else pose
         self.links = regrouped(self.links)
         for body in (self.model.ground, *self.model.bodies.values()):
             for marker in body.markers.values():
@@ -285,8 +289,10 @@ class SpatialTree:
                 )
             )
             parent = len(self.links) - 1
+        self.held_at[branch.after] = parent, rest
         pose = rest @ self._marker(last).inverse()
         self.frames[branch.after] = parent, pose
+        self.carriers[branch.after] = branch.before
         if parent >= 0:
             body = congruent(pose, self.inertia_of(branch.after))
             link = self.links[parent]

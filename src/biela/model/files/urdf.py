@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from biela.errors import ModelError
 from biela.model.files.urdf_building import UrdfBuilder
-from biela.model.files.urdf_description import Urdf, parsed
+from biela.model.files.urdf_description import Urdf
+from biela.model.files.urdf_parsing import parsed
 from biela.model.files.urdf_shapes import MeshPlaces
 from biela.model.files.xml_source import XmlSource
 from biela.model.model import Model
@@ -50,12 +52,12 @@ def load_urdf(
 
     Raises:
         FileError: The file cannot be read or has mistakes; all of them, each with its line.
+        ModelError: There is no such geometry.
     """
+    if geometry not in ("visual", "collision", "none"):
+        raise ModelError(f"the geometry is visual, collision or none, not {geometry!r}")
     source = XmlSource.of(path_or_text)
     robot = parsed(source)
-    if geometry not in ("visual", "collision", "none"):
-        source.fault(1, f"the geometry is visual, collision or none, not {geometry!r}")
-        source.check()
     places = MeshPlaces(source.folder, packages or {})
     model = UrdfBuilder(source, robot, places, geometry, merge_fixed).built(floating)
     source.check()

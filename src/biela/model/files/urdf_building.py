@@ -29,7 +29,7 @@ KINDS: dict[str, tuple[str, str | None]] = {
 }
 
 
-#: Of the largest entry of a tensor.
+#: Of the inertia about the origin.
 _ROUNDING = 1e-15
 
 
@@ -57,14 +57,18 @@ class Weight:
         """As a body has it, about its centre of mass (Steiner)."""
         c = self.moment / self.mass if self.mass > 0 else np.zeros(3)
         I = self.inertia - self.mass * (c @ c * np.eye(3) - np.outer(c, c))
-        return inertia_of(self.mass, c, I, float(np.abs(self.inertia).max()))
+        return inertia_of(self.mass, c, I)
 
 
-def inertia_of(mass: float, com: Floats, tensor: Floats, scale: float | None = None) -> Inertia:
-    """Numbers as a body has them, without the rounding of turns and sums of a size on zeros."""
+def inertia_of(mass: float, com: Floats, tensor: Floats) -> Inertia:
+    """Numbers as a body has them.
+
+    What is below the rounding of the inertia about the origin of the body is zero: a moment of
+    -5e-20 that a program or a turn left over would be that of no body.
+    """
     x, y, z = (float(v) for v in com)
     pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    dust = _ROUNDING * (float(np.abs(tensor).max()) if scale is None else scale)
+    dust = _ROUNDING * max(float(np.abs(tensor).max()), float(mass * (com @ com)))
     values = (float(tensor[i, j]) for i, j in pairs)
     a, b, c, d, e, f = (0.0 if abs(value) <= dust else value for value in values)
     return Inertia(float(mass), (x, y, z), (a, b, c, d, e, f))
@@ -87,7 +91,6 @@ class UrdfBuilder:
         #: The body of which each link is part, and its pose in it.
         self._home: dict[str, tuple[Body, Floats]] = {}
         self._weights: dict[str, Weight] = {}
-        self._parts: dict[str, int] = {}
         self._joint_names: dict[str, str] = {}
 
     def built(self, floating: bool) -> Model:
@@ -109,7 +112,7 @@ class UrdfBuilder:
         self._weigh()
         body, _ = self._home[root.name]
         if body is not model.ground:
-            name = self._free("root_joint")
+            name = free_name("root_joint", lambda n: n in robot.joints or self._taken(n))
             model.joint("free" if floating else "fixed", name, model.ground, body)
         for joint in joints:
             if joint.type != "fixed" or not self._merges:
@@ -136,7 +139,6 @@ class UrdfBuilder:
         if body is not self._model.ground:
             weight = self._weights.setdefault(body.name, Weight())
             weight.add(link.mass, link.com, link.inertia, pose)
-            self._parts[body.name] = self._parts.get(body.name, 0) + 1
         if self._geometry != "none":
             geometries = link.visual if self._geometry == "visual" else link.collision
             made = shapes_of(self._source, geometries, self._places, pose)
@@ -151,12 +153,11 @@ class UrdfBuilder:
                 self._source.note(link.line, f"link {link.name!r} is kept as it is: {message}")
         for name, weight in self._weights.items():
             body = self._model.bodies[name]
-            alone = [
+            links = [
                 link for link in self._robot.links.values() if self._home[link.name][0] is body
             ]
-            if len(alone) == 1:  # as it stands, without the rounding of sums
-                link = alone[0]
-                body.inertia = inertia_of(link.mass, link.com, link.inertia)
+            if len(links) == 1:  # as it stands, without the rounding of sums
+                body.inertia = inertia_of(links[0].mass, links[0].com, links[0].inertia)
             else:
                 body.inertia = weight.total()
 

@@ -34,6 +34,8 @@ class MeshPlaces:
         Raises:
             ModelError: It is not there, or outside of the folders that may be read.
         """
+        if "\0" in unquote(name):
+            raise ModelError(f"{name!r} is not the name of a file")
         tried: list[Path] = []
         for root, rest in self._candidates(name):
             inside, found = root.resolve(), (root / rest).resolve()
@@ -88,9 +90,9 @@ class MeshPlaces:
             return [*((f, rest) for f in nearest), (own / package, rest), (own, rest)]
         plain = unquote(name.removeprefix("file://")) if name.startswith("file://") else name
         roots = self._roots()
-        if Path(plain).is_absolute() or "\0" in plain:
-            home = next((r for r in roots if Path(plain).resolve().is_relative_to(r)), None)
-            return [(home or self.folder or Path(), plain)]
+        if Path(plain).is_absolute():
+            home = next((r for r in roots if Path(plain).resolve().is_relative_to(r)), self.folder)
+            return [] if home is None else [(home, plain)]
         return [] if self.folder is None else [(self.folder.resolve(), plain)]
 
 

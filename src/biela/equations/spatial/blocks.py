@@ -1,0 +1,126 @@
+"""The equations of each body in its own frame: the blocks of which the operators are made.
+
+For body i after body i-1 (its parent), [angular; linear] at the origin of the frame of the body,
+
+    V_i  = Φ_iᵀ V_{i-1} + H_i v_i                                  (Jaramillo 1998, eq. 1.55)
+    V'_i = Φ_iᵀ V'_{i-1} + H_i v'_i + b_i                          (1.56)
+    F_i  = Σ Φ_j F_j + I_i V'_i + gyr_i - external                 (1.59)
+    τ_i  = H_iᵀ F_i                                                (1.61)
+
+A joint of several freedoms is one block here, however many links it is made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from biela.equations.spatial.articulated import Six, spatial_inertia
+from biela.equations.spatial.motion import (
+    NOTHING,
+    Acceleration,
+    Spin,
+    following,
+    to_child,
+    to_frame,
+)
+from biela.equations.spatial.newton_euler import moving
+from biela.equations.spatial.tree import SpatialTree
+from biela.equations.spatial.turning import Pose, Scalar, cross, minus, plus, times, transposed
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A body and the joint that carries it.
+
+    Attributes:
+        body: Its name.
+        parent: Number of the body that carries it; -1 for the ground.
+        v: Numbers of the velocities of its joint.
+        Phi: 6 x 6, takes forces at the body to forces at its parent.
+        H: Columns of 6, the motions its joint allows.
+        I: Spatial inertia about the origin of the body, 6 x 6.
+        V: Velocity.
+        b: Acceleration by velocity alone.
+        gyr: Force that the velocity alone takes.
+    """
+
+    body: str
+    parent: int
+    v: tuple[int, ...]
+    Phi: Six
+    H: tuple[list[Scalar], ...]
+    I: Six
+    V: list[Scalar]
+    b: list[Scalar]
+    gyr: list[Scalar]
+
+
+def blocks(tree: SpatialTree) -> list[Block]:
+    """The blocks of all bodies, parents before children."""
+    number = {body: k for k, body in enumerate(tree.carriers)}
+    found: list[Block] = []
+    for body, before in tree.carriers.items():
+        end, here = tree.frame(body)
+        start, there = tree.frame(before)
+        way = _between(tree, start, end)
+        columns: dict[int, list[Scalar]] = {}
+        for k in way:
+            link = tree.links[k]
+            columns = {n: to_child(link, x) for n, x in columns.items()}
+            columns |= dict(zip(link.v, (list(x) for x in link.H), strict=True))
+        H = {n: to_frame(here, x) for n, x in columns.items()}
+        parent = number.get(before, -1)
+        # the columns of Φᵀ are the rows of Φ
+        Phi = [_motion(tree, way, there, here, unit) for unit in _UNITS]
+        V0: list[Scalar] = found[parent].V if parent >= 0 else [0.0] * 6
+        V = _motion(tree, way, there, here, V0)
+        for n, x in H.items():
+            V = plus(V, [y * tree.v[n] for y in x])
+        J = tree.inertia_of(body)
+        still = Acceleration(Spin(V[:3], NOTHING), NOTHING)
+        found.append(
+            Block(
+                body,
+                parent,
+                tuple(H),
+                Phi,
+                tuple(H.values()),
+                spatial_inertia(J),
+                V,
+                _bias(tree, way, there, here, V0),
+                moving(J, still),
+            )
+        )
+    return found
+
+
+_UNITS: list[list[Scalar]] = [[float(i == k) for i in range(6)] for k in range(6)]
+
+
+def _between(tree: SpatialTree, start: int, end: int) -> list[int]:
+    path = tree.path(end)
+    return path[path.index(start) + 1 :] if start >= 0 else path
+
+
+def _motion(
+    tree: SpatialTree, way: list[int], there: Pose, here: Pose, x: list[Scalar]
+) -> list[Scalar]:
+    """A motion of the frame ``there`` on the first link carried to ``here`` on the last."""
+    linear, angular = times(there.R, x[3:]), times(there.R, x[:3])
+    x = [*angular, *minus(linear, cross(angular, there.p))]
+    for k in way:
+        x = to_child(tree.links[k], x)
+    return to_frame(here, x)
+
+
+def _bias(
+    tree: SpatialTree, way: list[int], there: Pose, here: Pose, V0: list[Scalar]
+) -> list[Scalar]:
+    spin = Spin(times(there.R, V0[:3]), NOTHING)
+    motion = Acceleration(spin, [-x for x in times(spin.U, there.p)])
+    none = [0.0] * len(tree.v)
+    for k in way:
+        motion = following(tree.links[k], motion, tree.v, none)
+    back = transposed(here.R)
+    linear = plus(motion.a, times(motion.spin.U, here.p))
+    return [*times(back, motion.spin.alpha), *times(back, linear)]

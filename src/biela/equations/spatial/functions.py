@@ -1,0 +1,413 @@
+"""The dynamics of a tree as functions: each takes a model and gives native code.
+
+Every function takes the arrays it needs of ``q`` (coordinates), ``v`` (velocities), ``a``
+(accelerations) and ``tau`` (joint forces), in the order and by the names of
+`biela.formulate(model)`; then ``wrenches``, a row [moment; force] for each external frame; and last
+``p``, the parameters, if the model has any.  Spatial vectors are [angular; linear].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from biela.atoms import Atom, Kind
+from biela.code import Function
+from biela.equations.orientation import turned
+from biela.equations.spatial import (
+    articulated,
+    composite,
+    derivatives,
+    jacobians,
+    momentum,
+    newton_euler,
+)
+from biela.equations.spatial.blocks import blocks
+from biela.equations.spatial.constraint_forces import constraint_forces
+from biela.equations.spatial.difference import relative_rotation
+from biela.equations.spatial.factorisation import factorised, inverse_of
+from biela.equations.spatial.motion import frame_pose
+from biela.equations.spatial.regressor import regressor as regressor_of
+from biela.equations.spatial.tree import SpatialTree
+from biela.equations.spatial.turning import Scalar, cross, dot, minus, times, transposed
+from biela.errors import ModelError
+from biela.model import Model
+
+Rotors = Mapping[str, float]
+_Accelerations = Callable[..., list[Atom]]
+
+#: Velocities up to which forward dynamics is derived in two ways to take the shorter one.
+_TRIED: Final = 12
+
+
+def _function(
+    name: str, tree: SpatialTree, inputs: Sequence[str], outputs: Mapping[str, Any], **more: Any
+) -> Function:
+    arrays: dict[str, Any] = {key: getattr(tree, key) for key in inputs} | more
+    if tree.p:
+        arrays["p"] = tree.p
+    return Function(name, arrays, outputs)
+
+
+def _wrenches(tree: SpatialTree, external: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Symbols of the wrenches on frames, by frame, and as an input of a function."""
+    rows = [
+        [tree.workspace.symbol(f"wrench{i + 1}_{k + 1}", Kind.INPUT) for k in range(6)]
+        for i in range(len(external))
+    ]
+    for name in external:
+        tree.frame(name)
+    return dict(zip(external, rows, strict=True)), {"wrenches": rows} if rows else {}
+
+
+# ---------------------------------------------------------------- inverse dynamics
+
+
+def inverse_dynamics(
+    model: Model,
+    *,
+    external: Sequence[str] = (),
+    forces: bool = False,
+    rotors: Rotors | None = None,
+) -> Function:
+    """τ(q, v, a) by recursive Newton–Euler.
+
+    Args:
+        model: A tree of bodies.
+        external: Frames on which wrenches act: the function takes them along the axes of each.
+        forces: Also give ``forces``, a row for each joint of the tree: [moment; force] by which the
+            body before holds the body after, at and along the axes of the marker on the latter.
+        rotors: Inertia of rotors by joint, reflected to the joint.
+    """
+    tree = SpatialTree(model, rotors=rotors)
+    given, more = _wrenches(tree, external)
+    found = newton_euler.inverse_dynamics(tree, tree.v, tree.a, wrenches=given, grouped=not forces)
+    outputs: dict[str, Any] = {"tau": found.tau}
+    if forces:
+        outputs["forces"] = [_held(tree, body, found.F) for body in tree.carriers]
+    return _function("inverse_dynamics", tree, ("q", "v", "a"), outputs, **more)
+
+
+def _held(tree: SpatialTree, body: str, F: Sequence[Sequence[Scalar]]) -> list[Atom]:
+    """The force by which a body is held, at the marker of its joint on it."""
+    k, here = tree.held_at[body]
+    if k < 0 or tree.links[k].name != body:
+        raise ModelError(
+            f"{tree.model.name}: {body} is fixed to another body and makes one link with it; the "
+            f"force between them is not computed: join them by one body, or leave forces out"
+        )
+    moment, force = F[k][:3], F[k][3:]
+    back = transposed(here.R)
+    moment = minus(moment, cross(here.p, force))
+    return [tree.workspace.atom(x) for x in (*times(back, moment), *times(back, force))]
+
+
+def bias_forces(
+    model: Model, *, external: Sequence[str] = (), rotors: Rotors | None = None
+) -> Function:
+    """ξ(q, v): Coriolis, centrifugal, gravity, springs, friction and external wrenches."""
+    tree = SpatialTree(model, rotors=rotors)
+    given, more = _wrenches(tree, external)
+    xi = newton_euler.bias(tree, wrenches=given)
+    return _function("bias_forces", tree, ("q", "v"), {"xi": xi}, **more)
+
+
+def gravity_forces(model: Model) -> Function:
+    """g(q): what holds the weight."""
+    tree = SpatialTree(model)
+    return _function("gravity_forces", tree, ("q",), {"g": newton_euler.gravity_forces(tree)})
+
+
+def coriolis_matrix(model: Model) -> Function:
+    """C(q, v), with C v the Coriolis and centrifugal forces and M' = C + Cᵀ."""
+    tree = SpatialTree(model)
+    return _function("coriolis_matrix", tree, ("q", "v"), {"C": derivatives.coriolis_matrix(tree)})
+
+
+def regressor(model: Model) -> tuple[Function, tuple[str, ...]]:
+    """Y(q, v, a) with τ = Y φ, and the names "body.parameter" of φ."""
+    tree = SpatialTree(model)
+    Y, names = regressor_of(tree)
+    return _function("regressor", tree, ("q", "v", "a"), {"Y": Y}), tuple(names)
+
+
+def computed_torque(model: Model, *, rotors: Rotors | None = None) -> Function:
+    """The law τ = rnea(q, v, a_d + k_v (v_d - v) + k_p (q_d - q)) (Jaramillo 1998, eq. 1.78).
+
+    It takes ``q``, ``v``, the wanted ``q_d``, ``v_d``, ``a_d``, and the gains ``k_v`` and ``k_p``,
+    numbers.  An ideal loop then has the error e'' + k_v e' + k_p e = 0.
+    """
+    tree = SpatialTree(model, rotors=rotors)
+    ws = tree.workspace
+    q_d = list(ws.inputs([f"{q.name}_d" for q in tree.q]))
+    v_d = list(ws.inputs([f"{v.name}_d" for v in tree.v]))
+    a_d = list(ws.inputs([f"{a.name}_d" for a in tree.a]))
+    k_v, k_p = ws.inputs(["k_v", "k_p"])
+    error = _displacement(tree, tree.q, q_d)
+    a = [
+        wanted + k_v * (speed - v) + k_p * e
+        for wanted, speed, v, e in zip(a_d, v_d, tree.v, error, strict=True)
+    ]
+    tau = newton_euler.inverse_dynamics(tree, tree.v, a).tau
+    given = {"q_d": q_d, "v_d": v_d, "a_d": a_d, "k_v": k_v, "k_p": k_p}
+    return _function("computed_torque", tree, ("q", "v"), {"tau": tau}, **given)
+
+
+# ------------------------------------------------------------------- mass matrix
+
+
+def mass_matrix(
+    model: Model, method: str = "composite", *, rotors: Rotors | None = None
+) -> Function:
+    """M(q).
+
+    Args:
+        model: A tree of bodies.
+        method: "composite" (fewest operations), "unit accelerations", or "operators", the form
+            Hᵀ ρ I ρᵀ H written out over bodies.
+        rotors: Inertia of rotors by joint.
+
+    Raises:
+        ModelError: There is no such method.
+    """
+    tree = SpatialTree(model, rotors=rotors)
+    ways = {
+        "composite": composite.mass_matrix,
+        "unit accelerations": composite.mass_matrix_by_unit_accelerations,
+        "operators": _by_operators,
+    }
+    return _function("mass_matrix", tree, ("q",), {"M": _chosen(ways, method)(tree)})
+
+
+def _by_operators(tree: SpatialTree) -> list[list[Atom]]:
+    """Hᵀ ρ I ρᵀ H: the velocity of every body for a unit of each velocity, then its momentum."""
+    n = len(tree.v)
+    M: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+    moved: list[dict[int, list[Scalar]]] = []
+    for block in blocks(tree):
+        back = transposed(block.Phi)
+        columns = {} if block.parent < 0 else dict(moved[block.parent])
+        columns = {k: times(back, x) for k, x in columns.items()}
+        columns |= dict(zip(block.v, block.H, strict=True))
+        moved.append(columns)
+        for i, x in columns.items():
+            y = times(block.I, x)
+            for j, other in columns.items():
+                if j <= i:
+                    M[i][j] = M[i][j] + dot(other, y)
+    for k, rotor in enumerate(tree.rotor):
+        M[k][k] = M[k][k] + rotor
+    return [[tree.workspace.atom(M[max(i, j)][min(i, j)]) for j in range(n)] for i in range(n)]
+
+
+def inverse_mass_matrix(
+    model: Model, method: str = "composite", *, rotors: Rotors | None = None
+) -> Function:
+    """M⁻¹(q), by factorising the "composite" M, or by "innovations".
+
+    Raises:
+        ModelError: There is no such method.
+    """
+    tree = SpatialTree(model, rotors=rotors)
+    ways: dict[str, Callable[[SpatialTree], Any]] = {
+        "composite": lambda tree: inverse_of(composite.mass_matrix(tree)),
+        "innovations": articulated.inverse_mass_matrix,
+    }
+    return _function(
+        "inverse_mass_matrix", tree, ("q",), {"M_inverse": _chosen(ways, method)(tree)}
+    )
+
+
+# -------------------------------------------------------------- forward dynamics
+
+
+def forward_dynamics(
+    model: Model,
+    method: str = "shortest",
+    *,
+    external: Sequence[str] = (),
+    rotors: Rotors | None = None,
+) -> Function:
+    """V'(q, v, tau).
+
+    Args:
+        model: A tree of bodies.
+        method: "articulated" bodies or "innovations", both O(n); "composite" M factorised, which is
+            shorter for few bodies; "constraint forces", the Schur complement of Jaramillo 1998; or
+            the "shortest" of the first and the third.
+        external: Frames on which wrenches act.
+        rotors: Inertia of rotors by joint.
+
+    Raises:
+        ModelError: There is no such method, or it cannot be used here.
+    """
+    if method == "shortest":
+        tree = SpatialTree(model, rotors=rotors)
+        tried = ["articulated", "composite"] if len(tree.v) <= _TRIED else ["articulated"]
+        made = [forward_dynamics(model, m, external=external, rotors=rotors) for m in tried]
+        return min(made, key=lambda function: len(function.schedule.operations))
+    tree = SpatialTree(model, rotors=rotors)
+    given, more = _wrenches(tree, external)
+    ways: dict[str, _Accelerations] = {
+        "articulated": articulated.forward_dynamics,
+        "innovations": articulated.innovations,
+        "composite": _by_composite,
+        "constraint forces": lambda tree, tau, wrenches: (
+            constraint_forces(tree, tau, wrenches=wrenches).accelerations
+        ),
+    }
+    a = _chosen(ways, method)(tree, tree.tau, wrenches=given)
+    return _function("forward_dynamics", tree, ("q", "v", "tau"), {"a": a}, **more)
+
+
+def _by_composite(
+    tree: SpatialTree, tau: Sequence[Scalar], wrenches: Mapping[str, Sequence[Scalar]]
+) -> list[Atom]:
+    """M⁻¹ (τ - ξ)."""
+    xi = newton_euler.bias(tree, wrenches=wrenches)
+    found = factorised(composite.mass_matrix(tree)).solve(minus(tau, xi))
+    return [tree.workspace.atom(x) for x in found]
+
+
+def _chosen(ways: Mapping[str, Any], method: str) -> Any:
+    if method not in ways:
+        raise ModelError(f"there is no method {method!r}; choose one of {', '.join(ways)}")
+    return ways[method]
+
+
+def inverse_dynamics_derivatives(model: Model, *, rotors: Rotors | None = None) -> Function:
+    """∂τ/∂δ, ∂τ/∂v and M at (q, v, a), with displacements δ of q measured by velocities."""
+    tree = SpatialTree(model, rotors=rotors)
+    by_q, by_v, M = derivatives.inverse_dynamics_derivatives(tree)
+    outputs = {"tau_q": by_q, "tau_v": by_v, "M": M}
+    return _function("inverse_dynamics_derivatives", tree, ("q", "v", "a"), outputs)
+
+
+def forward_dynamics_derivatives(model: Model, *, rotors: Rotors | None = None) -> Function:
+    """V' and ∂v'/∂δ, ∂v'/∂v, ∂v'/∂τ at (q, v, tau)."""
+    tree = SpatialTree(model, rotors=rotors)
+    a, by_q, by_v, by_tau = derivatives.forward_dynamics_derivatives(tree)
+    outputs = {"a": a, "a_q": by_q, "a_v": by_v, "a_tau": by_tau}
+    return _function("forward_dynamics_derivatives", tree, ("q", "v", "tau"), outputs)
+
+
+# -------------------------------------------------------------------- kinematics
+
+
+def pose(model: Model, frame: str) -> Function:
+    """The pose of a frame in the ground: ``R`` (3 x 3, its axes are the columns) and ``p``."""
+    tree = SpatialTree(model)
+    found = frame_pose(tree, frame)
+    R = [[tree.workspace.atom(x) for x in row] for row in found.R]
+    p = [tree.workspace.atom(x) for x in found.p]
+    return _function("pose", tree, ("q",), {"R": R, "p": p})
+
+
+def jacobian(model: Model, frame: str, axes: str = "aligned") -> Function:
+    """J(q) of a frame, six rows [angular; linear], seen from "world", "local" or "aligned"."""
+    tree = SpatialTree(model)
+    J = jacobians.jacobian(tree, frame, axes)
+    return _function("jacobian", tree, ("q",), {"J": J})
+
+
+def frame_acceleration(model: Model, frame: str, axes: str = "aligned") -> Function:
+    """The acceleration of a frame for (q, v, a), [angular; of its origin]; "local" or "aligned"."""
+    tree = SpatialTree(model)
+    found = jacobians.frame_acceleration(tree, frame, tree.a, axes)
+    return _function("frame_acceleration", tree, ("q", "v", "a"), {"acceleration": found})
+
+
+def energy(model: Model, *, rotors: Rotors | None = None) -> Function:
+    """Kinetic and potential energy at (q, v)."""
+    tree = SpatialTree(model, rotors=rotors)
+    outputs = {
+        "kinetic": momentum.kinetic_energy(tree),
+        "potential": momentum.potential_energy(tree),
+    }
+    return _function("energy", tree, ("q", "v"), outputs)
+
+
+def centroidal(model: Model) -> Function:
+    """Centre of mass and momentum about it at (q, v); see `biela.equations.spatial.momentum`."""
+    tree = SpatialTree(model)
+    c = momentum.centroid(tree)
+    outputs = {
+        "com": c.com,
+        "com_velocity": c.velocity,
+        "com_jacobian": c.jacobian,
+        "A_G": c.matrix,
+        "momentum": c.momentum,
+        "inertia": c.inertia,
+        "mass": c.mass,
+    }
+    return _function("centroidal", tree, ("q", "v"), outputs)
+
+
+def momentum_rate(model: Model) -> Function:
+    """The rate of the momentum about the centre of mass at (q, v, a)."""
+    tree = SpatialTree(model)
+    found = momentum.momentum_rate(tree, tree.a, momentum.centroid(tree).com)
+    return _function("momentum_rate", tree, ("q", "v", "a"), {"rate": found})
+
+
+# --------------------------------------------------------------------- positions
+
+
+def rates(model: Model) -> Function:
+    """Q' = N(q) v."""
+    tree = SpatialTree(model)
+    return _function("rates", tree, ("q", "v"), {"dq": tree.rates()})
+
+
+def integrate(model: Model) -> Function:
+    """Q ⊕ δ for (q, v), the displacement δ given as velocities over one unit of time."""
+    tree = SpatialTree(model)
+    found = list(tree.q)
+    for i, j in tree.scalars.values():
+        found[i] = tree.q[i] + tree.v[j]
+    for first, speed in tree.quaternions:
+        e = tuple(tree.q[first : first + 4])
+        found[first : first + 4] = turned(e, tree.v[speed : speed + 3])  # type: ignore[arg-type]
+    return _function("integrate", tree, ("q", "v"), {"q_after": found})
+
+
+def difference(model: Model) -> Function:
+    """The displacement δ with q ⊕ δ = q_after; rotations by at most half a turn."""
+    tree = SpatialTree(model)
+    after = list(tree.workspace.symbols([f"{q.name}_after" for q in tree.q]))
+    delta = _displacement(tree, tree.q, after)
+    return Function("difference", {"q": tree.q, "q_after": after}, {"delta": delta})
+
+
+def _displacement(tree: SpatialTree, q: Sequence[Atom], after: Sequence[Atom]) -> list[Atom]:
+    found: list[Atom] = [tree.workspace.atom(0)] * len(tree.v)
+    for i, j in tree.scalars.values():
+        found[j] = after[i] - q[i]
+    for first, speed in tree.quaternions:
+        e, f = q[first : first + 4], after[first : first + 4]
+        found[speed : speed + 3] = relative_rotation(e, f)
+    return found
+
+
+__all__ = [
+    "bias_forces",
+    "centroidal",
+    "computed_torque",
+    "coriolis_matrix",
+    "difference",
+    "energy",
+    "forward_dynamics",
+    "forward_dynamics_derivatives",
+    "frame_acceleration",
+    "gravity_forces",
+    "integrate",
+    "inverse_dynamics",
+    "inverse_dynamics_derivatives",
+    "inverse_mass_matrix",
+    "jacobian",
+    "mass_matrix",
+    "momentum_rate",
+    "pose",
+    "rates",
+    "regressor",
+]
