@@ -39,6 +39,7 @@ BENCHMARKS = {
         "sine_cosine",
         "sparse_solve",
         "thesis_examples",
+        "thesis_kinematics",
         "symbolic",
         "closed_loops",
         "andrews",

@@ -66,7 +66,9 @@ if TYPE_CHECKING:
     from biela.model import (
         Model,
     )
-    from biela.model.files import load as load_model
+    from biela.model.files import (
+        load_model,
+    )
     from biela.model.files import save as save_model
     from biela.results import (
         Results,
@@ -124,7 +126,7 @@ _LAZY = {
     "Toward": "biela.space",
 }
 #: Names that are others where they live.
-_ELSEWHERE = {"load_model": "load", "save_model": "save"}
+_ELSEWHERE = {"save_model": "save"}
 __all__ = [
     "Algebra",
     "BielaError",

@@ -53,20 +53,14 @@ def test_two_balls_leave_the_rod_of_a_spatial_four_bar_its_spin() -> None:
     assert mobility(m).by_rank == 2
 
 
-@pytest.mark.parametrize(
-    ("file", "count", "freedoms"),
-    [("bricard", 0, 1), ("bennett", -2, 1), ("four_bar", -2, 1), ("stewart", None, 6)],
-)
+@pytest.mark.parametrize(("file", "count"), [("bricard", 0), ("bennett", -2)])
 def test_the_count_fails_for_special_dimensions_and_the_rank_does_not(
-    file: str, count: int | None, freedoms: int
+    file: str, count: int
 ) -> None:
     m = load(GALLERY / f"{file}.toml")
     m.drivers.clear()
-    topology = Topology.of(m)
-    if count is not None:
-        space = topology.freedoms if m.plane is None else None
-        assert space is None or space == count
-    assert mobility(m).by_rank == freedoms
+    assert Topology.of(m).freedoms == count
+    assert mobility(m).by_rank == 1
 
 
 def two_pendulums() -> bl.Model:
@@ -76,12 +70,12 @@ def two_pendulums() -> bl.Model:
     m.joint("revolute", "A", m.ground.at(axis="y"), one.at(axis="y"))
     m.joint("revolute", "B", one.at(1, 0, 0, axis="y"), two.at(axis="y"))
     m.force("spring_damper", "spring", i=m.ground.at(0, 0, 2), j=two.at(0.5, 0, 0), stiffness=30.0,
-            damping=0.4, free_length=1.0)  # fmt: skip
+            damping=0.4, length=1.0)  # fmt: skip
     return m
 
 
 def test_bodies_on_joints_with_springs_between_them_move_alike_in_all_coordinates() -> None:
-    """Relative coordinates are as many as freedoms; those of a point and an orientation are more."""
+    """Relative coordinates are as many as freedoms; a point and an orientation a body are more."""
     sizes = {}
     ends = []
     for coordinates in ("joint", "reference"):
@@ -139,7 +133,7 @@ def test_the_analyses_of_the_catalogue_are_all_asked_of_one_model() -> None:
     assembled = bl.assemble(m)
     assert assembled.error < 1e-10
     rest = bl.equilibrium(m)
-    modes = bl.linearise(m, rest.q).modes()
+    modes = bl.linearise(m, rest.q).modes
     assert len(modes) >= 2
     driven = two_pendulums()
     driven.driver("rotary", "a", coordinate="A", law="0.3*sin(2*t)")

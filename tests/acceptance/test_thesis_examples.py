@@ -230,7 +230,6 @@ def test_driven_at_its_joints_the_arm_gives_the_path_back() -> None:
         np.testing.assert_allclose(hand.acceleration, [[0, 0, 0]] * len(found), atol=1e-11)
 
 
-@pytest.mark.xfail(strict=True, reason="half a turn off, as sin(θ - f) has a second root")
 @pytest.mark.parametrize("coordinates", ["reference", "euler"])
 def test_a_motor_far_from_its_law_is_not_assembled_half_a_turn_off(coordinates: str) -> None:
     m = bl.Model("one link")

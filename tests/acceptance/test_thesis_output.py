@@ -1,4 +1,4 @@
-"""Every plot of the thesis, by Python and by the command line: files are written, data are right."""
+"""Every plot of the thesis, by Python and by the command line: files and their data."""
 
 from __future__ import annotations
 
@@ -144,12 +144,13 @@ def test_the_motion_can_be_seen_and_serves_dynamics(tmp_path: Path) -> None:
     for driver in m.drivers.values():
         heavy.add(driver)
     run = bl.kinematics(heavy, 1.0, step=0.01, end_point=False)
-    torque = bl.inverse_dynamics(heavy, run)["driver1.angle"]
-    # power of the motor = rate of the kinetic energy, in a plane without gravity along z … of x y
+    multiplier = bl.inverse_dynamics(heavy, run)["λ(driver1.angle)"]
+    # the power of the motor is the rate of the energy; M a + Φ_vᵀ λ = Q, so its torque is -λ
     energy = run["kinetic energy"] + run["potential energy"]
-    rate = np.gradient(energy, run.t, edge_order=2)
-    power = torque * 2 * pi
-    assert np.abs(np.abs(power) - np.abs(rate))[2:-2].max() < 0.01 * np.abs(rate).max()
+    h = 0.01  # differences of order 4
+    rate = (8 * (energy[3:-1] - energy[1:-3]) - (energy[4:] - energy[:-4])) / (12 * h)
+    power = -multiplier * 2 * pi
+    assert np.abs(power[2:-2] - rate).max() < 1e-2 * np.abs(rate).max()
 
 
 # --- reports --------------------------------------------------------------------------------------
@@ -159,7 +160,7 @@ def test_operations_and_time_of_an_instant_are_reported() -> None:
     report = cost(system("slider_crank", "joint"), 1.0, step=0.01)
     assert report.m > 0 and report.a > 0
     assert [part.name for part in report.parts] == ["Φ", "Φ_v", "β", "γ", "elimination", "solve"]
-    assert 0 < report.time < 0.2 and "iterations" in str(report)  # 20 s for 100 instants, published
+    assert report.time > 0 and "iterations" in str(report)
     more = cost(system("slider_crank", "reference"), 1.0, step=0.01)
     assert more.m > report.m  # 18 velocities instead of 3
 

@@ -43,7 +43,7 @@ def test_a_turning_crank_is_held_by_its_bearing() -> None:
     out = np.stack([np.cos(theta), 0 * theta, -np.sin(theta)], axis=1)
     along = np.stack([-np.sin(theta), 0 * theta, -np.cos(theta)], axis=1)
     centre = c * (along * slope - out * rate[:, None] ** 2)
-    np.testing.assert_allclose(loads["pivot"][0], 2.0 * (centre + [0, 0, G]), atol=1e-10)
+    np.testing.assert_allclose(loads["pivot"][0], 2.0 * (centre + np.array([0, 0, G])), atol=1e-10)
     torque = (0.05 + 2.0 * c**2) * slope - 2.0 * G * c * np.cos(theta)
     np.testing.assert_allclose(loads["motor"][1][:, 1], torque, atol=1e-10)
     assert loads.determinate.all()
@@ -57,9 +57,7 @@ def test_the_motor_brings_what_the_energies_take(plane: str | None) -> None:
     energy = motion["kinetic energy"] + motion["potential energy"]
     power = torque * (6 + 2 * motion.t)
     inner = slice(2, -2)
-    slope = (
-        8 * (energy[3:-1] - energy[1:-3]) - (energy[4:] - energy[:-4])
-    ) / (12 * 0.01)
+    slope = (8 * (energy[3:-1] - energy[1:-3]) - (energy[4:] - energy[:-4])) / (12 * 0.01)
     np.testing.assert_allclose(power[inner], slope, rtol=2e-4, atol=2e-4 * np.abs(power).max())
 
 
@@ -88,9 +86,7 @@ def test_planar_mechanisms_share_forces_across_their_plane() -> None:
     """Hinges with parallel axes: what acts in the plane is determinate, the rest is not."""
     loads = bl.joint_reactions(slider_crank())
     k = loads.joints.index("B")
-    np.testing.assert_array_equal(
-        loads.determinate[0, k], [True, False, True, False, True, False]
-    )
+    np.testing.assert_array_equal(loads.determinate[0, k], [True, False, True, False, True, False])
     assert "indeterminate" in str(loads)
     assert bl.joint_reactions(slider_crank("xz")).determinate.all()
 

@@ -162,3 +162,21 @@ def test_a_start_of_joints_chooses_the_branch() -> None:
     crossed = bl.kinematics(m, 0.1, engine="looped", q=q)["rocker.angle"]
     assert np.sin(crossed).max() < 0
     assert np.sin(bl.kinematics(m, 0.1, engine="looped")["rocker.angle"]).min() > 0
+
+
+def test_a_simulation_that_is_too_large_to_unroll_says_what_to_do() -> None:
+    m = bl.Model("many", plane="xy")
+    m.part("cell", four_bar(), 1000, shift=(0, 0.5, 0))
+    with pytest.raises(ModelError, match=r"3,000 bodies.*kinematics\(model\).*formulate\(model\)"):
+        bl.simulate(m, 1.0)
+
+
+def test_phases_of_drivers_may_differ_between_cells() -> None:
+    phases = np.linspace(0.2, 0.6, 4)
+    m = bl.Model("phases", plane="xy")
+    m.part("cell", four_bar(), 4, shift=(0, 0.5, 0), parameters={"phase": phases})
+    found = bl.kinematics(m, 0.2, step=0.02, engine="looped")
+    for k, phase in enumerate(phases):
+        angle, rate = closed_form(0.1, found.t, phase)
+        np.testing.assert_allclose(found[f"cell[{k}].rocker.angle"], angle, atol=1e-12)
+        np.testing.assert_allclose(found[f"cell[{k}].rocker.wz"], rate, atol=1e-11)

@@ -89,9 +89,7 @@ def compare(m: bl.Model, seed: int = 0) -> None:
             q_r = instant.assembled(q_r)
             rows = instant.Phi_v(q_r)
             v_r = v_r - np.linalg.pinv(rows) @ (rows @ v_r - instant.beta(q_r))
-        np.testing.assert_allclose(
-            np.atleast_1d(reference.evaluate("Phi", q_r)), 0.0, atol=2e-12
-        )
+        np.testing.assert_allclose(np.atleast_1d(reference.evaluate("Phi", q_r)), 0.0, atol=2e-12)
         found, expected = accelerations(reference, q_r, v_r), accelerations(joint, q, v)
         scale = np.abs(expected).max()
         np.testing.assert_allclose(found, expected, atol=1e-9 * scale)
@@ -120,8 +118,20 @@ def test_a_joint_carries_a_body_as_its_equations_hold_it(kind: str, settings: di
     compare(arm(kind, **settings))
 
 
-@pytest.mark.parametrize("kind", ["revolute", "prismatic", "cylindrical", "universal", "spherical",
-                                  "planar", "helical", "point_on_line", "distance"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "revolute",
+        "prismatic",
+        "cylindrical",
+        "universal",
+        "spherical",
+        "planar",
+        "helical",
+        "point_on_line",
+        "distance",
+    ],
+)
 def test_a_joint_may_close_a_loop(kind: str) -> None:
     """Two arms on universal joints, whose ends are held together by the joint."""
     m = bl.Model(f"loop closed by {kind}")

@@ -104,9 +104,7 @@ def _along(system: System, q: Floats, v: Floats, t: float) -> Floats:
     place = q + v * t
     for k in _quaternions(system):
         size = np.linalg.norm(v[k : k + 4])
-        place[k : k + 4] = (
-            np.cos(size * t) * q[k : k + 4] + np.sin(size * t) / size * v[k : k + 4]
-        )
+        place[k : k + 4] = np.cos(size * t) * q[k : k + 4] + np.sin(size * t) / size * v[k : k + 4]
     return place
 
 
@@ -114,9 +112,7 @@ def _speed(system: System, q: Floats, v: Floats, t: float) -> Floats:
     speed = v.copy()
     for k in _quaternions(system):
         size = np.linalg.norm(v[k : k + 4])
-        speed[k : k + 4] = (
-            np.cos(size * t) * v[k : k + 4] - size * np.sin(size * t) * q[k : k + 4]
-        )
+        speed[k : k + 4] = np.cos(size * t) * v[k : k + 4] - size * np.sin(size * t) * q[k : k + 4]
     return speed
 
 

@@ -40,7 +40,8 @@ class CircularSlot(Joint):
         r, k = number(self.radius, "length"), number(self.ratio, "none")
         (way,) = q
         if isinstance(way, Atom):
-            return [Translate("x", r * cos(way)), Translate("y", r * sin(way)), Rotate("z", k * way)]
+            place = [Translate("x", r * cos(way)), Translate("y", r * sin(way))]
+            return [*place, Rotate("z", k * way)]
         x, y = float(r) * np.cos(way), float(r) * np.sin(way)
         return [Translate("x", x), Translate("y", y), Rotate("z", float(k) * way)]
 
@@ -61,9 +62,7 @@ def pendulum(ratio: float = 0.0) -> bl.Model:
     m = bl.Model("slot")
     m.parameter("r", "200 mm")
     peg = m.body("peg", mass=2.0, com=(0.05, 0, 0), inertia=(0.01, 0.02, 0.03))
-    m.joint(
-        "circular_slot", "slot", m.ground, peg, axis="y", radius="r", ratio=ratio, start=0.4
-    )
+    m.joint("circular_slot", "slot", m.ground, peg, axis="y", radius="r", ratio=ratio, start=0.4)
     return m
 
 

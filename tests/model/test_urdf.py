@@ -395,8 +395,8 @@ def test_a_joint_with_the_name_of_a_link_gets_another() -> None:
 def test_a_joint_of_the_file_keeps_the_name_that_the_joint_of_the_root_would_have() -> None:
     text = (
         '<robot name="r"><link name="base"/><link name="arm"/>'
-        '<joint name="root_joint" type="continuous"><parent link="base"/><child link="arm"/></joint>'
-        "</robot>"
+        '<joint name="root_joint" type="continuous"><parent link="base"/><child link="arm"/>'
+        "</joint></robot>"
     )
     model = load_urdf(text)
     assert model.joints["root_joint"].kind == "revolute"

@@ -20,6 +20,7 @@ from biela.analysis.joint_replacements import joint_of, replacements
 from biela.analysis.mobility import Mobility, mobility
 from biela.analysis.smells import (
     bodies_without_mass,
+    driver_smells,
     name_smells,
     parallel_joints,
     unit_smells,
@@ -229,7 +230,7 @@ def _smell_findings(model: Model) -> Iterator[Finding]:
         yield Finding("note", "no body has mass: enough for kinematics, not for dynamics")
     elif light:
         yield Finding("warning", f"without mass, which dynamics needs: {_listed(light)}")
-    for text in (*name_smells(model), *unit_smells(model)):
+    for text in (*name_smells(model), *unit_smells(model), *driver_smells(model)):
         yield Finding("warning", text)
 
 

@@ -21,8 +21,25 @@ from biela.model.joints import Joint
 from biela.model.laws import law_from
 
 #: Bodies above which a mechanism is looped, if it is not said otherwise.
-LARGE = 40
+LARGE = 60
 ENGINES = ("unrolled", "looped")
+#: Bodies above which deriving and compiling unrolled equations of motion takes minutes.
+UNROLLED_UP_TO = 200
+
+
+def check_unrolled(model: object) -> None:
+    """Refuse a model whose equations are too many to be unrolled.
+
+    Raises:
+        ModelError: It says how many bodies there are and what to do.
+    """
+    if isinstance(model, Model) and (count := body_count(model)) > UNROLLED_UP_TO:
+        raise ModelError(
+            f"{model.name} has {count:,} bodies; deriving its equations of motion all at once "
+            f"takes minutes above {UNROLLED_UP_TO}. If drivers move all its freedoms, "
+            f"kinematics(model) runs it in loops; else simulate fewer instances, or insist with "
+            f"simulate(formulate(model), …)"
+        )
 
 
 def looped_model(

@@ -51,7 +51,8 @@ def as_system(model: Model, coordinates: str = "joint") -> System:
     if isinstance(model, Described):
         return formulate(model, coordinates)
     raise ModelError(
-        f"{type(model).__name__} is not a model; give a Model, a SymbolicSystem, its equations() or a System"
+        f"{type(model).__name__} is not a model; give a Model, a SymbolicSystem, its equations() "
+        f"or a System"
     )
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from biela.analysis.alpha import AlphaStepper, alpha_kernels
 from biela.analysis.assembly import initial_state
 from biela.analysis.control import Controller, controller
+from biela.analysis.engine_choice import check_unrolled
 from biela.analysis.formulations import FORMULATIONS, STEPPING, Options, formulate
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.fused import LONG_RUN, fused_step, worth_fusing
@@ -66,6 +67,7 @@ class Simulator:
         integrator: str | Routine[..., Any] | None = None,
         options: Options | None = None,
     ) -> None:
+        check_unrolled(model)
         self.system: System = as_system(model)
         if "V" in self.system:
             raise ModelError(

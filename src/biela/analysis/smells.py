@@ -10,10 +10,17 @@ from collections.abc import Iterable, Iterator
 
 from biela.model import Model
 from biela.model.bodies import Body
+from biela.model.drivers import Cosine
 from biela.model.joints import Joint
 from biela.model.values import Value
 
-__all__ = ["bodies_without_mass", "name_smells", "parallel_joints", "unit_smells"]
+__all__ = [
+    "bodies_without_mass",
+    "driver_smells",
+    "name_smells",
+    "parallel_joints",
+    "unit_smells",
+]
 
 #: A plain number for a length above this was probably meant in mm (m).
 LONG = 50.0
@@ -45,6 +52,27 @@ def unit_smells(model: Model) -> Iterator[str]:
     for part in model.parts.values():
         for text in unit_smells(part.model):
             yield f"{part.name}: {text}"
+
+
+def driver_smells(model: Model) -> Iterator[str]:
+    """Drivers that are singular in some positions, and what to use in their place."""
+    for driver in model.drivers.values():
+        if not isinstance(driver, Cosine):
+            continue
+        ends = {driver.i.body, driver.j.body}
+        hinges = [
+            f"{joint.name}.{c.name}"
+            for joint in model.joints.values()
+            if isinstance(joint, Joint) and {joint.i.body, joint.j.body} == ends
+            for c in joint.coordinates
+            if c.unit == "rad"
+        ]
+        instead = f' of {hinges[0]}, kind = "rotary"' if hinges else ' of a joint, kind = "rotary"'
+        yield (
+            f"driver {driver.name} sets the cosine of an angle: it is singular where the angle is "
+            f"a multiple of 180 deg, and the mechanism may run backwards from there; use a driver"
+            f"{instead}"
+        )
 
 
 def _lengths(model: Model) -> Iterator[tuple[str, Iterable[Value]]]:

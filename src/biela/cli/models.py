@@ -19,12 +19,15 @@ Described: TypeAlias = bl.Model | bl.SymbolicSystem
 
 #: Functions that are called for the model, besides the one named like the file.
 _MAKERS = ("model", "build")
+#: Endings of files that hold a model and no program.
+_FILES = (".toml", ".urdf", ".xml", ".mjcf")
 
 
 def model_in(file: Path, wanted: str | None = None) -> Described:
     """The model that a file describes.
 
-    A ``.toml`` is a model file; a folder holds the four text files of a thesis.  In a Python file
+    A ``.toml`` is a model file, a ``.urdf`` or ``.xml`` one of a robot; a folder holds the four
+    text files of a thesis.  In a Python file
     it is a `Model` or `SymbolicSystem` at module level, or what a function without required
     arguments returns that is called ``model``, ``build`` or like the file, or that is annotated to
     return one.  With several, ``wanted`` names the one.  The file is imported, not run as a
@@ -37,12 +40,14 @@ def model_in(file: Path, wanted: str | None = None) -> Described:
         near = "" if file.suffix == ".py" else mechanism_like(file.stem)
         hint = f"; biela new {near} writes one to begin with" if near else ""
         raise ModelError(f"{file} is not there: give a file that describes a model{hint}")
-    if file.is_dir() or file.suffix.lower() == ".toml":
+    if file.is_dir() or file.suffix.lower() in _FILES:
         if wanted is not None:
             raise ModelError(f"{file} has one model: --model {wanted} is for Python files")
         return _folder(file) if file.is_dir() else _model_file(file)
     if file.suffix.lower() != ".py":
-        raise ModelError(f"{file} is no model file: its name should end in .toml or .py")
+        raise ModelError(
+            f"{file} is no model file: its name should end in .toml, .urdf, .xml or .py"
+        )
     module = _imported(file)
     if wanted is not None:
         return _named(module, file, wanted)
@@ -107,9 +112,9 @@ def system_of(model: Described, coordinates: str | None = None) -> bl.System:
 
 
 def _model_file(file: Path) -> bl.Model:
-    from biela.model.files import load
+    from biela.model.files import load_model
 
-    return load(file)
+    return load_model(file)
 
 
 def _folder(folder: Path) -> bl.Model:

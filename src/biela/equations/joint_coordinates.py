@@ -22,14 +22,16 @@ from biela.equations.mechanism.tree import (
 )
 from biela.equations.reference_point import NORMAL, place_freely
 from biela.model import Model
+from biela.model.forces import Force
 from biela.model.joints import Coupling, Joint
 from biela.model.joints.moves import Rotate, Turn
 from biela.model.placing import matrix
+from biela.model.sensors import Sensor
 
 
 def placed(model: Model) -> MechanismDerivation:
     """Bodies along the tree; loops closed by equations."""
-    elements = [*model.forces.values(), *model.sensors.values()]
+    elements: list[Force | Sensor] = [*model.forces.values(), *model.sensors.values()]
     loaded = {name for element in elements for name in element.needs_reactions}
 
     def usable(joint: Joint) -> bool:

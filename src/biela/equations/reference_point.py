@@ -70,7 +70,7 @@ def _with_rates(derivation: MechanismDerivation, name: str, pose: Floats, start:
     system = derivation.system
     r = _place(derivation, name)
     e = [derivation.declare(f"{name}.e{k}") for k in range(4)]
-    base = system.base.by_euler_parameters(identifier(name), e)
+    base = system.base.by_euler_parameters(identifier(name), e, homogeneous=True)
     begin = dict(zip(r, start, strict=True)) | dict(zip(e, quaternion(pose[:3, :3]), strict=True))
     system.start({q: float(value) for q, value in begin.items()})
     nothing = Vector(system.space, {})
@@ -133,6 +133,7 @@ def placed_with_rates(model: Model) -> MechanismDerivation:
 
 def _placed(model: Model, rates: bool) -> MechanismDerivation:
     derivation = MechanismDerivation(model)
+    derivation.differentiates = rates
     poses, _ = start_poses(model, joint_tree(model))
     for name in model.bodies:
         place_freely(derivation, name, poses[name], rates)

@@ -135,6 +135,9 @@ class Animation:
         first = next(images)
         # one choice of colours for all frames; dithering would make them flicker
         palette = first.quantize(256)
+        chosen = np.reshape(palette.getpalette() or [], (-1, 3))
+        chosen[chosen.sum(axis=1).argmax()] = 255  # paper is white
+        palette.putpalette(chosen.ravel().tolist())
         rest = (image.quantize(palette=palette, dither=Dither.NONE) for image in images)
         palette.save(
             path, save_all=True, append_images=rest, duration=10 * hundredths, loop=0, disposal=1

@@ -13,7 +13,8 @@ from typing import TypeAlias
 import numpy as np
 
 from biela.results.channels import Array
-from biela.results.edges import Faces, divided
+from biela.results.dividing import divided
+from biela.results.edges import Faces
 from biela.results.scene import PLANES, Scene
 from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Polyhedron, Sphere, Trace
 from biela.results.style import COLORS
@@ -40,7 +41,7 @@ _GROUND = "#7A7A7A"
 _GROUND_SIZE = 0.045
 #: Longest edge of a face in space, of slender and of other bodies, likewise: faces are drawn from
 #: the far ones to the near ones, and only small ones are either before or behind another.
-_LONGEST = np.array([0.03, 0.06])
+_LONGEST = np.array([0.03, 0.12])
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,7 @@ def items(scene: Scene) -> list[Item]:
                 vertices, faces = shape.mesh()
                 size = float(np.ptp(vertices, axis=0).max())
                 if scene.view not in PLANES:
-                    longest = np.clip(1.5 * _width(vertices), *_LONGEST * scene.extent)
+                    longest = np.clip(0.7 * _width(vertices), *_LONGEST * scene.extent)
                     vertices, faces = divided(vertices, faces, float(longest))
                 solid = Faces.of(vertices, faces)
                 mesh = Mesh(shape.position, shape.rotation, vertices, solid, own)

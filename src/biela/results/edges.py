@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from biela.results.channels import Array
 
-__all__ = ["Faces", "divided"]
+__all__ = ["Faces"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -64,50 +64,3 @@ class Faces:
         kept = (between < 1 - 1e-9) | border
         edges = np.array(list(beside))
         return cls(corners, normals, centers, edges[kept], sides[kept], sharp[kept])
-
-
-def divided(
-    vertices: Array, faces: Sequence[Sequence[int]], longest: float
-) -> tuple[Array, list[list[int]]]:
-    """The same convex faces as triangles without edges longer than that.
-
-    All long edges are halved at once, so that neighbours keep their edges in common, until there
-    are none.
-    """
-    places = [tuple(float(x) for x in vertex) for vertex in vertices]
-    triangles = [[f[0], f[k], f[k + 1]] for f in faces for k in range(1, len(f) - 1)]
-    while True:
-        points, corners = np.array(places), np.array(triangles)
-        edges = points[corners] - points[np.roll(corners, -1, axis=1)]
-        long = np.linalg.norm(edges, axis=2) > longest
-        if not long.any():
-            return points, triangles
-        middles: dict[tuple[int, int], int] = {}
-        finer = []
-        for triangle, cut in zip(triangles, long, strict=True):
-            between = []
-            for k in range(3):
-                a, b = triangle[k], triangle[(k + 1) % 3]
-                key = (min(a, b), max(a, b))
-                if cut[k] and key not in middles:
-                    middles[key] = len(places)
-                    places.append(tuple((points[a] + points[b]) / 2))
-                between.append(middles[key] if cut[k] else -1)
-            finer += _cut(triangle, between)
-        triangles = finer
-
-
-def _cut(triangle: list[int], between: list[int]) -> list[list[int]]:
-    """A triangle with new vertices on some edges; -1 for none on edge k, from corner k to k + 1."""
-    count = sum(new >= 0 for new in between)
-    if not count:
-        return [triangle]
-    # turned so that the edges with new vertices come first
-    turn = next(k for k in range(3) if between[k] >= 0 and (count == 3 or between[(k + 2) % 3] < 0))
-    a, b, c = (triangle[(turn + k) % 3] for k in range(3))
-    ab, bc, ca = (between[(turn + k) % 3] for k in range(3))
-    if count == 1:
-        return [[a, ab, c], [ab, b, c]]
-    if count == 2:
-        return [[ab, b, bc], [a, ab, bc], [a, bc, c]]
-    return [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]

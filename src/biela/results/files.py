@@ -23,7 +23,7 @@ from biela.errors import BielaError, ResultsError
 from biela.results import shapes as kinds
 from biela.results.channels import Array, Channels, Event
 from biela.results.results import Results
-from biela.results.scene import Scene
+from biela.results.scene import Scene, same_array
 from biela.results.statistics import RunStatistics
 from biela.results.units import labelled
 
@@ -160,15 +160,24 @@ def _from_record(header: dict[str, Any], arrays: dict[str, Array]) -> Results:
 
 
 def _scene_record(scene: Scene) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The scene as JSON, and its arrays by the names they have in the file."""
+    """The scene as JSON, and its arrays by the names they have in the file.
+
+    Shapes of one body share the arrays of its pose: `shared` says where in the file they are.
+    """
     arrays: dict[str, Array] = {}
+    known: dict[Any, str] = {}
     records = []
     for number, shape in enumerate(scene.shapes):
         record: dict[str, Any] = {"kind": type(shape).__name__}
         for field in fields(shape):
             value = getattr(shape, field.name)
             if isinstance(value, np.ndarray):
-                arrays[f"scene/{number}/{field.name}"] = value
+                name = f"scene/{number}/{field.name}"
+                first = known.setdefault(same_array(value), name)
+                if first == name:
+                    arrays[name] = value
+                else:
+                    record.setdefault("shared", {})[field.name] = first
             else:
                 record[field.name] = value
         records.append(record)
@@ -180,11 +189,12 @@ def _scene_from_record(record: dict[str, Any], arrays: dict[str, Array]) -> Scen
     for number, plain in enumerate(record["shapes"]):
         given = dict(plain)
         kind = given.pop("kind")
+        shared = given.pop("shared", {})
         if kind not in kinds.__all__:
             raise ResultsError(f"the scene has a shape of unknown kind {kind!r}")
         shape = getattr(kinds, kind)
         for field in fields(shape):
-            name = f"scene/{number}/{field.name}"
+            name = shared.get(field.name, f"scene/{number}/{field.name}")
             if name in arrays:
                 given[field.name] = arrays[name]
         shapes.append(shape(**given))

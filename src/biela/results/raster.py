@@ -6,8 +6,9 @@ Pillow at twice the size and scaled down, which smooths them.
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from biela.results.drawing import Film
 
 __all__ = ["Raster"]
+
+Point: TypeAlias = tuple[float, float]
 
 #: Pixels painted across for each one that is shown.
 _FINE = 2
@@ -54,8 +57,14 @@ class Raster:
 
         image = self._still.copy()
         self._brush = ImageDraw.Draw(image, "RGBA")
-        for stroke in self._film.strokes(i):
-            self._paint(stroke)
+        strokes = self._film.strokes(i)
+        # all at once: there are thousands
+        places = np.concatenate([stroke.xy for stroke in strokes]) * self._scale + self._origin
+        points = [(x, y) for x, y in places.tolist()]
+        last = 0
+        for stroke in strokes:
+            first, last = last, last + len(stroke.xy)
+            self._paint(stroke, points[first:last])
         shown = image.reduce(_FINE)
         width, height = self._size
         ImageDraw.Draw(shown).text(
@@ -70,11 +79,9 @@ class Raster:
 
         return ImageFont.truetype(findfont("DejaVu Sans"), round(10 * self._film.figure.dpi / 72))
 
-    def _paint(self, stroke: Stroke) -> None:
-        points = stroke.xy * self._scale + self._origin
-        if not np.isfinite(points).all():
+    def _paint(self, stroke: Stroke, outline: list[Point]) -> None:
+        if not isfinite(sum(x + y for x, y in outline)):
             return
-        outline = [(x, y) for x, y in points.tolist()]
         if stroke.face[3] and len(outline) > 2:
             self._brush.polygon(outline, _bytes(stroke.face))
         if not stroke.edge[3] or stroke.edge == stroke.face:
@@ -83,7 +90,7 @@ class Raster:
         if len(outline) == 1:
             self._dot(outline[0], width, ink)
         elif stroke.dashed:
-            for piece in _dashes(points, width):
+            for piece in _dashes(np.array(outline), width):
                 self._brush.line(piece, ink, round(width))
         else:
             self._brush.line(outline, ink, max(1, round(width)), "curve" * (len(outline) > 2))
@@ -91,23 +98,24 @@ class Raster:
                 self._dot(outline[0], width, ink)
                 self._dot(outline[-1], width, ink)
 
-    def _dot(self, place: tuple[float, float], width: float, ink: tuple[int, ...]) -> None:
+    def _dot(self, place: Point, width: float, ink: tuple[int, ...]) -> None:
         (x, y), r = place, width / 2
         self._brush.ellipse((x - r, y - r, x + r, y + r), ink)
 
 
+@lru_cache(maxsize=4096)
 def _bytes(color: Color) -> tuple[int, int, int, int]:
     red, green, blue, alpha = (round(255 * part) for part in color)
     return red, green, blue, alpha
 
 
-def _dashes(points: Array, width: float) -> list[list[tuple[float, float]]]:
+def _dashes(points: Array, width: float) -> list[list[Point]]:
     """The pieces of a straight line (2, 2) that are drawn."""
     start, way = points[0], points[1] - points[0]
     length = float(np.linalg.norm(way)) or 1.0
     on, off = (part * max(width, 2.0) for part in _DASH)
     firsts = np.arange(0.0, length, on + off)
     return [
-        [tuple(start + way * s / length) for s in (first, min(first + on, length))]
+        [tuple((start + way * s / length).tolist()) for s in (first, min(first + on, length))]
         for first in firsts
     ]

@@ -102,17 +102,19 @@ class Base:
         name: str,
         parameters: Sequence[Atom],
         angular_velocity: Sequence[Atom] | None = None,
+        homogeneous: bool = False,
     ) -> Base:
         """A base turned by a unit quaternion (e0, e1, e2, e3).
 
         ``angular_velocity``, by its components in the new base, is that of the quaternion where
-        its rates are made from it.
+        its rates are made from it.  ``homogeneous`` writes the rotation quadratic in the
+        parameters, as is best where they are unknowns of Newton's method.
         """
         ws = self.space.workspace
         e = [ws.atom(parameter) for parameter in parameters]
         check_position(f"base {name}", e)
         omega = None if angular_velocity is None else triple(ws, angular_velocity)
-        return Base(self.space, name, self, euler_parameters(ws, e, omega))
+        return Base(self.space, name, self, euler_parameters(ws, e, omega, homogeneous))
 
     def by_matrix(self, name: str, rows: Sequence[Sequence[Atom | float]]) -> Base:
         """A base whose axes, written in this one, are the columns of a matrix."""

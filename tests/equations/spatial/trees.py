@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import biela as bl
+from biela.equations import System
 from biela.equations.spatial import SpatialTree
 
 Floats = np.ndarray
@@ -38,11 +39,12 @@ def random_tree(
     for k in range(bodies):
         half = random.normal(size=(3, 3))
         second = 0.02 * half @ half.T
+        I = np.trace(second) * np.eye(3) - second
         b = m.body(
             f"b{k}",
             mass=float(random.uniform(0.5, 2)),
             com=random.uniform(-0.3, 0.3, 3).tolist(),
-            inertia=(np.trace(second) * np.eye(3) - second).tolist(),
+            inertia=I[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]].tolist(),
         )
         before = known[-1] if chain else known[random.integers(len(known))]
         kind, settings = kinds[random.integers(len(kinds))]
@@ -68,6 +70,23 @@ def state(tree: SpatialTree, seed: int = 0) -> tuple[Floats, Floats, Floats]:
     for first, _ in tree.quaternions:
         q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
     return q, v, a
+
+
+def value(
+    system: System, capability: str, q: Any, v: Any = None, p: Any = None, a: Any = None
+) -> Any:
+    """What a system answers, by walking the graph: one state is not worth compiling for."""
+    none = np.zeros(len(system.v))
+    arguments = {
+        "t": 0.0,
+        "q": q,
+        "v": none if v is None else v,
+        "a": none if a is None else a,
+        "u": system.inputs,
+        "p": system.parameters if p is None else p,
+    }
+    function = system[capability]
+    return function.interpret(*[arguments[array.name] for array in function.inputs])
 
 
 # ------------------------------------------------------------------ specification

@@ -12,6 +12,7 @@ from copy import copy
 
 import numpy as np
 
+from biela.atoms import Workspace, evaluate
 from biela.equations.blocks.populations import (
     NO_BODY,
     Floats,
@@ -163,17 +164,15 @@ def _step(
 
 def _law_value(population: Population, driver: JointDriver, t: float) -> float | Floats:
     given = {name: population.value(name) for name in driver.law.parameters}
-    rows = [v for v in given.values() if isinstance(v, np.ndarray)]
+    rows = {n: v for n, v in given.items() if isinstance(v, np.ndarray)}
+    numbers = {n: v for n, v in given.items() if not isinstance(v, np.ndarray)}
     if not rows:
-        return float(driver.law.value(t, {n: float(v) for n, v in given.items()}))
-    return np.array(
-        [
-            driver.law.value(
-                t, {n: float(v[k] if isinstance(v, np.ndarray) else v) for n, v in given.items()}
-            )
-            for k in range(population.count)
-        ]
-    )
+        return float(driver.law.value(t, numbers))
+    workspace = Workspace("start")
+    symbols = {n: workspace.parameter(f"row{k}") for k, n in enumerate(rows)}
+    f = driver.law.expression(workspace, {**numbers, **symbols})
+    values = {workspace.time: t} | {symbols[n]: row for n, row in rows.items()}
+    return np.array(np.broadcast_to(evaluate([f], values)[0], (population.count,)), dtype=float)
 
 
 def _marker(population: Population, marker: Marker) -> Floats:

@@ -83,6 +83,9 @@ class MechanismDerivation:
         self.held: list[Held] = []
         #: Whether bodies are placed along joints, so that rows of others may hold by themselves.
         self.along_tree = False
+        #: Whether rates of rows are differentiated: velocities are then those of the coordinates,
+        #: and Φ_v is the Jacobian of Newton's method also where norms are not 1 yet.
+        self.differentiates = False
         self.measured: list[Measured] = []
         #: What is positive where angles that are read are those meant, by coordinate.
         self.sides: dict[str, Atom] = {}
@@ -274,7 +277,8 @@ class MechanismDerivation:
                         )
                     )
                 continue
-            constraints = self.system.hold(row.value, row.speed, identifier(owner))
+            speed = None if self.differentiates else row.speed
+            constraints = self.system.hold(row.value, speed, identifier(owner))
             self.names[constraints.name] = f"{owner}.{row.label}"
             self.held.append(Held(owner, row, pair, constraints))
 

@@ -158,7 +158,8 @@ def _inverse(move: Move) -> Move:
 def _axis(direction: Floats) -> str | list[float]:
     """The name of an axis, or the direction."""
     for k, letter in enumerate("xyz"):
-        if abs(abs(direction[k]) - 1.0) < 1e-15:
+        # by the other two: 1 - cos of a small angle is the square of that angle
+        if np.abs(np.delete(direction, k)).max() < 1e-15:
             return letter if direction[k] > 0 else f"-{letter}"
     return [float(x) for x in direction]
 

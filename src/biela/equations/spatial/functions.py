@@ -75,8 +75,9 @@ def inverse_dynamics(
     Args:
         model: A tree of bodies.
         external: Frames on which wrenches act: the function takes them along the axes of each.
-        forces: Also give ``forces``, a row for each joint of the tree: [moment; force] by which the
-            body before holds the body after, at and along the axes of the marker on the latter.
+        forces: Also give ``forces``, a row for each joint that moves, in the order of the tree:
+            [moment; force] by which the body before holds the body after, at and along the axes of
+            the marker on the latter.  Bodies fixed to each other are one.
         rotors: Inertia of rotors by joint, reflected to the joint.
     """
     tree = SpatialTree(model, rotors=rotors)
@@ -84,18 +85,13 @@ def inverse_dynamics(
     found = newton_euler.inverse_dynamics(tree, tree.v, tree.a, wrenches=given, grouped=not forces)
     outputs: dict[str, Any] = {"tau": found.tau}
     if forces:
-        outputs["forces"] = [_held(tree, body, found.F) for body in tree.carriers]
+        outputs["forces"] = [_held(tree, body, found.F) for body in tree.moving_bodies]
     return _function("inverse_dynamics", tree, ("q", "v", "a"), outputs, **more)
 
 
 def _held(tree: SpatialTree, body: str, F: Sequence[Sequence[Scalar]]) -> list[Atom]:
     """The force by which a body is held, at the marker of its joint on it."""
     k, here = tree.held_at[body]
-    if k < 0 or tree.links[k].name != body:
-        raise ModelError(
-            f"{tree.model.name}: {body} is fixed to another body and makes one link with it; the "
-            f"force between them is not computed: join them by one body, or leave forces out"
-        )
     moment, force = F[k][:3], F[k][3:]
     back = transposed(here.R)
     moment = minus(moment, cross(here.p, force))

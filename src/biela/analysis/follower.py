@@ -1,0 +1,187 @@
+"""From one instant of a driven motion to the next, with sparse rows.
+
+Newton's method from the prediction q ⊕ (h v + h² a / 2); a step that does not converge is halved,
+and the independent rows are chosen again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.sparse_rows import SparseRows, worst_rows
+from biela.equations.blocks import ReferenceBlocks
+from biela.errors import AssemblyError, ModelError
+
+Floats = npt.NDArray[np.float64]
+
+#: Newton's method goes on to this error, m or rad, if it can.
+_EXACT = 1e-13
+#: A kept pivot this small: the rows are chosen again.
+_SMALL_PIVOT = 1e-7
+_HALVINGS = 8
+#: Largest displacement of one iteration, m or rad.
+_LONGEST = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class LoopedInstant:
+    """The motion at one time."""
+
+    t: float
+    q: Floats
+    v: Floats
+    a: Floats
+    pivot: float
+    iterations: int
+
+
+class StuckError(Exception):
+    """A position was not found."""
+
+
+class Follower:
+    """Follows a motion from one instant to the next."""
+
+    def __init__(self, blocks: ReferenceBlocks, tolerance: float) -> None:
+        if not len(blocks.rows):
+            raise ModelError(f"{blocks.name} has no joints and no drivers: nothing moves it")
+        self.blocks, self.tolerance = blocks, tolerance
+        self.rows = SparseRows(blocks)
+        self.iterations = 0
+
+    # ------------------------------------------------------------------------------ start
+
+    def first(self, t: float, q: Floats) -> LoopedInstant:
+        """The start: assembled, with its dependent rows found."""
+        q = self.assembled(t, q)
+        self._choose(t, q, start=True)
+        try:
+            q, count = self._position(t, q)
+        except StuckError as error:
+            raise AssemblyError(f"{self.blocks.name}: at t = {t:g} s {error}") from None
+        return self._moving(t, q, count)
+
+    def assembled(self, t: float, q: Floats) -> Floats:
+        """Damped least squares from afar, which minds no dependent rows (Wampler 1986)."""
+        blocks, rows = self.blocks, self.rows
+        Phi, J = blocks.position(q, t)
+        damping = 1e-2
+        for _ in range(200):
+            size = float(np.linalg.norm(Phi))
+            if not np.isfinite(size):
+                break
+            if float(np.abs(Phi).max()) <= _EXACT:
+                return q
+            rows.factor_damped(J, damping)
+            delta = _limited(rows.damped_step(-Phi))
+            trial = blocks.moved(q, delta)
+            Phi_new, J_new = blocks.position(trial, t)
+            self.iterations += 1
+            if float(np.linalg.norm(Phi_new)) < size:
+                q, Phi, J = trial, Phi_new, J_new
+                damping = max(damping / 10, 1e-10)
+                continue
+            if float(np.abs(Phi).max()) <= self.tolerance:
+                return q
+            damping *= 30
+            if damping > 1e8:
+                break
+        raise AssemblyError(
+            f"{blocks.name} cannot be assembled at t = {t:g} s: no position was found; worst are "
+            f"{worst_rows(blocks.rows, Phi)}. Give bodies a position or joints a start nearer to it"
+        )
+
+    def _choose(self, t: float, q: Floats, start: bool = False) -> None:
+        """Choose independent rows at a position, and see that none is missing."""
+        _, J = self.blocks.position(q, t)
+        rank = self.rows.choose(J)
+        free = self.blocks.nv - rank
+        if not free:
+            return
+        if not start:
+            raise StuckError(
+                f"a singular position is met, in which {free} "
+                f"freedom{'s are' if free > 1 else ' is'} not determined by the drivers"
+            )
+        random = np.random.default_rng(0).normal(size=self.blocks.nv)
+        left = np.abs(self.rows.free_motion(random))
+        names = list(self.blocks.velocity_names) if self.blocks.nv < 100_000 else None
+        order = np.argsort(-left)[: min(max(free, 3), 6)]
+        moving = ", ".join(names[k] for k in order) if names else f"velocity {order[0]}"
+        raise ModelError(
+            f"{self.blocks.name}: {free} degree{'s' if free > 1 else ''} of freedom "
+            f"{'are' if free > 1 else 'is'} not driven, or the start at t = {t:g} s is a singular "
+            f"position; these velocities are still free: {moving}. Add a driver for each freedom"
+        )
+
+    # ----------------------------------------------------------------------------- motion
+
+    def next(self, now: LoopedInstant, t: float) -> tuple[LoopedInstant, int]:
+        """The motion at a later time, and how often the way there had to be halved."""
+        halved, goals = 0, [t]
+        while goals:
+            goal = goals[-1]
+            h = goal - now.t
+            try:
+                guess = self.blocks.moved(now.q, h * now.v + h * h / 2 * now.a)
+                q, count = self._position(goal, guess)
+                now = self._moving(goal, q, count)
+            except StuckError:
+                if len(goals) > _HALVINGS:
+                    raise
+                goals.append(now.t + h / 2)
+                halved += 1
+                # another choice of rows may be better here
+                self._choose(now.t, now.q)
+            else:
+                goals.pop()
+        return now, halved
+
+    def _position(self, t: float, q: Floats) -> tuple[Floats, int]:
+        """A position near another one, and the iterations; the last matrix stays factored."""
+        before = np.inf
+        for count in range(20):
+            Phi, J = self.blocks.position(q, t)
+            error = self.rows.error(Phi)
+            done = error <= _EXACT or (error <= self.tolerance and error > 0.3 * before)
+            if count and done:
+                break
+            if not np.isfinite(error) or (count > 3 and error > before):
+                raise StuckError(self._open(Phi))
+            before = error
+            self.rows.factor(J)
+            q = self.blocks.moved(q, _limited(self.rows.step(-Phi)))
+            self.iterations += 1
+        else:
+            raise StuckError(self._open(Phi))
+        if not float(np.abs(Phi).max()) <= self.tolerance:
+            raise StuckError(self._open(Phi))
+        return q, count
+
+    def _open(self, Phi: Floats) -> str:
+        return (
+            f"no position is found in which all joints close; worst are "
+            f"{worst_rows(self.blocks.rows, Phi)}. Look for a dead point, or take smaller steps"
+        )
+
+    def _moving(self, t: float, q: Floats, count: int) -> LoopedInstant:
+        """Velocity and acceleration at a position."""
+        blocks, rows = self.blocks, self.rows
+        _, J = blocks.position(q, t)
+        pivot = rows.factor(J)
+        if pivot < _SMALL_PIVOT:
+            self._choose(t, q)
+            pivot = rows.factor(J)
+        v = rows.refined(J, blocks.beta(q, t))
+        a = rows.refined(J, blocks.gamma(q, v, t))
+        if not np.isfinite(a).all():
+            raise StuckError("the velocities become infinite; look for a singular position")
+        return LoopedInstant(t, q, v, a, pivot, count)
+
+
+def _limited(delta: Floats) -> Floats:
+    longest = float(np.abs(delta).max(initial=0.0))
+    return delta if longest <= _LONGEST else delta * (_LONGEST / longest)
