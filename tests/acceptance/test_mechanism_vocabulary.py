@@ -140,7 +140,8 @@ def test_the_analyses_of_the_catalogue_are_all_asked_of_one_model() -> None:
     driven.driver("rotary", "b", coordinate="B", law="0.2*cos(2*t)")
     moved = bl.kinematics(driven, 0.5, step=0.01)
     efforts = bl.inverse_dynamics(driven, moved)
-    assert np.isfinite(efforts["a.angle"]).all() and np.abs(efforts["a.angle"]).max() > 0.1
+    motor = efforts["λ(a.angle)"]
+    assert np.isfinite(motor).all() and np.abs(motor).max() > 0.1
     run = bl.simulate(m, 0.2, step=1e-3)
-    assert np.ptp(run["energy"]) < 0.5  # the damper takes some
-    assert run["energy"][-1] < run["energy"][0] + 1e-9
+    # nothing but the damper takes energy
+    assert (np.diff(run["energy"]) <= 1e-9).all() and run["energy"][-1] < run["energy"][0] - 0.1

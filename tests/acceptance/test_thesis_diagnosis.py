@@ -128,7 +128,6 @@ def test_a_model_with_too_few_or_too_many_drivers_is_stopped() -> None:
 # --- the cosine driver ----------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="check says nothing of a cosine driver")
 def test_a_cosine_driver_is_warned_of_and_the_motor_of_the_joint_is_offered() -> None:
     report = str(check(model("slider_crank", cosine=True)))
     assert "driver1" in report and "singular" in report
@@ -224,7 +223,11 @@ def at_singular_instants(coordinates: str, through: bool) -> tuple[np.ndarray, l
     )  # fmt: skip
     course = slider(found.t, 4 * pi)
     assert np.abs(found["link4.x"] - course.x).max() < 1e-12
-    alarms = [e.time for e in found.events if e.name.startswith("singular position: driver1")]
+    alarms = [
+        e.time
+        for e in found.events
+        if e.name.startswith("singular position") and "driver1" in e.name
+    ]
     return np.abs(found["link4.ax"] - course.a), alarms
 
 
@@ -244,7 +247,7 @@ def test_instants_at_a_singular_position_are_told_and_followed_through(coordinat
 
 
 @pytest.mark.xfail(strict=True, reason="only through_dead_points takes the limit from both sides")
-@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize("coordinates", ["joint", "reference"])
 def test_accelerations_at_a_singular_instant_are_the_limits_from_both_sides(
     coordinates: str,
 ) -> None:
@@ -277,7 +280,6 @@ def test_damped_steps_need_more_iterations_the_nearer_the_target_is_to_the_reach
     assert sorted(c[1] for c in counts.values()) == [c[1] for c in counts.values()]
 
 
-@pytest.mark.xfail(strict=True, reason="R is not homogeneous in Euler parameters that are not unit")
 def test_seven_rates_a_link_take_the_iterations_of_the_thesis_s_rows() -> None:
     for target, (newton, _) in ITERATIONS.items():
         assert taken("euler", target, "newton") == newton

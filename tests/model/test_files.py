@@ -451,3 +451,16 @@ def test_bodies_of_the_ground_only_have_markers() -> None:
     assert isinstance(m.ground, Body)
     assert m.ground.markers["base"] == Marker("ground", "base", (1.0, 2.0, 3.0))
     assert not m.bodies
+
+
+def test_what_is_plotted_of_a_run_is_named_in_its_table() -> None:
+    text = SLIDER_CRANK + 'plot = ["slider.x", "A.angle"]\nagainst = "A.angle"\npath = "slider"\n'
+    text += "through_dead_points = true\n"
+    m = loads(text)
+    assert m.run["plot"] == ["slider.x", "A.angle"] and m.run["against"] == "A.angle"
+    assert m.run["path"] == ["slider"]  # one name needs no brackets
+    assert m.run["through_dead_points"] is True
+    assert loads(dumps(m)).run == m.run
+    for wrong in ("3", "[1, 2]", '["a", ""]'):
+        with pytest.raises(ModelError, match=r"run\.plot.*names of results are wanted"):
+            loads(SLIDER_CRANK + f"plot = {wrong}\n")

@@ -17,7 +17,7 @@ from biela.results.dividing import divided
 from biela.results.edges import Faces
 from biela.results.scene import PLANES, Scene
 from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Polyhedron, Sphere, Trace
-from biela.results.style import COLORS
+from biela.results.style import COLORS, INK
 
 __all__ = [
     "AZIMUTH",
@@ -178,15 +178,24 @@ def _ground(point: Array, size: float, V: Array, view: str) -> list[Item]:
 
 def _colors(scene: Scene) -> dict[str, str]:
     """A colour for each name, in the order of their first appearance."""
+    bodies, paths = _named(scene)
     palette = _palette(scene)
-    chosen = {name: palette[k % len(palette)] for k, name in enumerate(_named(scene))}
+    if len(bodies) + len(paths) > len(palette):
+        chosen = dict.fromkeys(paths, INK)  # bodies have the first choice
+        paths = []
+    else:
+        chosen = {}
+    chosen |= {name: palette[k % len(palette)] for k, name in enumerate([*bodies, *paths])}
     return {shape.name: chosen.get(_alike(shape.name), _GROUND) for shape in scene.shapes}
 
 
 def legend(scene: Scene) -> dict[str, str]:
     """The colours of bodies and paths by name; empty where there are too many to tell apart."""
-    named, palette = _named(scene), _palette(scene)
-    return {} if len(named) > len(palette) else dict(zip(named, palette, strict=False))
+    bodies, paths = _named(scene)
+    if len(bodies) > len(_palette(scene)):
+        return {}
+    colors = {_alike(name): color for name, color in _colors(scene).items()}
+    return {name: colors[name] for name in (*bodies, *paths)}
 
 
 def _palette(scene: Scene) -> list[str]:
@@ -196,10 +205,14 @@ def _palette(scene: Scene) -> list[str]:
     return left or list(COLORS)
 
 
-def _named(scene: Scene) -> list[str]:
-    """The names that get a colour of their own, those of repeated parts once."""
-    free = [s.name for s in scene.shapes if not isinstance(s, Ground) and not s.color]
-    return list(dict.fromkeys(_alike(name) for name in free if name != "ground"))
+def _named(scene: Scene) -> tuple[list[str], list[str]]:
+    """The names of bodies and of paths whose colours are chosen here, repeated parts once."""
+    free = [s for s in scene.shapes if not isinstance(s, Ground) and not s.color]
+    bodies = dict.fromkeys(
+        _alike(s.name) for s in free if s.name != "ground" and not isinstance(s, Trace)
+    )
+    paths = dict.fromkeys(_alike(s.name) for s in free if isinstance(s, Trace))
+    return list(bodies), [name for name in paths if name not in bodies]
 
 
 def _alike(name: str) -> str:

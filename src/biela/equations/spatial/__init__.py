@@ -38,6 +38,7 @@ from biela.equations.spatial.functions import (
     regressor,
 )
 from biela.equations.spatial.operators import Operators, OperatorValues
+from biela.equations.spatial.system import spatial_system
 from biela.equations.spatial.tree import SpatialTree
 
 __all__ = [
@@ -64,4 +65,5 @@ __all__ = [
     "pose",
     "rates",
     "regressor",
+    "spatial_system",
 ]

@@ -1,7 +1,7 @@
 """Spatial algebra of one rigid body, on arrays: [angular; linear] motions, [moment; force] forces.
 
-    translation(p):  F_1 = P̂ F_2,   V_2 = P̂ᵀ V_1      with p from point 1 to point 2     (1.2), (1.6)
-    rotation(r):     components in frame 2 to those in frame 1                            (1.3)
+    translation(p):  F_1 = P̂ F_2,   V_2 = P̂ᵀ V_1    with p from point 1 to point 2    (1.2), (1.6)
+    rotation(r):     components in frame 2 to those in frame 1                         (1.3)
 
 (Jaramillo 1998, §§1.3 to 1.5; equation numbers are his, signs and indices corrected.)
 """
@@ -78,7 +78,8 @@ def inverse_inertia(I: npt.ArrayLike) -> Floats:
 
 def velocity_acceleration(omega: npt.ArrayLike, s: npt.ArrayLike) -> Floats:
     """b_O = [0; ω × (ω × s)]: V'_cm = P̂(s)ᵀ V'_O + b_O (1.32), (1.38)."""
-    return np.concatenate([np.zeros(3), np.cross(omega, np.cross(omega, s))])
+    w = np.asarray(omega, dtype=float)
+    return np.concatenate([np.zeros(3), np.cross(w, np.cross(w, np.asarray(s, dtype=float)))])
 
 
 def gyroscopic_force(I: npt.ArrayLike, omega: npt.ArrayLike) -> Floats:

@@ -291,12 +291,12 @@ def forward_dynamics_derivatives(model: Model, *, rotors: Rotors | None = None) 
 
 
 def pose(model: Model, frame: str) -> Function:
-    """The pose of a frame in the ground: ``R`` (3 x 3, its axes are the columns) and ``p``."""
+    """The pose of a frame in the ground: ``axes``, the columns of R (3 x 3), and ``place``."""
     tree = SpatialTree(model)
     found = frame_pose(tree, frame)
     R = [[tree.workspace.atom(x) for x in row] for row in found.R]
     p = [tree.workspace.atom(x) for x in found.p]
-    return _function("pose", tree, ("q",), {"R": R, "p": p})
+    return _function("pose", tree, ("q",), {"axes": R, "place": p})
 
 
 def jacobian(model: Model, frame: str, axes: str = "aligned") -> Function:

@@ -169,16 +169,19 @@ def _turn(angle: float) -> float:
 
 
 def rotation_of(e: Sequence[Scalar]) -> Matrix:
-    """R of a unit quaternion (e0, e1, e2, e3)."""
+    """R of a unit quaternion (e0, e1, e2, e3).
+
+    Away from |e| = 1, where the stages of an integrator are, it is that of `biela.space`.
+    """
     e0, x, y, z = e
     x2, y2, z2 = x + x, y + y, z + z
     wx, wy, wz = e0 * x2, e0 * y2, e0 * z2
-    xx, yy, zz = x * x2, y * y2, z * z2
     xy, xz, yz = x * y2, x * z2, y * z2
+    ww = e0 * (e0 + e0) - 1.0
     return [
-        [1.0 - (yy + zz), xy - wz, xz + wy],
-        [xy + wz, 1.0 - (xx + zz), yz - wx],
-        [xz - wy, yz + wx, 1.0 - (xx + yy)],
+        [ww + x * x2, xy - wz, xz + wy],
+        [xy + wz, ww + y * y2, yz - wx],
+        [xz - wy, yz + wx, ww + z * z2],
     ]
 
 

@@ -142,7 +142,9 @@ class SpatialTree:
     @property
     def moving_bodies(self) -> list[str]:
         """The bodies that a joint moves, each the first of those fixed to it."""
-        return [body for body, (k, _) in self.held_at.items() if k >= 0 and body == self.links[k].name]
+        return [
+            body for body, (k, _) in self.held_at.items() if k >= 0 and body == self.links[k].name
+        ]
 
     def frame(self, name: str) -> tuple[int, Pose]:
         """The link of a body or marker, "body" or "body.marker", and its pose there.

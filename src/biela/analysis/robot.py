@@ -1,0 +1,214 @@
+"""A robot: the dynamics of a tree of bodies by name, for one state or for many.
+
+Each question is answered by a function of `biela.equations.spatial`, derived and compiled when it
+is first asked.  Arrays with a row for each state are evaluated in the vector lanes of the
+processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.code import Function
+from biela.code.export import export
+from biela.equations import spatial
+from biela.errors import ModelError, ShapeError
+from biela.model import Model
+
+Floats = npt.NDArray[np.float64]
+Array = Sequence[float] | Floats
+
+
+class Robot:
+    """The dynamics of a model without closed loops.
+
+    Coordinates and velocities are those of `biela.formulate(model)`; a rotation is a unit
+    quaternion with the angular velocity in the turned frame.  Twists are [angular; linear],
+    wrenches [moment; force].  Every method takes one state, or an array with a row for each of
+    many.
+
+    >>> import biela as bl
+    >>> from biela.analysis.robot import Robot
+    >>> m = bl.Model("pendulum")
+    >>> rod = m.body("rod", mass=2.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))
+    >>> _ = m.joint("revolute", "pivot", m.ground, rod, axis="y")
+    >>> robot = Robot(m)
+    >>> robot.mass_matrix([0.3])
+    array([[0.52]])
+    >>> robot.rnea([[0.0], [0.1]], [[0.0], [0.0]], [[1.0], [1.0]]).shape
+    (2, 1)
+
+    Args:
+        model: Bodies, joints, springs and friction.
+        rotors: Inertia of rotors by joint, reflected to the joint (kg m², or kg along a slide).
+        parameters: Values of parameters of the model, in place of its own.
+
+    Raises:
+        ModelError: The model is no tree, or has elements that a tree cannot have.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        rotors: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
+        tree = spatial.SpatialTree(model, rotors=rotors)
+        self.model = model
+        self.q_names = tuple(tree.q_names)
+        self.v_names = tuple(tree.v_names)
+        #: Bodies and markers, "body" and "body.marker".
+        self.frames = tuple(tree.frames)
+        #: Coordinates where a motion starts.
+        self.start: Floats = np.array(tree.start)
+        self._rotors = dict(rotors or {})
+        self._functions: dict[tuple[str, ...], Function] = {}
+        known = tree.model.parameters
+        for name in parameters or {}:
+            if name not in known:
+                raise ModelError(
+                    f"{model.name} has no parameter {name!r}; it has {', '.join(known) or 'none'}"
+                )
+        values = {**known, **(parameters or {})}
+        self._p = np.array(list(values.values())) if values else None
+
+    @property
+    def nq(self) -> int:
+        """How many coordinates there are."""
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        """How many freedoms there are."""
+        return len(self.v_names)
+
+    def __repr__(self) -> str:
+        return f"Robot {self.model.name}: {self.nv} freedoms, {len(self.frames)} frames"
+
+    # ------------------------------------------------------------------- dynamics
+
+    def rnea(self, q: Array, v: Array, a: Array) -> Floats:
+        """The joint forces τ of a motion, by recursive Newton–Euler."""
+        return self._array("rnea", q, v, a)
+
+    def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Floats:
+        """The accelerations for joint forces."""
+        return self._array("forward_dynamics", q, v, tau)
+
+    def mass_matrix(self, q: Array) -> Floats:
+        """M(q)."""
+        return self._array("mass_matrix", q)
+
+    def inverse_mass_matrix(self, q: Array) -> Floats:
+        """M⁻¹(q)."""
+        return self._array("inverse_mass_matrix", q)
+
+    def bias_forces(self, q: Array, v: Array) -> Floats:
+        """Coriolis, centrifugal, gravity, springs and friction."""
+        return self._array("bias_forces", q, v)
+
+    def gravity_forces(self, q: Array) -> Floats:
+        """The joint forces that hold the weight."""
+        return self._array("gravity_forces", q)
+
+    def coriolis_matrix(self, q: Array, v: Array) -> Floats:
+        """C(q, v) with M' = C + Cᵀ."""
+        return self._array("coriolis_matrix", q, v)
+
+    def energy(self, q: Array, v: Array) -> tuple[Floats, Floats]:
+        """Kinetic and potential energy."""
+        kinetic, potential = self._answer("energy", q, v)
+        return kinetic, potential
+
+    # ----------------------------------------------------------------- kinematics
+
+    def pose(self, frame: str, q: Array) -> Floats:
+        """The pose T (4 x 4) of a frame in the ground."""
+        R, p = self._answer("pose", q, of=(frame,))
+        T = np.zeros((*p.shape[:-1], 4, 4))
+        T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, p, 1.0
+        return T
+
+    def jacobian(self, frame: str, q: Array, axes: str = "aligned") -> Floats:
+        """J of a frame, six rows, seen from "world", "local" or "aligned" axes."""
+        return self._array("jacobian", q, of=(frame, axes))
+
+    def integrate(self, q: Array, dv: Array) -> Floats:
+        """The coordinates after a displacement dv, measured by velocities over a unit of time."""
+        return self._array("integrate", q, dv)
+
+    def difference(self, q0: Array, q1: Array) -> Floats:
+        """The displacement from q0 to q1: ``integrate(q0, difference(q0, q1))`` is q1."""
+        return self._array("difference", q0, q1, parameters=False)
+
+    # ------------------------------------------------------------------ functions
+
+    def function(self, name: str, *of: str) -> Function:
+        """The function behind a method, such as ``function("jacobian", "hand", "local")``.
+
+        Raises:
+            ModelError: There is no such method.
+        """
+        if name not in _MAKERS:
+            raise ModelError(f"a robot has no function {name!r}; it has {', '.join(_MAKERS)}")
+        key = (name, *of)
+        if key not in self._functions:
+            more = {"rotors": self._rotors} if name in _WITH_ROTORS and self._rotors else {}
+            self._functions[key] = _MAKERS[name](self.model, *of, **more)
+        return self._functions[key]
+
+    def export(
+        self,
+        languages: str | Sequence[str],
+        folder: str | Path,
+        functions: Sequence[str] = ("rnea", "forward_dynamics", "mass_matrix"),
+        **options: Any,
+    ) -> list[Path]:
+        """Write functions as C, MATLAB, Python or Julia; see `biela.code.export.export`."""
+        made = [self.function(name) for name in functions]
+        return export(made, languages, folder, **{"name": made[0].workspace.name, **options})
+
+    def _array(
+        self, name: str, *arrays: Array, of: tuple[str, ...] = (), parameters: bool = True
+    ) -> Floats:
+        return np.asarray(self._answer(name, *arrays, of=of, parameters=parameters))
+
+    def _answer(
+        self, name: str, *arrays: Array, of: tuple[str, ...] = (), parameters: bool = True
+    ) -> Any:
+        function = self.function(name, *of)
+        given = [np.asarray(x, dtype=float) for x in arrays]
+        if parameters and self._p is not None:
+            given.append(self._p)
+        dimensions = max(x.ndim for x in given)
+        if dimensions > 2:
+            raise ShapeError(
+                f"{self.model.name}: {name} takes one state, or a row for each of many; not an "
+                f"array of {dimensions} dimensions"
+            )
+        return function.map(*given) if dimensions == 2 else function(*given)
+
+
+_MAKERS: dict[str, Callable[..., Function]] = {
+    "rnea": spatial.inverse_dynamics,
+    "forward_dynamics": spatial.forward_dynamics,
+    "mass_matrix": spatial.mass_matrix,
+    "inverse_mass_matrix": spatial.inverse_mass_matrix,
+    "bias_forces": spatial.bias_forces,
+    "gravity_forces": spatial.gravity_forces,
+    "coriolis_matrix": spatial.coriolis_matrix,
+    "energy": spatial.energy,
+    "pose": spatial.pose,
+    "jacobian": spatial.jacobian,
+    "integrate": spatial.integrate,
+    "difference": spatial.difference,
+}
+_WITH_ROTORS = frozenset(
+    {"rnea", "forward_dynamics", "mass_matrix", "inverse_mass_matrix", "bias_forces", "energy"}
+)
