@@ -14,7 +14,7 @@ import pytest
 import biela as bl
 from biela.analysis import mobility
 from biela.model.files import load
-from biela.model.topology import Topology
+from biela.model.topology.topology import Topology
 
 GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
 

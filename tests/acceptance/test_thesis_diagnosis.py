@@ -13,7 +13,7 @@ from biela.analysis import PositionMethod, mobility
 from biela.analysis.checking import check
 from biela.errors import FileError, ModelError, SimulationError
 from biela.model.files import load_thesis, load_thesis_folder, save_thesis
-from biela.model.topology import Topology
+from biela.model.topology.topology import Topology
 from tests.acceptance.thesis_models import (
     COORDINATES,
     DATA,

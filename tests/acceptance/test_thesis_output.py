@@ -16,7 +16,7 @@ from biela.analysis import cost, precision
 from biela.analysis.checking import check, draw_topology
 from biela.cli.main import app
 from biela.model.files import load, load_thesis_folder, save
-from biela.model.topology import Topology
+from biela.model.topology.topology import Topology
 from biela.results import Results, deviations, overlay, reference_data, side_by_side
 from tests.acceptance.thesis_models import DATA, SPEEDS, model, motion, system
 from tests.oracles.thesis_figures import column_angle, piston, pitch, slider

@@ -21,7 +21,7 @@ from biela.model.joints.moves import Move, Rotate, Translate
 from biela.model.joints.primitives import Along, Parallel, Primitive, Row
 from biela.model.joints.readings import Angle, Offset
 from biela.model.pair import Pair
-from biela.model.values import Number, Value
+from biela.model.quantities.values import Number, Value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,9 @@ from biela.model.drivers import Driver
 from biela.model.element import KINDS, quantity
 from biela.model.files import dumps, load, loads, save
 from biela.model.joints import Joint
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
-from biela.model.mesh_files import write_stl
+from biela.model.meshes.files import write_stl
 from biela.model.model import Model
 from biela.model.orientation import Orientation, along, by_rows, turned
 from biela.model.placing import marker_pose

@@ -11,7 +11,7 @@ import pytest
 
 from biela.analysis import kinematics
 from biela.model.files import load, loads, save, schema
-from biela.model.mesh_files import write_stl
+from biela.model.meshes.files import write_stl
 from biela.model.model import Model
 from biela.model.shapes import Box
 

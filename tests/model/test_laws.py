@@ -11,8 +11,8 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 
 from biela.atoms import Workspace, diff, evaluate
 from biela.errors import BielaError, ModelError, ParseError
-from biela.model.laws import Constant, Formula, Law, Table, law_from
-from biela.model.profiles import Profile, cycloid, harmonic, ramp, smooth_step, trapezoid
+from biela.model.laws.law import Constant, Formula, Law, Table, law_from
+from biela.model.laws.profiles import Profile, cycloid, harmonic, ramp, smooth_step, trapezoid
 
 TIMES = [0.0, 0.3, 1.0, 1.2, 2.0]
 VALUES = [1.0, 0.5, -0.2, 0.7, 1.0]

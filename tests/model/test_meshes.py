@@ -10,9 +10,9 @@ import pytest
 from scipy.spatial import ConvexHull, Delaunay
 
 from biela.errors import ModelError
-from biela.model.mesh_files import read_mesh, write_stl
-from biela.model.mesh_repair import repaired
-from biela.model.meshes import Mesh
+from biela.model.meshes.files import read_mesh, write_stl
+from biela.model.meshes.mesh import Mesh
+from biela.model.meshes.repair import repaired
 from biela.model.shapes import Box, Sphere, Tube
 
 CUBE = Box((1, 1, 1)).surface()

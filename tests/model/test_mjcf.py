@@ -11,7 +11,7 @@ import biela as bl
 from biela.errors import FileError
 from biela.model.files.mjcf import load_mjcf
 from biela.model.files.xml_source import FileWarning
-from biela.model.mesh_files import write_stl
+from biela.model.meshes.files import write_stl
 from biela.model.shapes import Box, Capsule
 
 #: One of each: free, ball, hinge and slide joints, two joints on one body, ref, every way to turn

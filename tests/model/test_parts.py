@@ -6,10 +6,10 @@ import pytest
 from biela.equations import formulate
 from biela.errors import ModelError
 from biela.model import Model
-from biela.model.incidence import Incidence, incidence
 from biela.model.joints import Gear, Joint
+from biela.model.parts.renaming import renamed_text
 from biela.model.placing import body_pose, marker_pose, posed
-from biela.model.renaming import renamed_text
+from biela.model.topology.incidence import Incidence, incidence
 from tests.model.four_bars import four_bar
 
 

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from biela.errors import ModelError
 from biela.model.mass_properties import MassProperties
-from biela.model.meshes import Mesh
+from biela.model.meshes.mesh import Mesh
 from biela.model.shapes import (
     SHAPES,
     Box,

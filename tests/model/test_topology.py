@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biela.equations.mechanism.tree import joint_tree, start_poses
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.joints import Joint
-from biela.model.planarity import Plane, joint_twists, planar_removes, plane_of_motion
-from biela.model.topology import Topology, symbol
+from biela.model.topology.planarity import Plane, joint_twists, planar_removes, plane_of_motion
+from biela.model.topology.topology import Topology, symbol
+from biela.model.topology.tree import joint_tree, start_poses
 from tests.model.four_bars import four_bar
 
 

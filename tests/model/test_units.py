@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from biela.atoms import Atom, Workspace
 from biela.atoms import evaluate as atom_value
 from biela.errors import BielaError, ModelError, ParseError
-from biela.model.dimensions import DIMENSIONS, UNITS
-from biela.model.units import (
+from biela.model.quantities.dimensions import DIMENSIONS, UNITS
+from biela.model.quantities.units import (
     evaluate,
     expression,
     format_quantity,

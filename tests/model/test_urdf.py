@@ -16,7 +16,7 @@ from biela.model import Model
 from biela.model.files import load, save
 from biela.model.files.urdf import load_urdf, read_urdf
 from biela.model.files.xml_source import FileWarning
-from biela.model.mesh_files import write_stl
+from biela.model.meshes.files import write_stl
 from biela.model.shapes import Box, Cylinder, MeshShape, Sphere
 from tests.model.urdf_oracle import Oracle, origin
 

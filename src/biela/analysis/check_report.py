@@ -9,8 +9,8 @@ import numpy as np
 
 from biela.analysis.mobility import Mobility
 from biela.model import Model
-from biela.model.planarity import Plane
-from biela.model.topology import Topology
+from biela.model.topology.planarity import Plane
+from biela.model.topology.topology import Topology
 
 __all__ = ["OPEN", "CheckReport", "Finding", "Opening"]
 

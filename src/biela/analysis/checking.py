@@ -27,12 +27,12 @@ from biela.analysis.smells import (
 )
 from biela.analysis.topology_drawing import draw_topology
 from biela.equations import System
-from biela.equations.mechanism.tree import joint_tree, start_poses
 from biela.errors import BielaError
 from biela.model import Model
-from biela.model.flattening import body_count
-from biela.model.planarity import Plane, plane_of_motion
-from biela.model.topology import Topology
+from biela.model.parts.flattening import body_count
+from biela.model.topology.planarity import Plane, plane_of_motion
+from biela.model.topology.topology import Topology
+from biela.model.topology.tree import joint_tree, start_poses
 
 __all__ = ["CheckReport", "Finding", "Opening", "check", "draw_topology"]
 

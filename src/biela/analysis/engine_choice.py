@@ -16,9 +16,9 @@ from biela.errors import BielaError, ModelError
 from biela.model import Model
 from biela.model.drivers import Rotary, Translational
 from biela.model.element import nearest
-from biela.model.flattening import body_count
 from biela.model.joints import Joint
-from biela.model.laws import law_from
+from biela.model.laws.law import law_from
+from biela.model.parts.flattening import body_count
 
 #: Bodies above which a mechanism is looped, if it is not said otherwise.
 LARGE = 60

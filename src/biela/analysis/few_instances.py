@@ -10,8 +10,8 @@ import numpy as np
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.element import Element
-from biela.model.instances import is_body
-from biela.model.parts import Part
+from biela.model.parts.instances import is_body
+from biela.model.parts.part import Part
 
 __all__ = ["FewInstances", "few_instances"]
 

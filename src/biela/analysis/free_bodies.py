@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from biela.analysis.instant import RANK_TOLERANCE, Instant, multipliers
 from biela.equations import System, formulate
-from biela.equations.mechanism.tree import quaternion
 from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.placing import marker_pose
+from biela.model.topology.tree import quaternion
 from biela.results import Results
 
 Floats = npt.NDArray[np.float64]

@@ -12,8 +12,8 @@ from biela.errors import BielaError
 from biela.model import Model
 from biela.model.element import Element
 from biela.model.joints import Joint
-from biela.model.planarity import Plane
-from biela.model.topology import Topology
+from biela.model.topology.planarity import Plane
+from biela.model.topology.topology import Topology
 
 __all__ = ["coordinates_of", "joint_of", "replacements", "uses"]
 

@@ -12,7 +12,7 @@ from biela.model import Model
 from biela.model.bodies import Body
 from biela.model.drivers import Cosine
 from biela.model.joints import Joint
-from biela.model.values import Value
+from biela.model.quantities.values import Value
 
 __all__ = [
     "bodies_without_mass",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from biela.analysis.check_report import CheckReport
 from biela.analysis.joint_replacements import coordinates_of, uses
-from biela.model.topology import Topology, symbol
+from biela.model.topology.topology import Topology, symbol
 from biela.results.graph_drawing import Edge, draw_graph
 
 __all__ = ["draw_topology"]

@@ -15,7 +15,7 @@ import biela as bl
 from biela.cli.models import Described, model_in, system_of
 from biela.cli.running import mobility_rows
 from biela.cli.tables import console, listed, pairs
-from biela.model.topology import Topology
+from biela.model.topology.topology import Topology
 
 
 def info(file: Path, model_name: str | None, coordinates: str | None, trees: bool) -> None:

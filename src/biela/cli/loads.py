@@ -17,7 +17,7 @@ from biela.errors import BielaError, ModelError
 from biela.model.drivers import Rotary, Translational
 from biela.model.forces import Actuator
 from biela.model.joints import Joint
-from biela.model.units import evaluate
+from biela.model.quantities.units import evaluate
 from biela.results import Channels, Results
 from biela.results.load_cases import COMPONENTS, load_cases
 from biela.results.motor_sizing import MotorDuty, motor_duty

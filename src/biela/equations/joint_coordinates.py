@@ -13,13 +13,6 @@ import numpy as np
 from biela.atoms import Atom
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.placement import identifier
-from biela.equations.mechanism.tree import (
-    Branch,
-    Values,
-    joint_tree,
-    quaternion,
-    start_poses,
-)
 from biela.equations.reference_point import NORMAL, place_freely
 from biela.model import Model
 from biela.model.forces import Force
@@ -27,6 +20,13 @@ from biela.model.joints import Coupling, Joint
 from biela.model.joints.moves import Rotate, Turn
 from biela.model.placing import matrix
 from biela.model.sensors import Sensor
+from biela.model.topology.tree import (
+    Branch,
+    Values,
+    joint_tree,
+    quaternion,
+    start_poses,
+)
 
 
 def placed(model: Model) -> MechanismDerivation:

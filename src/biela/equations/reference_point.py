@@ -21,11 +21,11 @@ import numpy as np
 from biela.atoms import Atom
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.placement import identifier
-from biela.equations.mechanism.tree import Floats, joint_tree, quaternion, start_poses
 from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.joints.primitives import Row
 from biela.model.pair import Place
+from biela.model.topology.tree import Floats, joint_tree, quaternion, start_poses
 from biela.space import Base, Vector
 
 NORMAL = {"xy": "z", "xz": "y", "yz": "x"}

@@ -7,7 +7,7 @@ May import `biela.space`, `biela.atoms` and `biela.graph`.
 """
 
 from biela.model.bodies import Body, Inertia
-from biela.model.laws import Law, law_from
+from biela.model.laws.law import Law, law_from
 from biela.model.markers import Marker
 from biela.model.mass_properties import MassProperties
 from biela.model.model import Model

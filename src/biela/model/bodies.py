@@ -10,7 +10,7 @@ from biela.errors import ModelError
 from biela.model.markers import Marker
 from biela.model.mass_properties import MassProperties
 from biela.model.orientation import Direction, Orientation, along, turned
-from biela.model.values import Triple, Value, triple
+from biela.model.quantities.values import Triple, Value, triple
 
 if TYPE_CHECKING:
     from biela.model.shapes import Shape

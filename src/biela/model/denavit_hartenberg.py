@@ -23,8 +23,8 @@ from biela.model.joints.moves import Rotate, Translate, transform
 from biela.model.markers import Marker
 from biela.model.model import Model
 from biela.model.orientation import by_rows
-from biela.model.units import quantity
-from biela.model.values import Value
+from biela.model.quantities.units import quantity
+from biela.model.quantities.values import Value
 
 __all__ = ["from_dh"]
 

@@ -10,10 +10,10 @@ from typing import Protocol
 
 from biela.atoms import Atom, Workspace
 from biela.model.joints.primitives import Row
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
-from biela.model.values import Value
+from biela.model.quantities.values import Value
 from biela.space import Space, Vector
 
 

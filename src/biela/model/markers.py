@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from biela.model.orientation import Orientation
-from biela.model.values import Triple
+from biela.model.quantities.values import Triple
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import numpy as np
 from biela.errors import ModelError
 from biela.model.bodies import Body
 from biela.model.element import nearest
-from biela.model.instances import is_body
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation, by_rows
+from biela.model.parts.instances import is_body
 from biela.model.placing import body_pose, matrix, posed
-from biela.model.values import Value, triple
+from biela.model.quantities.values import Value, triple
 
 if TYPE_CHECKING:
     from biela.model.model import Model

@@ -17,21 +17,21 @@ from biela.model import marking
 from biela.model.bodies import GROUND, Body, Inertia
 from biela.model.drivers import Driver
 from biela.model.element import Element, kind_named, nearest
-from biela.model.flattening import LARGEST, flattened
 from biela.model.forces import Force
-from biela.model.instances import instance_body
 from biela.model.joints import Connection, Joint
-from biela.model.laws import law_from
+from biela.model.laws.law import law_from
 from biela.model.markers import Marker
 from biela.model.marking import Place
 from biela.model.mass_properties import MassProperties
 from biela.model.orientation import Direction, Orientation, along, turned
-from biela.model.parts import Part
-from biela.model.planarity import in_plane, in_space
+from biela.model.parts.flattening import LARGEST, flattened
+from biela.model.parts.instances import instance_body
+from biela.model.parts.part import Part
+from biela.model.quantities.units import evaluate
+from biela.model.quantities.values import Triple, Value, triple
 from biela.model.sensors import Sensor
 from biela.model.shapes import Shape
-from biela.model.units import evaluate
-from biela.model.values import Triple, Value, triple
+from biela.model.topology.planarity import in_plane, in_space
 
 Kind = TypeVar("Kind", bound=Element)
 

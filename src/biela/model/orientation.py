@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.errors import ModelError
-from biela.model.values import Value
+from biela.model.quantities.values import Value
 
 Floats = npt.NDArray[np.float64]
 #: A direction: "x", "-y" …, or three numbers.

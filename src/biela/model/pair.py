@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from biela.atoms import Atom, Workspace
-from biela.model.values import Value
+from biela.model.quantities.values import Value
 from biela.space import Base, Point, Space, Vector, angular_velocity, position, velocity
 
 

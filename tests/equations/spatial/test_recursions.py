@@ -242,6 +242,18 @@ def test_a_body_that_no_joint_reaches_floats() -> None:
     assert com.shape == (3,)
 
 
+@pytest.mark.parametrize("method", ["articulated", "innovations", "composite"])
+def test_a_joint_that_moves_nothing_is_named(method: str) -> None:
+    m = bl.Model("fan")
+    arm, blade = m.body("arm", mass=1.0, com=(1, 0, 0)), m.body("blade")
+    m.joint("revolute", "A", m.ground, arm, axis="y")
+    m.joint("revolute", "B", arm.at(1, 0, 0), blade)
+    with pytest.raises(ModelError, match=r"inertia along B\.angle_rate"):
+        spatial.forward_dynamics(m, method)
+    fd = spatial.forward_dynamics(m, method, rotors={"B": 0.5})
+    np.testing.assert_allclose(fd.interpret([0, 0], [0, 0], [9.81, 1]), [0, 2], atol=1e-12)
+
+
 # ------------------------------------------------------------------------ frames of links
 
 

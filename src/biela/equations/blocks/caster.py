@@ -22,10 +22,10 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.element import SPECIAL, Element
 from biela.model.joints import Coordinate, Coupling, Joint
-from biela.model.laws import Constant, Law
+from biela.model.laws.law import Constant, Law
 from biela.model.markers import Marker
-from biela.model.renaming import renamed_text
-from biela.model.units import parameters_of
+from biela.model.parts.renaming import renamed_text
+from biela.model.quantities.units import parameters_of
 
 #: What canonical elements are called.
 NAME = "element"

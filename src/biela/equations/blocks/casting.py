@@ -18,7 +18,7 @@ from biela.atoms import Atom, Workspace
 from biela.equations.blocks.populations import NO_BODY, Floats, Frames, Integers, Population
 from biela.model.element import Element
 from biela.model.joints import Joint
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.joints import Coordinate, Joint
 from biela.model.joints.primitives import Row, all_rows
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
-from biela.model.units import parameters_of, quantity
-from biela.model.values import Value
+from biela.model.quantities.units import parameters_of, quantity
+from biela.model.quantities.values import Value
 from biela.space import Space, Vector
 
 

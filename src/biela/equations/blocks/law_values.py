@@ -10,7 +10,7 @@ from biela.atoms import Atom, Workspace, diff
 from biela.code import Function
 from biela.equations.blocks.block import Block
 from biela.equations.blocks.populations import Integers, Population
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 
 
 class LawTable:

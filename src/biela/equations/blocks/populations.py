@@ -24,9 +24,9 @@ from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation
-from biela.model.parts import Part, plain_parameters
-from biela.model.units import evaluate, expression, parameters_of
-from biela.model.values import Value
+from biela.model.parts.part import Part, plain_parameters
+from biela.model.quantities.units import evaluate, expression, parameters_of
+from biela.model.quantities.values import Value
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]

@@ -1,6 +1,6 @@
 """Where the bodies of all populations start.
 
-As `biela.equations.mechanism.tree.start_poses`, for all instances at once: a body whose pose was
+As `biela.model.topology.tree.start_poses`, for all instances at once: a body whose pose was
 given is there; any other follows the joint that carries it, at the value that is given for its
 coordinate, or that its driver has, or else at zero.
 """
@@ -21,14 +21,14 @@ from biela.equations.blocks.populations import (
     turn,
 )
 from biela.equations.blocks.world import World, pose_matrices
-from biela.equations.mechanism.tree import Branch, joint_tree
 from biela.model import Model
 from biela.model.drivers import JointDriver
 from biela.model.joints import Joint
 from biela.model.joints.moves import Translate, Turn
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation
-from biela.model.values import Value
+from biela.model.quantities.values import Value
+from biela.model.topology.tree import Branch, joint_tree
 
 _DIMENSIONS = {"rad": "angle", "m": "length"}
 

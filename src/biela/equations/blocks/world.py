@@ -23,10 +23,10 @@ from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.element import SPECIAL
-from biela.model.instances import _INSTANCE
 from biela.model.joints import Joint
 from biela.model.markers import Marker
-from biela.model.parts import Part
+from biela.model.parts.instances import _INSTANCE
+from biela.model.parts.part import Part
 
 
 class World:

@@ -23,11 +23,11 @@ from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.joints import Coordinate, Coupling, Joint
 from biela.model.joints.primitives import Row, all_rows
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
-from biela.model.units import expression
-from biela.model.values import Value
+from biela.model.quantities.units import expression
+from biela.model.quantities.values import Value
 from biela.space import Solid, Space, Vector
 
 Floats = npt.NDArray[np.float64]

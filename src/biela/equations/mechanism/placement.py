@@ -24,7 +24,7 @@ from biela.model.joints.moves import Move, Rotate, Translate, Turn
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation
 from biela.model.pair import Place
-from biela.model.values import Number
+from biela.model.quantities.values import Number
 from biela.space import Base, Point
 
 Floats = npt.NDArray[np.float64]

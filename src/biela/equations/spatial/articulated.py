@@ -72,7 +72,7 @@ def articulated(tree: SpatialTree) -> Articulated:
         D = [[dot(column, y) for y in Y] for column in link.H]
         for i, number in enumerate(link.v):
             D[i][i] = D[i][i] + tree.rotor[number]
-        inverses[k] = inverse_of(D)
+        inverses[k] = inverse_of(D, [tree.v_names[number] for number in link.v])
         columns = [list(row) for row in zip(*Y, strict=True)] if Y else []
         gains[k] = [[dot(row, inverse) for row in columns] for inverse in inverses[k]]
         if link.parent >= 0:

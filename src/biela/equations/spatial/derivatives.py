@@ -45,7 +45,7 @@ def forward_dynamics_derivatives(tree: SpatialTree) -> tuple[list[Atom], Rows, R
     """
     M = mass_matrix(tree)
     forces = [t - x for t, x in zip(tree.tau, bias(tree), strict=True)]
-    found = [tree.workspace.atom(x) for x in factorised(M).solve(forces)]
+    found = [tree.workspace.atom(x) for x in factorised(M, tree.v_names).solve(forces)]
     by_q, by_v, _ = inverse_dynamics_derivatives(tree)
     state = dict(zip(tree.a, found, strict=True))
     by_q = [substitute(row, state) for row in by_q]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biela.equations.spatial.turning import Scalar, dot, zero
+from biela.errors import ModelError
 
 Rows = list[list[Scalar]]
 
@@ -35,13 +36,24 @@ class Factors:
         return x
 
 
-def factorised(M: Sequence[Sequence[Scalar]]) -> Factors:
-    """The factors of a symmetric positive definite matrix."""
+def factorised(M: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Factors:
+    """The factors of a symmetric positive definite matrix.
+
+    ``names`` are those of its rows, for the message.
+
+    Raises:
+        ModelError: A pivot is the number 0: nothing has inertia along that row.
+    """
     n = len(M)
     work: Rows = [list(row) for row in M]
     L: Rows = [[float(i == j) for j in range(n)] for i in range(n)]
     inverse: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
+        if zero(work[k][k]):
+            raise ModelError(
+                f"nothing has inertia along {names[k] if names else f'row {k + 1}'}: give what "
+                f"moves with it mass or inertia, or a rotor"
+            )
         inverse[k] = 1.0 / work[k][k]
         for i in range(k):
             if zero(work[k][i]):
@@ -54,10 +66,10 @@ def factorised(M: Sequence[Sequence[Scalar]]) -> Factors:
     return Factors(L, inverse)
 
 
-def inverse_of(M: Sequence[Sequence[Scalar]]) -> Rows:
+def inverse_of(M: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Rows:
     """M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, each entry of a half once."""
     n = len(M)
-    factors = factorised(M)
+    factors = factorised(M, names)
     # rows of L⁻¹, lower triangular
     back: Rows = [[float(i == j) for j in range(n)] for i in range(n)]
     for i in range(n):

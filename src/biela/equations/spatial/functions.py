@@ -206,7 +206,7 @@ def inverse_mass_matrix(
     """
     tree = SpatialTree(model, rotors=rotors)
     ways: dict[str, Callable[[SpatialTree], Any]] = {
-        "composite": lambda tree: inverse_of(composite.mass_matrix(tree)),
+        "composite": lambda tree: inverse_of(composite.mass_matrix(tree), tree.v_names),
         "innovations": articulated.inverse_mass_matrix,
     }
     return _function(
@@ -261,7 +261,7 @@ def _by_composite(
 ) -> list[Atom]:
     """M⁻¹ (τ - ξ)."""
     xi = newton_euler.bias(tree, wrenches=wrenches)
-    found = factorised(composite.mass_matrix(tree)).solve(minus(tau, xi))
+    found = factorised(composite.mass_matrix(tree), tree.v_names).solve(minus(tau, xi))
     return [tree.workspace.atom(x) for x in found]
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from biela.atoms import Atom
 from biela.errors import ModelError
 from biela.model.forces.actuator import Actuator
-from biela.model.laws import Law
-from biela.model.values import Value
+from biela.model.laws.law import Law
+from biela.model.quantities.values import Value
 
 if TYPE_CHECKING:
     from biela.equations.spatial.tree import SpatialTree

@@ -143,7 +143,7 @@ def _forces(tree: SpatialTree) -> list[Atom]:
 def _accelerations(tree: SpatialTree) -> list[Atom]:
     if len(tree.v) > _FEW:
         return articulated.forward_dynamics(tree, tree.tau)
-    found = factorised(composite.mass_matrix(tree)).solve(_forces(tree))
+    found = factorised(composite.mass_matrix(tree), tree.v_names).solve(_forces(tree))
     return [tree.workspace.atom(x) for x in found]
 
 

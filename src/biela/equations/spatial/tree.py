@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from biela.atoms import Atom, Kind, Workspace
 from biela.equations.mechanism.placement import identifier
-from biela.equations.mechanism.tree import Branch, JointTree, joint_tree, quaternion, start_poses
 from biela.equations.orientation import product as quaternion_product
 from biela.equations.spatial.frames import regrouped, with_short_constants
 from biela.equations.spatial.links import (
@@ -38,8 +37,9 @@ from biela.model.element import nearest
 from biela.model.joints import Coupling, Free, Joint
 from biela.model.joints.moves import Move, Rotate, Translate
 from biela.model.markers import Marker
-from biela.model.units import expression
-from biela.model.values import Value
+from biela.model.quantities.units import expression
+from biela.model.quantities.values import Value
+from biela.model.topology.tree import Branch, JointTree, joint_tree, quaternion, start_poses
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from biela.model.drivers.driver import Driver
 from biela.model.element import quantity
 from biela.model.joints.primitives import Row
 from biela.model.joints.readings import Length
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 
 

@@ -11,7 +11,7 @@ from biela.model.derivation import Derivation
 from biela.model.drivers.driver import Driver
 from biela.model.element import quantity
 from biela.model.joints.primitives import Row
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.reference import pair_from_ground
 from biela.space import Vector

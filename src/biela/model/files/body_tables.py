@@ -20,8 +20,8 @@ from biela.model.files.fields import (
 )
 from biela.model.files.names import Known
 from biela.model.files.tables import TAG, MarkerTable, Table, kind_field
+from biela.model.quantities.units import evaluate
 from biela.model.shapes import SHAPES, MeshShape, Shape
-from biela.model.units import evaluate
 
 
 class PointTable(Table):

@@ -20,12 +20,12 @@ from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.model_table import ModelTable, PartTable
 from biela.model.files.tables import FrameTable, PlaceTable, Table
 from biela.model.markers import Marker
-from biela.model.mesh_files import read_mesh
+from biela.model.meshes.files import read_mesh
 from biela.model.model import Model
 from biela.model.orientation import Orientation, along
 from biela.model.placing import matrix
+from biela.model.quantities.units import parameters_of
 from biela.model.shapes import MeshShape, Shape
-from biela.model.units import parameters_of
 
 Elements = Mapping[tuple[str, str], ElementTable | None]
 _KEYS = {"joint": "joints", "driver": "drivers", "force": "forces", "sensor": "sensors"}

@@ -11,7 +11,7 @@ from biela.model.bodies import GROUND
 from biela.model.element import kind_named
 from biela.model.files.faults import nearest
 from biela.model.joints import Joint
-from biela.model.units import evaluate
+from biela.model.quantities.units import evaluate
 
 
 @dataclass(frozen=True)

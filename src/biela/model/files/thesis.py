@@ -32,7 +32,7 @@ from biela.model.files.thesis_text import (
     read_joints,
 )
 from biela.model.joints import Cylindrical, Joint, Revolute
-from biela.model.laws import law_from
+from biela.model.laws.law import law_from
 from biela.model.markers import Marker
 from biela.model.model import Model
 from biela.model.placing import body_pose, matrix, relative_pose

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
-from biela.model.dimensions import UNITS
 from biela.model.drivers import Cosine, DistanceDriver, Driver, PositionDriver, Rotary
 from biela.model.drivers import Path as PathDriver
 from biela.model.element import Element
@@ -33,10 +32,11 @@ from biela.model.joints import (
     Spherical,
     Universal,
 )
-from biela.model.laws import Constant, Formula, Law
+from biela.model.laws.law import Constant, Formula, Law
 from biela.model.markers import Marker
 from biela.model.model import Model
 from biela.model.placing import body_pose, marker_pose
+from biela.model.quantities.dimensions import UNITS
 
 Floats = npt.NDArray[np.float64]
 Point = Sequence[float]

@@ -15,8 +15,8 @@ from biela.errors import ModelError
 from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.urdf_description import Geometry
 from biela.model.files.xml_source import XmlSource
-from biela.model.mesh_files import read_mesh
-from biela.model.meshes import Floats, Mesh
+from biela.model.meshes.files import read_mesh
+from biela.model.meshes.mesh import Floats, Mesh
 from biela.model.shapes import Box, Capsule, Cylinder, MeshShape, Shape, Sphere
 
 

@@ -19,12 +19,12 @@ from biela.model.element import Element
 from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.toml_text import document_text
 from biela.model.joints import Joint
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
-from biela.model.mesh_files import write_stl
+from biela.model.meshes.files import write_stl
 from biela.model.model import Model
 from biela.model.orientation import IDENTITY, Orientation, along
-from biela.model.parts import Part
+from biela.model.parts.part import Part
 from biela.model.shapes import MeshShape, Shape
 
 #: Names the file of a mesh.

@@ -11,9 +11,9 @@ from biela.model.derivation import Derivation
 from biela.model.element import quantity
 from biela.model.forces.force import Force
 from biela.model.forces.units import force_along
-from biela.model.laws import Law
-from biela.model.units import quantity as in_si
-from biela.model.values import Value
+from biela.model.laws.law import Law
+from biela.model.quantities.units import quantity as in_si
+from biela.model.quantities.values import Value
 
 
 @dataclass(frozen=True, kw_only=True)

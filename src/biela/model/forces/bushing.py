@@ -13,7 +13,7 @@ from biela.model.element import quantity
 from biela.model.forces.force import Force
 from biela.model.forces.rotation_vector import rotation_vector
 from biela.model.markers import Marker
-from biela.model.values import Triple, Value, triple
+from biela.model.quantities.values import Triple, Value, triple
 from biela.space import Vector
 from biela.space.vectors import total
 

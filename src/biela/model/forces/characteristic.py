@@ -9,8 +9,8 @@ import numpy as np
 from biela.atoms import Atom, Curve, Workspace
 from biela.atoms.piecewise import PiecewisePolynomial, table
 from biela.errors import DomainError, ModelError
-from biela.model.units import quantity
-from biela.model.values import Value
+from biela.model.quantities.units import quantity
+from biela.model.quantities.values import Value
 
 
 def characteristic(

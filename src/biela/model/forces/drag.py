@@ -9,9 +9,9 @@ from biela.atoms import sqrt
 from biela.model.derivation import Derivation
 from biela.model.element import quantity
 from biela.model.forces.force import Force
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
-from biela.model.values import Value
+from biela.model.quantities.values import Value
 from biela.space import Vector
 
 

@@ -11,8 +11,8 @@ from biela.model.derivation import Derivation
 from biela.model.element import quantity
 from biela.model.forces.characteristic import characteristic, linear
 from biela.model.forces.force import Force
-from biela.model.laws import Law
-from biela.model.values import Value
+from biela.model.laws.law import Law
+from biela.model.quantities.values import Value
 
 
 @dataclass(frozen=True, kw_only=True)

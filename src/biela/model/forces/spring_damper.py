@@ -13,10 +13,10 @@ from biela.model.element import quantity
 from biela.model.forces.characteristic import characteristic, linear
 from biela.model.forces.force import Force
 from biela.model.joints.readings import Length
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair
-from biela.model.values import Value
+from biela.model.quantities.values import Value
 from biela.space import Vector
 
 _ONLY = ("", "tension", "compression")

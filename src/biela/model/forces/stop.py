@@ -11,7 +11,7 @@ from biela.model.derivation import Derivation
 from biela.model.element import quantity
 from biela.model.forces.force import Force
 from biela.model.forces.units import dimension_along
-from biela.model.values import Value
+from biela.model.quantities.values import Value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from biela.errors import ModelError
 from biela.model.derivation import Derivation
 from biela.model.element import quantity
 from biela.model.forces.force import Force
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.space import Vector
 

@@ -14,7 +14,7 @@ from biela.model.joints.moves import Move
 from biela.model.joints.primitives import Distance as Apart
 from biela.model.joints.primitives import Primitive
 from biela.model.joints.readings import Length
-from biela.model.values import Number, Value
+from biela.model.quantities.values import Number, Value
 
 
 @dataclass(frozen=True, kw_only=True)

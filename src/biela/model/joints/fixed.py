@@ -10,7 +10,7 @@ from biela.atoms import Atom
 from biela.model.joints.joint import Joint
 from biela.model.joints.moves import Move
 from biela.model.joints.primitives import Coincide, Parallel, Perpendicular, Primitive
-from biela.model.values import Number
+from biela.model.quantities.values import Number
 
 
 @dataclass(frozen=True, kw_only=True)

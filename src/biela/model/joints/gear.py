@@ -9,7 +9,7 @@ from typing import ClassVar
 from biela.atoms import Atom
 from biela.model.element import quantity
 from biela.model.joints.joint import Coupling
-from biela.model.values import Number, Value
+from biela.model.quantities.values import Number, Value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from biela.model.joints.primitives import Primitive, Row
 from biela.model.joints.readings import Reading
 from biela.model.markers import Marker
 from biela.model.pair import Pair
-from biela.model.values import Number, Value
+from biela.model.quantities.values import Number, Value
 
 
 @dataclass(frozen=True)

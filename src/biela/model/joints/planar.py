@@ -11,7 +11,7 @@ from biela.model.joints.joint import Coordinate, Joint
 from biela.model.joints.moves import Move, Rotate, Translate
 from biela.model.joints.primitives import Along, Parallel, Primitive
 from biela.model.joints.readings import Angle, Offset
-from biela.model.values import Number
+from biela.model.quantities.values import Number
 
 
 @dataclass(frozen=True, kw_only=True)

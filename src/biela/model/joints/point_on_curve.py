@@ -17,8 +17,8 @@ from biela.model.joints.moves import Move, Translate, Turn
 from biela.model.joints.primitives import Primitive, Row
 from biela.model.joints.readings import Offset
 from biela.model.pair import Pair
-from biela.model.units import evaluate, expression, parameters_of
-from biela.model.values import Number, Value, triple
+from biela.model.quantities.units import evaluate, expression, parameters_of
+from biela.model.quantities.values import Number, Value, triple
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from biela.model.joints.joint import Coordinate, Joint
 from biela.model.joints.moves import Move, Translate, Turn
 from biela.model.joints.primitives import Along, Primitive
 from biela.model.joints.readings import Offset
-from biela.model.values import Number
+from biela.model.quantities.values import Number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from biela.model.element import quantity
 from biela.model.joints.joint import Joint
 from biela.model.joints.moves import Move
 from biela.model.joints.primitives import Along, Parallel, Perpendicular, Primitive, Projection
-from biela.model.values import Number, Value
+from biela.model.quantities.values import Number, Value
 
 _AXES = ("x", "y", "z", "-x", "-y", "-z")
 

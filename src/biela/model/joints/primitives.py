@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from biela.atoms import Atom
 from biela.model.pair import Pair
-from biela.model.values import Value
+from biela.model.quantities.values import Value
 from biela.space import Vector
 
 

@@ -11,7 +11,7 @@ from biela.model.joints.joint import Coordinate, Joint
 from biela.model.joints.moves import Move, Rotate
 from biela.model.joints.primitives import Coincide, Perpendicular, Primitive
 from biela.model.joints.readings import Angle
-from biela.model.values import Number
+from biela.model.quantities.values import Number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,8 @@ from typing import ClassVar
 from biela.atoms import Atom
 from biela.model.derivation import Derivation
 from biela.model.element import quantity
+from biela.model.quantities.units import expression, parameters_of
 from biela.model.sensors.sensor import Sensor
-from biela.model.units import expression, parameters_of
 
 _RATE = ".rate"
 

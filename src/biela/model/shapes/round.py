@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from biela.errors import ModelError
 from biela.model.mass_properties import as_vector
-from biela.model.meshes import Floats, Mesh
+from biela.model.meshes.mesh import Floats, Mesh
+from biela.model.meshes.surfaces import ball_profile, revolved
 from biela.model.shapes.shape import Shape
-from biela.model.surfaces import ball_profile, revolved
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from biela.errors import ModelError
 from biela.model.mass_properties import MassProperties, as_rotation, as_vector
-from biela.model.meshes import Floats, Mesh
+from biela.model.meshes.mesh import Floats, Mesh
 
 _ZERO = (0.0, 0.0, 0.0)
 

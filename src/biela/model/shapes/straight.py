@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from biela.errors import ModelError
 from biela.model.mass_properties import as_vector
-from biela.model.meshes import Floats, Mesh
-from biela.model.polygons import area_moments, as_polygon
+from biela.model.meshes.mesh import Floats, Mesh
+from biela.model.meshes.polygons import area_moments, as_polygon
+from biela.model.meshes.surfaces import extruded
 from biela.model.shapes.round import Cylinder
 from biela.model.shapes.shape import Shape
-from biela.model.surfaces import extruded
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
-from biela.model.parts import Part, split_place
+from biela.model.parts.part import Part, split_place
 
 if TYPE_CHECKING:
     from biela.model.model import Model

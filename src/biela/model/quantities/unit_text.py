@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from biela.errors import ParseError
-from biela.model.dimensions import NUMBER, UNITS, Unit, near
+from biela.model.quantities.dimensions import NUMBER, UNITS, Unit, near
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)

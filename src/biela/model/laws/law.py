@@ -1,8 +1,9 @@
 """Laws of time: how a driver moves, how a force acts.
 
 A law f(t) is a number, a formula of t and of parameters, a table of points, or one of the profiles
-of `biela.model.profiles`.  It becomes an atom where equations are derived.  Its values, and those
-of its first and second derivative, are that same atom evaluated, so they cannot disagree with it.
+of `biela.model.laws.profiles`.  It becomes an atom where equations are derived.  Its values, and
+those of its first and second derivative, are that same atom evaluated, so they cannot disagree
+with it.
 
 In a file a law is a number, a text, or a table with the fields of `Table` or of a profile:
 
@@ -26,8 +27,8 @@ from biela.atoms import Atom, Curve, Workspace, diff, evaluate
 from biela.atoms.piecewise import End, Outside, PiecewisePolynomial, cubic_spline
 from biela.atoms.piecewise import table as linear_table
 from biela.errors import BielaError, DomainError, ModelError
-from biela.model.dimensions import near
-from biela.model.units import expression, parameters_of, quantity
+from biela.model.quantities.dimensions import near
+from biela.model.quantities.units import expression, parameters_of, quantity
 
 __all__ = ["Constant", "Formula", "Law", "LawData", "Table", "law_from"]
 
@@ -53,7 +54,7 @@ class Law(ABC):
         Args:
             workspace: Where.
             parameters: What its names stand for.
-            dimension: What it must be, as far as its units tell; see `biela.model.units`.
+            dimension: What it must be, as far as its units tell; see `quantities.units`.
             time: The atom of the time, that of the workspace unless given.
 
         Raises:
@@ -308,7 +309,7 @@ def law_from(data: Any) -> Law:
 
 
 def _from_fields(data: dict[str, Any]) -> Law:
-    from biela.model.profiles import Profile
+    from biela.model.laws.profiles import Profile
 
     if "profile" in data:
         return Profile.from_data(data)

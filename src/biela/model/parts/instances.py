@@ -23,16 +23,16 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND, Body, Inertia
 from biela.model.element import nearest
 from biela.model.markers import Marker
-from biela.model.offsets import clean, combined, scaled
 from biela.model.orientation import Orientation, by_rows
+from biela.model.parts.offsets import clean, combined, scaled
+from biela.model.parts.renaming import renamed, renamed_orientation
 from biela.model.placing import body_pose, matrix, posed
-from biela.model.renaming import renamed, renamed_orientation
-from biela.model.units import evaluate, parameters_of
-from biela.model.values import Value
+from biela.model.quantities.units import evaluate, parameters_of
+from biela.model.quantities.values import Value
 
 if TYPE_CHECKING:
     from biela.model.model import Model
-    from biela.model.parts import Part
+    from biela.model.parts.part import Part
 
 Floats = npt.NDArray[np.float64]
 _INSTANCE = re.compile(r"(?P<part>[^.\[\]]+)(?:\[(?P<number>-?\d+)\])?\.(?P<rest>.+)")

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from biela.errors import ModelError
 from biela.model.element import nearest
-from biela.model.units import parameters_of
-from biela.model.values import Value
+from biela.model.quantities.units import parameters_of
+from biela.model.quantities.values import Value
 
 if TYPE_CHECKING:
     from biela.model.model import Model

@@ -18,7 +18,7 @@ What is known of dimensions is checked:
 * radians and plain numbers mix (``pi/2 + 30 deg``), ``sin`` takes an angle, ``acos`` gives one;
 * parameters are numbers in SI units and may be anything.
 
-The units are a table in `biela.model.dimensions`, which says why.
+The units are a table in `biela.model.quantities.dimensions`, which says why.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from numbers import Real
 
 from biela.atoms import Atom
 from biela.errors import ModelError
-from biela.model.dimensions import described, dimension_of
-from biela.model.quantity_text import Measured, Reader
-from biela.model.unit_text import names_in
+from biela.model.quantities.dimensions import described, dimension_of
+from biela.model.quantities.quantity_text import Measured, Reader
+from biela.model.quantities.unit_text import names_in
 
 __all__ = ["evaluate", "expression", "format_quantity", "parameters_of", "quantity"]
 
@@ -47,8 +47,8 @@ def quantity(value: str | float, dimension: str = "any") -> float:
 
     Args:
         value: A number, which is in SI units, or a text with units.
-        dimension: What it must be, a name in `biela.model.dimensions.DIMENSIONS`; "any" for
-            whatever it is.
+        dimension: What it must be, a name in `quantities.dimensions.DIMENSIONS`; "any" for whatever
+            it is.
 
     Raises:
         ParseError: The text cannot be read, or adds what cannot be added.

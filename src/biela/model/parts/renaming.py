@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from biela.model.element import Element
-from biela.model.laws import Law
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation
-from biela.model.unit_text import UnitReader
+from biela.model.quantities.unit_text import UnitReader
 
 T = TypeVar("T", bound=Element)
 

@@ -11,7 +11,7 @@ array of 100,000 cells is one model of a few bodies and a few numpy arrays, neve
     m.part("cell", cell, 1000, link="rocker.tip")
 
 The bodies of instance 3 are "cell[3].crank" …, those of a part without a count "arm.crank".
-`biela.model.flattening` writes a part out as plain bodies and joints.
+`biela.model.parts.flattening` writes a part out as plain bodies and joints.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
 from biela.model.orientation import Orientation, turned
-from biela.model.part_settings import (
+from biela.model.parts.settings import (
     Between,
     Setting,
     betweens,
@@ -36,8 +36,8 @@ from biela.model.part_settings import (
     needs_many,
     settings_of,
 )
-from biela.model.units import parameters_of
-from biela.model.values import Triple, Value, triple
+from biela.model.quantities.units import parameters_of
+from biela.model.quantities.values import Triple, Value, triple
 
 if TYPE_CHECKING:
     from biela.model.model import Model
@@ -134,7 +134,7 @@ class Part:
         """With the joints between instances, tried out on two of them."""
         if not self.between:
             return self
-        from biela.model.flattening import flattened
+        from biela.model.parts.flattening import flattened
 
         trial = type(host)(host.name)
         trial.parameters = dict(host.parameters)
@@ -224,7 +224,7 @@ def split_place(model: Model, text: str) -> tuple[str, str]:
     Raises:
         ModelError: There is no such body or marker.
     """
-    from biela.model.instances import is_body
+    from biela.model.parts.instances import is_body
 
     if is_body(model, text):
         return text, ""

@@ -1,4 +1,4 @@
-"""Reading arithmetic with units: see `biela.model.units` for the rules.
+"""Reading arithmetic with units: see `biela.model.quantities.units` for the rules.
 
 A recursive descent that carries a value, a number or an atom, and what is known of its dimension.
 """
@@ -31,8 +31,8 @@ from biela.atoms import (
 from biela.atoms import tan as tangent
 from biela.atoms import tanh as hyperbolic_tangent
 from biela.errors import DomainError, ParseError
-from biela.model.dimensions import DIMENSIONS, NUMBER, UNITS, Dimension, described, near
-from biela.model.unit_text import FUNCTIONS, ONE, Token, UnitReader, exact
+from biela.model.quantities.dimensions import DIMENSIONS, NUMBER, UNITS, Dimension, described, near
+from biela.model.quantities.unit_text import FUNCTIONS, ONE, Token, UnitReader, exact
 
 _ANGLE = DIMENSIONS["angle"]
 _EXAMPLES = '"5 mm" and, without blanks, "9.81 m/s^2"'

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.errors import ModelError
-from biela.model.meshes import Mesh
+from biela.model.meshes.mesh import Mesh
 
 __all__ = ["repaired"]
 

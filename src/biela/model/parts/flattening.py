@@ -12,15 +12,15 @@ import numpy.typing as npt
 from biela.errors import ModelError
 from biela.model.bodies import GROUND, Body
 from biela.model.element import Element
-from biela.model.instances import Instance
 from biela.model.markers import Marker
-from biela.model.parts import split_place
+from biela.model.parts.instances import Instance
+from biela.model.parts.part import split_place
+from biela.model.parts.renaming import moved_element
 from biela.model.placing import body_pose
-from biela.model.renaming import moved_element
 
 if TYPE_CHECKING:
     from biela.model.model import Model
-    from biela.model.parts import Part
+    from biela.model.parts.part import Part
 
 Floats = npt.NDArray[np.float64]
 

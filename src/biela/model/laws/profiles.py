@@ -24,9 +24,9 @@ from typing import Any, TypeAlias
 
 from biela.atoms import Atom, Workspace, maximum, minimum, select, sign, sin, sqrt
 from biela.errors import ModelError
-from biela.model.dimensions import near
-from biela.model.laws import Law
-from biela.model.units import expression, parameters_of, quantity
+from biela.model.laws.law import Law
+from biela.model.quantities.dimensions import near
+from biela.model.quantities.units import expression, parameters_of, quantity
 
 __all__ = ["Profile", "cycloid", "harmonic", "ramp", "smooth_step", "trapezoid"]
 

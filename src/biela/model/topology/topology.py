@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from biela.errors import ShapeError
 from biela.graph import Forest, breadth_first, components, smallest_loops
-from biela.model.incidence import Incidence, incidence
-from biela.model.planarity import planar_removes
+from biela.model.topology.incidence import Incidence, incidence
+from biela.model.topology.planarity import planar_removes
 
 if TYPE_CHECKING:
     from biela.model.model import Model

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from biela.model.meshes import Floats, Mesh
-from biela.model.polygons import triangulated
+from biela.model.meshes.mesh import Floats, Mesh
+from biela.model.meshes.polygons import triangulated
 
 __all__ = ["ball_profile", "extruded", "revolved"]
 

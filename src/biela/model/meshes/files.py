@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from biela.errors import ModelError
-from biela.model.meshes import Floats, Mesh
-from biela.model.polygons import triangulated
+from biela.model.meshes.mesh import Floats, Mesh
+from biela.model.meshes.polygons import triangulated
 
 __all__ = ["read_mesh", "write_stl"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from biela.model.units import parameters_of
-from biela.model.values import Triple, Value
+from biela.model.quantities.units import parameters_of
+from biela.model.quantities.values import Triple, Value
 
 Floats = npt.NDArray[np.float64]
 

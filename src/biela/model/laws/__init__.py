@@ -1,0 +1,1 @@
+"""Laws of time: numbers, formulas, tables and motion profiles."""

@@ -1,0 +1,1 @@
+"""Triangle meshes: reading, mending, volume and inertia."""

@@ -1,0 +1,1 @@
+"""Models used inside others, once or many times."""

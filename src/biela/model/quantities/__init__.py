@@ -1,0 +1,1 @@
+"""Numbers with units: dimensions, units, and texts with parameters."""

@@ -1,0 +1,1 @@
+"""How bodies are joined: loops, freedoms by count, trees, planes of motion."""
