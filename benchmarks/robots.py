@@ -33,7 +33,7 @@ LIMITS = {
     "derivatives": ("derivatives of inverse dynamics", 1.0),
 }
 CASADI_LIMIT = 0.55
-ROWS = 512
+ROWS = 4096
 
 
 def arms() -> dict[str, tuple[Link, ...]]:

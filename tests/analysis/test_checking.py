@@ -64,7 +64,7 @@ def test_rows_that_are_too_many_are_named_and_a_joint_without_them_is_found() ->
     report = check(model)
     assert "joint T14 has 3 redundant rows" in texts(report, "note")
     assert report.suggestions == (
-        "nothing is redundant if one replaces R34 (revolute) by a joint point_on_line, or declare "
+        "nothing is redundant if one replaces R34 (revolute) by a joint point_on_line, or declares "
         "the xy plane",
     )
     del model.joints["R34"]

@@ -250,10 +250,10 @@ def _near(
         q = np.asarray(system.evaluate("positions", q, t=t, u=u, p=p))
     order = _named(system.q, given)
     q = normalised(system, q, order)
-    equations.choose(q)
+    first = equations.choose(q, order)
     if given is not None:
         check_start(equations, q)
-    held = {i: float(q[i]) for i in left_free(equations.jacobian(q), order, equations.rates(q))}
+    held = {i: float(q[i]) for i in left_free(equations.jacobian(q), first, equations.rates(q))}
     solution = solved(equations, q, held)
     if solution.status != CONVERGED and held and not isinstance(given, Mapping):
         # an array, or the start of the model, is a guess as a whole

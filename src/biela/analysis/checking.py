@@ -14,20 +14,25 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.array_freedoms import array_freedoms, undriven
-from biela.analysis.check_report import OPEN, CheckReport, Finding, Opening
+from biela.analysis.assembly import assemble
+from biela.analysis.check_report import CheckReport, Finding, Opening
 from biela.analysis.few_instances import few_instances
 from biela.analysis.joint_replacements import joint_of, replacements
 from biela.analysis.mobility import Mobility, mobility
+from biela.analysis.openings import best_openings, start_openings
+from biela.analysis.plane_faults import axis_faults, gravity_across
 from biela.analysis.smells import (
     bodies_without_mass,
     driver_smells,
+    driven_twice,
     name_smells,
     parallel_joints,
     unit_smells,
 )
 from biela.analysis.topology_drawing import draw_topology
 from biela.equations import System
-from biela.errors import BielaError
+from biela.equations.elements import element_faults
+from biela.errors import AssemblyError, BielaError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
 from biela.model.topology.planarity import Plane, plane_of_motion
@@ -67,21 +72,26 @@ def check(model: Model) -> CheckReport:
             )
         )
     else:
+        findings += [Finding("error", text) for text in axis_faults(looked_at)]
         try:
             system = undriven(looked_at)
-            openings = _openings(system)
-            rank = mobility(system)
-            plane = _plane(looked_at)
-            freedoms, basis = array_freedoms(model, rank) if large else (rank.by_rank, "")
+            openings = start_openings(system)
+            rank, unclosed = _closed(looked_at, system)
+            findings += unclosed
+            if rank is not None:
+                plane = _plane(looked_at)
+                freedoms, basis = array_freedoms(model, rank) if large else (rank.by_rank, "")
             if large:
                 findings.append(_array_finding(near.left_out))
             if large and near.left_out:
                 freedoms, basis = None, ""
-            suggestions = () if large else replacements(looked_at, rank, plane)
+            if rank is not None and not large:
+                suggestions = replacements(looked_at, rank, plane)
+            findings += [Finding("error", text) for text in element_faults(looked_at)]
         except BielaError as error:
             findings.append(Finding("error", str(error)))
     if rank is not None:
-        findings += _rank_findings(topology, rank, openings, suggestions, freedoms)
+        findings += _rank_findings(model, topology, rank, openings, suggestions, freedoms)
     if plane is not None:
         findings.append(_plane_finding(plane))
     findings += _smell_findings(model)
@@ -103,6 +113,25 @@ def check(model: Model) -> CheckReport:
 # ------------------------------------------------------------------------------ freedoms
 
 
+def _closed(model: Model, system: System) -> tuple[Mobility | None, list[Finding]]:
+    """The freedoms where all joints are closed; none and the reason where they cannot be."""
+    rank = mobility(system)
+    if rank.assembled:
+        return rank, []
+    try:  # from other sides too
+        rank = mobility(system, assemble(system).q)
+    except AssemblyError:
+        pass
+    if rank.assembled:
+        return rank, []
+    best = best_openings(model)
+    if not best:
+        text = "the joints are closed in joint coordinates only: give bodies a start nearer to it"
+        return None, [Finding("warning", text)]
+    wide = _listed([str(opening).replace(" is open", " stays open") for opening in best], 3)
+    return None, [Finding("error", f"cannot be closed: {wide} at best; check lengths and places")]
+
+
 def _array_finding(left_out: Sequence[str]) -> Finding:
     text = (
         "arrays are counted as a whole; rank, redundant rows and start position are those of "
@@ -117,17 +146,14 @@ def _array_finding(left_out: Sequence[str]) -> Finding:
 
 
 def _rank_findings(
+    model: Model,
     topology: Topology,
     rank: Mobility,
     openings: Sequence[Opening],
     suggestions: Sequence[str],
     freedoms: int | None,
 ) -> Iterator[Finding]:
-    for row in rank.inconsistent:
-        yield Finding("error", f"{row} contradicts the other constraints")
-    if not rank.assembled and not rank.inconsistent:
-        yield Finding("error", "no position near the start closes all joints")
-    elif openings:
+    if openings:
         widest = "; ".join(str(opening) for opening in openings[:5])
         more = f"; and {len(openings) - 5} more" if len(openings) > 5 else ""
         yield Finding("note", f"at the start {widest}{more}; it will be assembled")
@@ -146,10 +172,11 @@ def _rank_findings(
         joints = dict.fromkeys(joint_of(row) for row in rank.singular)
         yield Finding("warning", f"the start is a singular position: see {', '.join(joints)}")
     if freedoms is not None and topology.driven > freedoms:
+        motions = f"{topology.driven:,} motion{'s' * (topology.driven != 1)}"
+        who = f": {_listed(list(model.drivers))}" if model.drivers else ""
         yield Finding(
             "error",
-            f"drivers impose {topology.driven:,} motions on {freedoms:,} "
-            f"freedom{'s' * (freedoms != 1)}",
+            f"drivers impose {motions} on {freedoms:,} freedom{'s' * (freedoms != 1)}{who}",
         )
     elif freedoms is not None:
         left = freedoms - topology.driven
@@ -159,28 +186,6 @@ def _rank_findings(
 
 
 # ----------------------------------------------------------------------- start and plane
-
-
-def _openings(system: System) -> tuple[Opening, ...]:
-    """What the equations of joints miss at the start, by joint."""
-    q = np.array([entry.value for entry in system.q], dtype=float)
-    if not system.geometric:
-        return ()
-    p = np.array([entry.value for entry in system.p], dtype=float)
-    Phi = np.atleast_1d(system.evaluate("Phi", q, t=0.0, p=p))
-    ways: dict[str, float] = {}
-    turns: dict[str, float] = {}
-    for name, value in zip(system.multipliers, Phi, strict=False):
-        label = name.rpartition(".")[2]
-        found = turns if label.startswith("axis_") or label == "angle" else ways
-        joint = joint_of(name)
-        found[joint] = float(np.hypot(found.get(joint, 0.0), value))
-    openings = [
-        Opening(j, ways.get(j, 0.0), float(np.arcsin(min(1.0, turns.get(j, 0.0)))))
-        for j in dict.fromkeys([*ways, *turns])
-    ]
-    wide = [o for o in openings if max(o.distance, o.angle) > OPEN]
-    return tuple(sorted(wide, key=lambda o: -max(o.distance, o.angle)))
 
 
 def _plane(model: Model) -> Plane | None:
@@ -214,6 +219,8 @@ def _shape_findings(model: Model, topology: Topology) -> Iterator[Finding]:
         verb = "hangs" if len(topology.floating) == 1 else "hang"
         who = _few(topology, topology.floating)
         yield Finding("warning", f"{who} {verb} free by a free joint")
+    for text in driven_twice(model):
+        yield Finding("error", text)
     for text in parallel_joints(model):
         yield Finding("note", text)
 
@@ -230,6 +237,9 @@ def _smell_findings(model: Model) -> Iterator[Finding]:
         yield Finding("note", "no body has mass: enough for kinematics, not for dynamics")
     elif light:
         yield Finding("warning", f"without mass, which dynamics needs: {_listed(light)}")
+    across = gravity_across(model)
+    if across:
+        yield Finding("warning", across)
     for text in (*name_smells(model), *unit_smells(model), *driver_smells(model)):
         yield Finding("warning", text)
 

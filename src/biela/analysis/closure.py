@@ -54,16 +54,38 @@ class ClosureEquations:
         found = np.atleast_1d(self.system.evaluate(self._function, q, **self._given))
         return found if self._rows is None else found[self._rows]
 
-    def choose(self, q: Floats) -> None:
-        """Of the conditions that are wishes keep those that the other equations leave free."""
-        wishes = self.system.wishes[0]
-        if self._function != "Init" or not wishes or self._rows is not None:
-            return
-        rows = self.jacobian(q)
-        first = len(rows) - wishes
-        dependent = [k for k in dependent_rows(rows, 1e-6) if k >= first]
-        self._rows = [k for k in range(len(rows)) if k not in dependent]
+    def choose(self, q: Floats, order: Sequence[int] = ()) -> list[int]:
+        """Of what is given at the start, keep what the constraints leave free, first ones first.
+
+        Conditions that are wishes stay or go; of the coordinates in ``order`` those are returned
+        that may be held.
+        """
+        system, wished = self.system, self.system.wished
+        if self._function != "Init" or not wished or self._rows is not None:
+            return list(order)
+        first = len(self.names) - len(wished)
+        named = {system.q[i].name: i for i in order}
+        asked = [name for name in system.starts if name in named or name in wished]
+        asked += [name for name in named if name not in asked]
+
+        def free(place: Floats) -> tuple[bool, ...]:
+            rows, N = self.jacobian(place), self.rates(place)
+            slopes = [
+                N[named[name]] if name in named else rows[first + wished.index(name)]
+                for name in asked
+            ]
+            dependent = dependent_rows(np.concatenate([rows[:first], np.array(slopes)]), 1e-6)
+            return tuple(first + k not in dependent for k in range(len(asked)))
+
+        # a guess is often a dead point, such as two bars in line: its neighbourhood is asked too
+        random = np.random.default_rng(0)
+        instant = Instant(system, self._given["t"], self._given["u"], self._given["p"])
+        near = [instant.moved(q, 0.05 * random.uniform(-1, 1, len(system.v))) for _ in range(3)]
+        flags = max(free(place) for place in (q, *near))
+        kept = [name for name, is_free in zip(asked, flags, strict=True) if is_free]
+        self._rows = [*range(first), *(first + wished.index(n) for n in kept if n not in named)]
         self.names = [self.names[k] for k in self._rows]
+        return [named[name] for name in kept if name in named]
 
     def jacobian(self, q: Floats) -> Floats:
         """Their slopes along displacements, a column a velocity."""
@@ -259,8 +281,8 @@ def velocity_equations(
         return np.zeros((0, len(system.v))), np.zeros(0)
     rows, right = (system.evaluate(name, q, t=t, u=u, p=p) for name in pair)
     rows, right = np.atleast_2d(rows), np.atleast_1d(right)
-    if initial and system.wishes[1]:
-        first = len(rows) - system.wishes[1]
+    if initial and system.wished_rates:
+        first = len(rows) - system.wished_rates
         dependent = [k for k in dependent_rows(rows, 1e-6) if k >= first]
         rows, right = np.delete(rows, dependent, axis=0), np.delete(right, dependent)
     return rows, right

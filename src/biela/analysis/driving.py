@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biela.analysis.preparation import Model, as_system
+from biela.analysis.preparation import Model, as_system, meant
 from biela.analysis.unrolled import Matrix, Row, Unrolled, derivatives
 from biela.atoms import Atom, Direction, Kind, substitute
 from biela.code import Function
@@ -24,16 +24,18 @@ from biela.code.arrays import Entries
 from biela.equations import System
 from biela.equations.system import LazyFunctions
 from biela.errors import BielaError, ModelError
+from biela.model.laws.law import law_from
 
-#: A law of time: a text of t and parameters ("2*t + 0.1*sin(3*t)"), a number, an expression of the
-#: time and parameters of a model, or times and values that a cubic spline goes through (which goes
-#: on straight outside of them: let the times reach beyond those of the run).
+#: A law of time: a text of t and parameters, with units where they help ("30 deg*sin(3*t)"; without
+#: any it is in SI units), a number, an expression of the time and parameters of a model, or times
+#: and values that a cubic spline goes through (which goes on straight outside of them: let the
+#: times reach beyond those of the run).
 Law: TypeAlias = str | float | Atom | tuple[ArrayLike, ArrayLike]
 
 #: Capabilities that drives leave as they are, but for the number of multipliers they may depend on.
 _KEPT = (
     *("rates", "retract", "M", "Q", "M_Q", "energy", "power", "outputs", "events", "points"),
-    *("sides", "poses", "twists", "frame_accelerations"),
+    *("sides", "joint_coordinates", "poses", "twists", "frame_accelerations"),
 )
 
 
@@ -55,8 +57,9 @@ def driven(model: Model, drives: Mapping[str, Law]) -> System:
 
     Args:
         model: What is driven.
-        drives: A law for each coordinate, velocity or output, by its name.  A law of a velocity, or
-            of an output that depends on velocities, is a constraint at velocity level.
+        drives: A law for each coordinate, velocity or output, by its name; a joint with one
+            coordinate may go by its own.  A law of a velocity, or of an output that depends on
+            velocities, is a constraint at velocity level.
 
     Conditions on the start are dropped: the drives say where it is.
 
@@ -69,8 +72,11 @@ def driven(model: Model, drives: Mapping[str, Law]) -> System:
     unrolled = Unrolled(system)
     positions: list[tuple[str, Atom]] = []
     velocities: list[tuple[str, Atom]] = []
-    for name, law in drives.items():
-        if f"drive {name}" in system.multipliers:
+    coordinates = [entry.name for entry in system.q]
+    others = {entry.name for entry in (*system.v, *system.y)}
+    for given, law in drives.items():
+        name = given if given in others else meant(given, coordinates)
+        if f"drive {name}" in system.multipliers or (name != given and name in drives):
             raise ModelError(f"{system.name}: {name} is driven already")
         quantity, geometric = _quantity(unrolled, name)
         equation = quantity - law_of_time(unrolled, name, law)
@@ -89,7 +95,7 @@ def law_of_time(unrolled: Unrolled, name: str, law: Law) -> Atom:
     system, ws = unrolled.system, unrolled.workspace
     try:
         if isinstance(law, str):
-            found = ws.parse(law)
+            found = _read(unrolled, law)
         elif isinstance(law, Atom):
             found = _carried(unrolled, law)
         elif isinstance(law, tuple):
@@ -108,6 +114,18 @@ def law_of_time(unrolled: Unrolled, name: str, law: Law) -> Atom:
                 f"the time t and on parameters only"
             )
     return found
+
+
+def _read(unrolled: Unrolled, text: str) -> Atom:
+    """A text of a law, with units, "30 deg*sin(2*pi*t)", or else as expressions are written."""
+    symbols = dict(zip((entry.name for entry in unrolled.system.p), unrolled.p, strict=True))
+    try:
+        return law_from(text).expression(unrolled.workspace, symbols, time=unrolled.t)
+    except BielaError as error:
+        try:
+            return unrolled.workspace.parse(text)
+        except BielaError:
+            raise error from None
 
 
 def _carried(unrolled: Unrolled, law: Atom) -> Atom:

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.instant import RANK_TOLERANCE, Instant, multipliers
+from biela.analysis.instant import RANK_TOLERANCE, Instant
 from biela.equations import System, formulate
 from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
@@ -116,10 +116,13 @@ class FreeBodies:
             a[extra] = inverse @ (instant.gamma(q, v) - rows[:, own] @ a[own])
         lam = np.zeros(len(rows))
         M = instant.M(q)
+        # one decomposition for the smallest multipliers and for the self-stresses
+        U, s, Vt = np.linalg.svd(rows)
+        rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
         for _ in range(30 if instant.loaded() else 1):
             before = lam
             force = instant.Q(q, v, lam if instant.loaded() else None) - M @ a
-            lam = multipliers(rows, force)
+            lam = U[:, :rank] @ ((Vt[:rank] @ force) / s[:rank])
             if np.abs(lam - before).max(initial=0.0) <= 1e-13 * np.abs(lam).max(initial=0.0):
                 break
         left = force - rows.T @ lam
@@ -131,7 +134,7 @@ class FreeBodies:
                 f"this motion: {np.abs(left).max():.3g} is missing along {worst}. Drives and "
                 f"controls must be part of the model: model.driver(…), model.force(…)"
             )
-        return Wrenches(self, q, rows, self._through(rows), lam)
+        return Wrenches(self, q, self._through(rows), U[:, rank:], lam)
 
     def _through(self, rows: Floats) -> Floats:
         """The rows with what acts on an angle that counts turns passed on to the bodies.
@@ -185,9 +188,10 @@ class Wrenches:
 
     bodies: FreeBodies
     q: Floats
-    rows: Floats
     #: The rows as they reach the bodies, see `FreeBodies`.
     through: Floats
+    #: The self-stresses: an orthonormal basis of the null space of the transposed rows.
+    self_stresses: Floats
     lam: Floats
 
     def wrench(self, owner: str, in_marker: bool) -> tuple[Floats, Flags]:
@@ -203,7 +207,7 @@ class Wrenches:
         unit = (
             map_ @ self.through[mine].T
         )  # the wrench of a unit of each multiplier, with its sign to come
-        null = self._self_stresses[mine]
+        null = self.self_stresses[mine]
         sure = np.linalg.norm(unit @ null, axis=1) <= _PART
         found = -unit @ self.lam[mine]
         return np.where(np.abs(found) < 1e-300, 0.0, found), sure
@@ -256,9 +260,3 @@ class Wrenches:
     @cached_property
     def _poses(self) -> Floats:
         return np.asarray(self.bodies.system.evaluate("poses", self.q))
-
-    @cached_property
-    def _self_stresses(self) -> Floats:
-        """An orthonormal basis of the null space of the transposed rows."""
-        U, s, _ = np.linalg.svd(self.rows)
-        return np.asarray(U[:, int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum()) :])

@@ -64,7 +64,7 @@ def replacements(model: Model, rank: Mobility, plane: Plane | None) -> tuple[str
                 break
         else:
             return ()
-    planar = f", or declare the {plane.name} plane" if plane is not None and plane.name else ""
+    planar = f", or declares the {plane.name} plane" if plane is not None and plane.name else ""
     return (f"nothing is redundant if one replaces {' and '.join(swaps)}{planar}",)
 
 

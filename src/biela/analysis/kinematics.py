@@ -28,7 +28,7 @@ from biela.analysis.engine_choice import looped_model, with_start
 from biela.analysis.instant import Instant, Motions, motions, unit_rows
 from biela.analysis.looped_kinematics import looped_kinematics
 from biela.analysis.position_method import PositionMethod, as_method
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, numbers, values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
 from biela.analysis.singularity import Alarms, singularities
 from biela.analysis.stepping import whole_steps
@@ -129,7 +129,7 @@ def kinematics(
     }
     large = looped_model(engine, model, drives or {}, unusual)
     if large is not None:
-        large, guessed = with_start(large, q if isinstance(q, Mapping) else {})
+        large, guessed = with_start(large, numbers(q))
         return looped_kinematics(
             large,
             duration,
@@ -138,7 +138,7 @@ def kinematics(
             t=t,
             output=output,
             end_point=end_point,
-            parameters=parameters if isinstance(parameters, Mapping) else None,
+            parameters=numbers(parameters),
             tolerance=tolerance,
         )
     system = driven(as_system(model), drives or {})

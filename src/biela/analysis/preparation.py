@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.equations import Equations, Quantity, SymbolicSystem, System, formulate
-from biela.errors import ModelError, ShapeError
+from biela.errors import BielaError, ModelError, ShapeError
 from biela.model import Model as Described
+from biela.model.quantities.units import quantity
 
 Floats = npt.NDArray[np.float64]
 #: What an analysis takes: bodies and joints, symbols, or equations.
@@ -20,6 +21,15 @@ _PLURAL = {
     "input": "inputs",
     "coordinate": "coordinates",
     "velocity": "velocities",
+}
+#: What a text for an entry of that unit must be; anything where the unit is not known.
+_DIMENSIONS = {
+    "m": "length",
+    "rad": "angle",
+    "m/s": "velocity",
+    "rad/s": "angular velocity",
+    "N": "force",
+    "N·m": "torque",
 }
 
 
@@ -31,7 +41,8 @@ class Posed(Protocol):
         """The position."""
 
 
-Values: TypeAlias = Mapping[str, float] | Sequence[float] | Floats | Posed | None
+#: Numbers in SI units, or texts with units by name: {"A.angle": "20 deg"}.
+Values: TypeAlias = Mapping[str, float | str] | Sequence[float] | Floats | Posed | None
 
 
 def as_system(model: Model, coordinates: str = "joint") -> System:
@@ -59,8 +70,12 @@ def as_system(model: Model, coordinates: str = "joint") -> System:
 def values(system: System, what: str, entries: Sequence[Quantity], given: Values) -> Floats:
     """Numbers for the entries of a vector, by name or in order; defaults where none are given.
 
+    A value given by name may be a text with its unit, "20 deg", and a joint with one coordinate
+    may go by its own name, see `meant`.
+
     Raises:
-        ModelError: A name is unknown, or a number is not finite.
+        ModelError: A name is unknown or given twice, a text has another dimension, or a number is
+            not finite.
         ShapeError: There are too few or too many numbers.
     """
     if what == "coordinate":
@@ -68,14 +83,19 @@ def values(system: System, what: str, entries: Sequence[Quantity], given: Values
     names = [entry.name for entry in entries]
     found = np.array([entry.value for entry in entries], dtype=float)
     if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
+        places = {name: meant(name, names) for name in given}
+        unknown = [name for name, place in places.items() if place not in names]
         if unknown:
             raise ModelError(
                 f"{system.name} has no {what} {', '.join(map(str, unknown))}; it has "
                 f"{', '.join(names) or 'none'}"
             )
         for name, value in given.items():
-            found[names.index(name)] = number(system, f"{what} {name}", value)
+            place = places[name]
+            if place != name and place in given:
+                raise ModelError(f"{system.name}: {name} and {place} are the same {what}: give one")
+            k = names.index(place)
+            found[k] = number(system, f"{what} {name}", value, entries[k].unit)
     elif given is not None:
         try:
             flat = np.array(given, dtype=float).reshape(-1)
@@ -95,15 +115,42 @@ def values(system: System, what: str, entries: Sequence[Quantity], given: Values
     return found
 
 
-def number(system: System, what: str, value: object) -> float:
-    """A finite number.
+def numbers(given: object) -> dict[str, float]:
+    """Values by name as numbers in SI units, whatever they are for; none if not given by name.
+
+    Raises:
+        BielaError: A text cannot be read.
+    """
+    return {n: quantity(v) for n, v in given.items()} if isinstance(given, Mapping) else {}
+
+
+def meant(name: str, names: Collection[str]) -> str:
+    """The name among others that is meant: itself, or the only one "name.…".
+
+    >>> meant("A", ["A.angle", "B.x", "B.y"]), meant("B", ["A.angle", "B.x", "B.y"])
+    ('A.angle', 'B')
+    """
+    if name in names:
+        return name
+    own = [other for other in names if other.startswith(f"{name}.")]
+    return own[0] if len(own) == 1 else name
+
+
+def number(system: System, what: str, value: object, unit: str = "") -> float:
+    """A finite number in SI units; a text may have a unit, of the same dimension as ``unit``.
 
     Raises:
         ModelError: It is none.
     """
+    if isinstance(value, str):
+        try:
+            return quantity(value, _DIMENSIONS.get(unit, "any"))
+        except BielaError as error:
+            raise ModelError(
+                f"{system.name}: {what} is not a finite number: {value!r} ({error})"
+            ) from error
     try:
-        # a text that spells a number is a mistake all the same
-        found = np.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+        found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         found = np.nan
     if callable(value) or hasattr(value, "workspace"):
@@ -131,8 +178,8 @@ def check_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> N
         )
     if not np.abs(M).max() > 0:
         raise ModelError(
-            f"{system.name}: all masses are zero; give the parameters values, "
-            f"parameters(m=1.0), or pass parameters={{...}}"
+            f"{system.name}: all masses are zero; give them values: mass=… of a body, "
+            f"parameters(m=1.0) of symbols, or pass parameters={{...}}"
         )
     least, vectors = np.linalg.eigh(M)
     if least[0] < -1e-9 * abs(least[-1]):

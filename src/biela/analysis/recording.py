@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.limits import has_limits, limit_events
 from biela.analysis.scenes import mechanism_scene
 from biela.code import Function
 from biela.equations import System
@@ -75,9 +76,15 @@ class Recording:
         interrupted: bool,
         more: Mapping[str, tuple[Callable[[], Floats], str]] | None = None,
     ) -> Results:
-        """Results with all channels of the system; ``more`` are monitors with their units."""
+        """Results with all channels of the system; ``more`` are monitors with their units.
+
+        Where a coordinate leaves its limits is told among the events.
+        """
         system = self.system
         read = self.readings
+        if has_limits(system):
+            passed = limit_events(system, self.t, read()["q"])
+            events = sorted([*events, *passed], key=lambda event: event.time) if passed else events
         units_v = [e.unit for e in system.v]
         # with q' = N v the velocities are not the slopes of the coordinates
         slopes = None
@@ -108,6 +115,8 @@ class Recording:
                 [e.rate for e in system.y],
                 angles=[bool(e.rate) for e in system.y],
             )
+        if system.joint_coordinates:
+            groups["joints"] = self._joints()
         groups |= self._frames()
         monitors, units = self._monitors()
         for name, (monitor, unit) in (more or {}).items():
@@ -126,6 +135,21 @@ class Recording:
             self.scene if drawing is not None and (drawing.links or drawing.figures) else None,
             events,
             interrupted,
+        )
+
+    def _joints(self) -> Channels:
+        """Coordinates of joints that are no coordinates of the system, over any number of turns."""
+        read = self.system.joint_coordinates
+        rates = [f"{entry.name}_rate" for entry in read]
+        return Channels(
+            [*(entry.name for entry in read), *rates],
+            lambda: np.concatenate(
+                [np.reshape(x, (len(self.t), -1)) for x in self.evaluate("joint_coordinates")],
+                axis=1,
+            ),
+            [*(e.unit for e in read), *(f"{e.unit}/s" if e.unit else "1/s" for e in read)],
+            [*rates, *[""] * len(rates)],
+            angles=[*(bool(entry.rate) for entry in read), *[False] * len(rates)],
         )
 
     def _frames(self) -> dict[str, Channels]:

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator
 
 from biela.model import Model
 from biela.model.bodies import Body
+from biela.model.coordinate_names import full_name
 from biela.model.drivers import Cosine
+from biela.model.drivers.joint_driver import JointDriver
 from biela.model.joints import Joint
 from biela.model.quantities.values import Value
 
 __all__ = [
     "bodies_without_mass",
+    "driven_twice",
     "driver_smells",
     "name_smells",
     "parallel_joints",
@@ -51,6 +54,20 @@ def unit_smells(model: Model) -> Iterator[str]:
         yield from _inertia_smell(model, body)
     for part in model.parts.values():
         for text in unit_smells(part.model):
+            yield f"{part.name}: {text}"
+
+
+def driven_twice(model: Model) -> Iterator[str]:
+    """Coordinates that more than one driver sets."""
+    drivers: dict[str, list[str]] = defaultdict(list)
+    for driver in model.drivers.values():
+        if isinstance(driver, JointDriver):
+            drivers[full_name(model, driver.coordinate) or driver.coordinate].append(driver.name)
+    for coordinate, names in drivers.items():
+        if len(names) > 1:
+            yield f"{coordinate} is driven by {' and '.join(names)}: leave one of them"
+    for part in model.parts.values():
+        for text in driven_twice(part.model):
             yield f"{part.name}: {text}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -48,6 +48,17 @@ class Method(StrEnum):
     QUASI_NEWTON = "quasi_newton"
 
 
+def _seconds(text: str) -> float:
+    from biela.cli.values import seconds  # a help must not wait for biela to load
+
+    return seconds(text)
+
+
+def step_option(help: str) -> Any:
+    """The option of a time between steps."""
+    return typer.Option(parser=_seconds, metavar="TIME", help=help)
+
+
 File = Annotated[
     Path,
     typer.Argument(
@@ -63,24 +74,30 @@ CoordinatesOption = Annotated[
     Coordinates | None,
     typer.Option(
         help="Coordinates of the equations: joint (few), or reference, a point and an orientation "
-        "of every body. [default: that of the file, else joint]"
+        "of every body. \\[default: that of the file, else joint]"
     ),
 ]
 Formulation = Annotated[
     str | None,
     typer.Option(
         help="multipliers, baumgarte, penalty, augmented, index2, index3; with a step of their "
-        "own: augmented3, generalised_alpha. [default: that of the file, else multipliers]",
+        "own: augmented3, generalised_alpha. \\[default: that of the file, else multipliers]",
         metavar="NAME",
     ),
 ]
 Time = Annotated[
     float | None,
-    typer.Option("--time", "-t", help="Duration, s. [default: that of the file, else 5]"),
+    typer.Option(
+        "--time",
+        "-t",
+        parser=_seconds,
+        metavar="TIME",
+        help="Duration, s if no unit is given. \\[default: that of the file, else 5]",
+    ),
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated."),
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter: r=45mm; may be repeated."),
 ]
 Inputs = Annotated[
     list[str] | None,
@@ -88,7 +105,7 @@ Inputs = Annotated[
 ]
 Positions = Annotated[
     list[str] | None,
-    typer.Option("--q", metavar="NAME=VALUE", help="A start position; may be repeated."),
+    typer.Option("--q", metavar="NAME=VALUE", help="A start position: A=20deg; may be repeated."),
 ]
 Velocities = Annotated[
     list[str] | None,
@@ -97,5 +114,5 @@ Velocities = Annotated[
 Folder = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Folder for the files (out/<model>).")
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="All channels as comma separated text.")]
-Save = Annotated[bool, typer.Option(help="The results as results.npz, for Results.load.")]
+Csv = Annotated[bool, typer.Option("--csv", help="The channels as comma separated text.")]
+Save = Annotated[bool, typer.Option(help="The results as a file .npz, for Results.load.")]

@@ -7,39 +7,81 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import typer
+
 import biela as bl
 from biela.errors import BielaError, ModelError
+from biela.model.quantities.units import quantity
 
 #: A number with its unit behind it, 40deg: read as 40*deg.
 _DEGREES: Final = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[ ]*deg\b")
 
 
 def assignments(option: str, given: Sequence[str]) -> dict[str, float]:
-    """Values by name; a value is a number or an expression of numbers, ``pi`` and ``deg``.
+    """Values by name, in SI units; a value is a number, or arithmetic with units and ``pi``.
 
-    All values are in SI units, angles in radians; ``deg`` is pi/180.
-
-    >>> assignments("--q", ["theta=pi/4", "x=-0.2", "phi=90*deg", "psi=90deg"])
-    {'theta': 0.7853981633974483, 'x': -0.2, 'phi': 1.5707963267948966, 'psi': 1.5707963267948966}
+    >>> assignments("--q", ["theta=pi/4", "x=-0.2", "r=45mm", "phi=90*deg"])
+    {'theta': 0.7853981633974483, 'x': -0.2, 'r': 0.045, 'phi': 1.5707963267948966}
 
     Raises:
         ModelError: A text is not of that form, or a name is given twice.
     """
+    return {
+        name: _number(f"{option} {name}={value}", value)
+        for name, value in laws(option, given, "0.5").items()
+    }
+
+
+def quantities(option: str, given: Sequence[str]) -> dict[str, float | str]:
+    """The same, with units left in the texts for those who know which are wanted.
+
+    >>> quantities("--q", ["A=20 deg", "x=2*deg"])
+    {'A': '20 deg', 'x': 0.03490658503988659}
+
+    Raises:
+        ModelError: A text is not of that form, or a name is given twice.
+    """
+    texts, found = laws(option, given, "0.5"), assignments(option, given)
+    return {name: texts[name] if _has_units(texts[name]) else found[name] for name in found}
+
+
+def seconds(text: str) -> float:
+    """A time, "3s", "20 ms" or a number of seconds.
+
+    Raises:
+        typer.BadParameter: It is none.
+    """
+    try:
+        return quantity(text, "time")
+    except BielaError as error:
+        raise typer.BadParameter(f"{text!r} is no time: {str(error).splitlines()[0]}") from error
+
+
+def _number(shown: str, value: str) -> float:
+    try:
+        return quantity(value)
+    except BielaError as error:
+        reason = str(error).splitlines()[0]
+    # a unit by itself is a factor here: 40*deg
     ws = bl.Workspace("values")
     deg = ws.symbol("deg")
-    found: dict[str, float] = {}
-    for name, value in laws(option, given, "0.5").items():
-        text = f"{name}={value}"
-        try:
-            written = ws.parse(_DEGREES.sub(r"(\1*deg)", value))
-            number = bl.substitute(written, {deg: math.pi / 180}).value
-        except BielaError as error:
-            reason = str(error).splitlines()[0]
-            raise ModelError(f"{option} {text}: {value} is not a number ({reason})") from error
-        if number is None:
-            raise ModelError(f"{option} {text}: {value} is not a number")
-        found[name] = float(number)
-    return found
+    try:
+        written = ws.parse(_DEGREES.sub(r"(\1*deg)", value))
+        number = bl.substitute(written, {deg: math.pi / 180}).value
+    except BielaError as error:
+        raise ModelError(f"{shown}: {value} is not a number ({reason})") from error
+    if number is None:
+        raise ModelError(f"{shown}: {value} is not a number ({reason})")
+    return float(number)
+
+
+def _has_units(text: str) -> bool:
+    """Whether it can be read as it is."""
+    try:
+        quantity(text)
+    except BielaError:
+        return False
+    return True
 
 
 def laws(option: str, given: Sequence[str], example: str = "2*pi*t") -> dict[str, str]:

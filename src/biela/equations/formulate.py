@@ -9,12 +9,13 @@ from typing import Final
 
 from biela.code import Function
 from biela.equations import joint_coordinates, reference_point
+from biela.equations.elements import derive_elements
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.drawing import drawn
 from biela.equations.system import LazyFunctions, Quantity, System
 from biela.errors import ModelError
 from biela.model import Model
-from biela.model.joints import Coupling, Joint
+from biela.model.joints import Coordinate, Coupling, Joint
 
 #: How bodies may be placed, by name.
 COORDINATES: Final[Mapping[str, Callable[[Model], MechanismDerivation]]] = {
@@ -52,56 +53,55 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
     for joint in whole.joints.values():
         if isinstance(joint, Coupling):
             derivation.hold_coupling(joint)
-    for driver in whole.drivers.values():
-        derivation.hold(driver.name, driver.rows(derivation), None, f"driver {driver.name}")
-    for force in whole.forces.values():
-        force.act(derivation)
-    for sensor in whole.sensors.values():
-        sensor.read(derivation)
-    wishes = _start(derivation)
-    return replace(_finished(derivation), wishes=wishes)
+    derive_elements(derivation)
+    starts, wished, rates = _start(derivation)
+    return replace(_finished(derivation), starts=starts, wished=wished, wished_rates=rates)
 
 
-def _start(derivation: MechanismDerivation) -> tuple[int, int]:
+def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """Coordinates and rates that were given at the start, for joints that close loops too.
 
-    Returns how many of them became conditions, of positions and of velocities.
+    Returns the names of the coordinates, those of them that became conditions, and how many rates
+    did.
     """
-    places = speeds = 0
     system, model = derivation.system, derivation.model
-    symbols = {q.name for q in system.q}
+    starts: list[str] = []
+    wished: list[str] = []
+    rates = 0
     for joint in model.joints.values():
         if not isinstance(joint, Joint):
             continue
         pair = derivation.pair(joint.i, joint.j)
+        carried = joint.name in derivation.carried
         for coordinate in joint.coordinates:
             full = f"{joint.name}.{coordinate.name}"
-            q = derivation.coordinates.get(full)
+            q, reading = derivation.coordinates.get(full), coordinate.reading
             dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
             given = joint.start.get(coordinate.name)
-            if given is not None:
-                value = model.number(given, dimension)
-                if q is not None and q.name in symbols:
-                    system.start({q: value})
-                elif coordinate.reading is not None:
-                    zero = system.workspace.atom(0)
-                    target = system.workspace.atom(value)
-                    row = coordinate.reading.row(pair, target, zero).value
-                    if row.value is None:
+            if given is not None and (q is not None or reading is not None):
+                value = system.workspace.atom(model.number(given, dimension))
+                starts.append(full)
+                if q is not None:
+                    system.start({q: model.number(given, dimension)})
+                if not carried:
+                    row = q - value if q is not None else None
+                    if reading is not None and row is None:
+                        row = reading.row(pair, value, system.workspace.atom(0)).value
+                    if row is not None and row.value is None:
                         system.initial(row)
-                        places += 1
+                        wished.append(full)
             if q is not None and coordinate.name in joint.limits:
                 low, high = (model.number(x, dimension) for x in joint.limits[coordinate.name])
                 system.limits(q, low, high)
             speed = joint.rates.get(coordinate.name)
             if speed is not None:
-                value = model.number(speed, "any")
-                if q is not None and q.name in symbols:
-                    system.start({q.velocity: value})
-                elif coordinate.reading is not None:
-                    system.initial_velocity(coordinate.reading.rate(pair) - value)
-                    speeds += 1
-    return places, speeds
+                value = system.workspace.atom(model.number(speed, "any"))
+                if q is not None and carried:
+                    system.start({q.velocity: model.number(speed, "any")})
+                elif q is not None or reading is not None:
+                    system.initial_velocity(derivation.speed(full) - value)
+                    rates += 1
+    return tuple(starts), tuple(wished), rates
 
 
 def _finished(derivation: MechanismDerivation) -> System:
@@ -119,7 +119,7 @@ def _finished(derivation: MechanismDerivation) -> System:
     given = {
         f"{joint.name}.{name}"
         for joint in model.joints.values()
-        if isinstance(joint, Joint)
+        if isinstance(joint, Joint) and joint.name in derivation.carried
         for name in joint.start
     }
 
@@ -151,7 +151,7 @@ def _finished(derivation: MechanismDerivation) -> System:
             if names.get(entry.name, entry.name).endswith("e0")
         ),
     )
-    return drawn(model, _with_sides(derivation, system))
+    return drawn(model, _with_readings(derivation, _with_sides(derivation, system)))
 
 
 def _with_sides(derivation: MechanismDerivation, system: System) -> System:
@@ -162,6 +162,40 @@ def _with_sides(derivation: MechanismDerivation, system: System) -> System:
     def sides() -> Function:
         return derivation.system.function("sides", {"sides": list(derivation.sides.values())})
 
+    return replace(system, sides=tuple(derivation.sides), functions=_and(system, {"sides": sides}))
+
+
+def _with_readings(derivation: MechanismDerivation, system: System) -> System:
+    """The system with the coordinates of joints that are read from their markers."""
+    found: dict[str, tuple[Joint, Coordinate]] = {}
+    for joint in derivation.model.joints.values():
+        if isinstance(joint, Joint):
+            for coordinate in joint.coordinates:
+                name = f"{joint.name}.{coordinate.name}"
+                if name not in derivation.coordinates and coordinate.reading is not None:
+                    found[name] = joint, coordinate
+    if not found:
+        return system
+
+    def readings() -> Function:
+        values, rates = [], []
+        for joint, coordinate in found.values():
+            assert coordinate.reading is not None
+            pair = derivation.pair(joint.i, joint.j)
+            values.append(coordinate.reading.value(pair))
+            rates.append(coordinate.reading.rate(pair))
+        outputs = {"values": values, "rates": rates}
+        return derivation.system.function("joint_coordinates", outputs)
+
+    named = tuple(
+        Quantity(name, c.unit, rate=f"{name}_rate" if c.reading and c.reading.turns else "")
+        for name, (_, c) in found.items()
+    )
+    functions = _and(system, {"joint_coordinates": readings})
+    return replace(system, joint_coordinates=named, functions=functions)
+
+
+def _and(system: System, makers: Mapping[str, Callable[[], Function]]) -> LazyFunctions:
+    """The functions of a system and others."""
     kept = {name: partial(system.functions.__getitem__, name) for name in system.functions}
-    functions = LazyFunctions({}, {**kept, "sides": sides})
-    return replace(system, sides=tuple(derivation.sides), functions=functions)
+    return LazyFunctions({}, {**kept, **makers})

@@ -56,6 +56,7 @@ def placed(model: Model) -> MechanismDerivation:
 
 def _carry(derivation: MechanismDerivation, branch: Branch, values: Values) -> None:
     joint, system = branch.joint, derivation.system
+    derivation.carried.add(joint.name)
     q: list[Atom | float] = []
     turns: dict[int, str] = {}
     for k, coordinate in enumerate(joint.coordinates):

@@ -54,6 +54,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "positions": "dependent coordinates solved for",
     "points": "places of the points of the model, to be drawn",
     "sides": "positive where an angle that is read is the one meant, and not half a turn off",
+    "joint_coordinates": "of joints that are no coordinates: values read from markers, and rates",
     "poses": "a row a frame: its place (3), and its orientation R by rows (9), in the ground",
     "twists": "a row a frame: velocity of its point (3) and angular velocity (3), in the ground",
     "frame_accelerations": "a row a frame: acceleration of its point, and angular acceleration",
@@ -147,9 +148,16 @@ class System:
     drawing: Drawing | None = None
     #: One name for each of the "sides": the driver or joint whose angle it is.
     sides: tuple[str, ...] = ()
-    #: How many of the initial conditions, of positions and of velocities, are wishes: the last
-    #: ones, of which as many are fulfilled as the constraints leave free, the first ones first.
-    wishes: tuple[int, int] = (0, 0)
+    #: What "joint_coordinates" gives, each with the name of its rate where it is an angle up to
+    #: whole turns.
+    joint_coordinates: tuple[Quantity, ...] = ()
+    #: Coordinates of joints that are given at the start, in the order of their importance: as many
+    #: are fulfilled as the constraints leave free, the first ones first.
+    starts: tuple[str, ...] = ()
+    #: Those of them that are conditions and no coordinates: the last rows of "Init".
+    wished: tuple[str, ...] = ()
+    #: How many of the last rows of "Init_v" are such wishes.
+    wished_rates: int = 0
     #: The names of the frames: bodies, and the markers on them, one for each row of "poses".
     frames: tuple[str, ...] = ()
     #: Places of the first of four coordinates that are Euler parameters.

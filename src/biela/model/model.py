@@ -15,6 +15,7 @@ import numpy as np
 from biela.errors import ModelError
 from biela.model import marking
 from biela.model.bodies import GROUND, Body, Inertia
+from biela.model.coordinate_names import check_coordinate
 from biela.model.drivers import Driver
 from biela.model.element import Element, kind_named, nearest
 from biela.model.forces import Force
@@ -37,6 +38,9 @@ Kind = TypeVar("Kind", bound=Element)
 
 #: Gravity where none is given, m/s², against the last axis of the plane, or z.
 STANDARD_GRAVITY = 9.81
+
+#: What every joint may be given besides the settings of its kind.
+_OF_JOINTS = ("at", "axis", "x_axis", "start", "rates", "limits")
 
 
 class Model:
@@ -362,6 +366,11 @@ class Model:
             self.sensors,
             self.parts,
         )
+        if isinstance(name, Body | Marker | tuple):
+            raise ModelError(
+                f"{self.name}: {name!r} stands where the name should: the second argument is the "
+                f'name, as in joint("revolute", "pin", ground, rod)'
+            )
         if (
             not isinstance(name, str)
             or not name
@@ -383,11 +392,13 @@ class Model:
     def _made(self, cls: type[Element], name: str, settings: dict[str, Any]) -> Element:
         """An element, with laws read and settings checked."""
         known = cls.settings()
-        allowed = {*known, "start", "rates", "limits"} if issubclass(cls, Joint) else set(known)
+        allowed = [*known, *_OF_JOINTS] if issubclass(cls, Joint) else list(known)
         who = f"{self.name}: {cls.category} {name} ({cls.kind})"
         for given in settings:
             if given not in allowed:
-                raise ModelError(f"{who} has no setting {given!r}{nearest(given, known)}")
+                near = nearest(given, allowed)
+                every = f" There are: {', '.join(allowed)}" if near.endswith("?") else ""
+                raise ModelError(f"{who} has no setting {given!r}{near}{every}")
         missing = [
             f.name
             for f in known.values()
@@ -399,8 +410,12 @@ class Model:
             hints = ", ".join(f"{n} ({known[n].metadata['help']})" for n in missing)
             raise ModelError(f"{who} needs {hints}")
         for field, described in known.items():
-            if described.metadata["dimension"] == "law" and settings.get(field) is not None:
+            if settings.get(field) is None:
+                continue
+            if described.metadata["dimension"] == "law":
                 settings[field] = law_from(settings[field])
+            elif described.metadata["dimension"] == "coordinate":
+                check_coordinate(self, who, settings[field])
         return cls(name=name, **settings)
 
 

@@ -69,6 +69,8 @@ def selected(
 def alias(name: object, places: Mapping[str, Place], groups: Mapping[str, Sequence[str]]) -> str:
     """The key of a name that may be written with its group, `q.theta1` for `theta1`.
 
+    A name that only one coordinate begins with, before a dot, stands for it.
+
     Raises:
         UnknownNameError: nothing is called so.
     """
@@ -80,6 +82,10 @@ def alias(name: object, places: Mapping[str, Place], groups: Mapping[str, Sequen
     owner, column = places.get(rest, ("", 0))
     if dot and group and owner == group and groups[group][column] == rest:
         return rest
+    # a joint with one coordinate goes by its own name, "A" for "A.angle"
+    own = [other for other in groups.get("q", ()) if other.startswith(f"{name}.")]
+    if len(own) == 1 and own[0] in places:
+        return own[0]
     raise unknown(name, "channel", [*places, *groups])
 
 

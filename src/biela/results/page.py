@@ -88,7 +88,8 @@ def _data(animation: Animation) -> dict[str, Any]:
     return {
         "name": animation.name,
         "times": [round(float(t), 6) for t in times],
-        "speed": animation.speed,
+        # what is shown is what is played: 0.333, not 0.3333333333333333
+        "speed": float(f"{animation.speed:.3g}"),
         "flat": whole.view if flat else "",
         "view": view_matrix(whole.view).ravel().tolist(),
         "azimuth": float(AZIMUTH),

@@ -162,6 +162,22 @@ def test_the_operators_of_a_tree_fulfil_their_four_equations(seed: int) -> None:
     np.testing.assert_allclose(o.M @ a + o.xi, tau, atol=1e-11 * np.abs(tau).max())
 
 
+def test_joints_of_any_kind_hold_their_bodies_by_the_forces_of_the_operators() -> None:
+    kinds = tuple(kind for kind in KINDS if kind[0] != "fixed")
+    m = random_tree(6, 25, kinds)
+    operators = Operators(m)
+    tree = operators.tree
+    q, v, a = state(tree, 25)
+    expected = operators.at(q, v).forces(a)
+    _, found = spatial.inverse_dynamics(m, forces=True).interpret(q, v, a)
+    assert tuple(tree.moving_bodies) == operators.bodies
+    for body, held, F in zip(operators.bodies, found, expected, strict=True):
+        (marker,) = (x for x in m.bodies[body].markers.values() if x.name == f"j{body[1:]}")
+        R, p = np.array(marker.orientation.axes), np.array(marker.position)
+        at_body = al.translation(p) @ al.rotation(R) @ held
+        np.testing.assert_allclose(at_body, F, atol=1e-11 * np.abs(F).max())
+
+
 def test_velocity_free_operators_give_the_accelerations_of_forces() -> None:
     _, o, _, a = tree_values()
     acc = o.rho.T @ o.H @ a

@@ -72,7 +72,7 @@ def test_the_constraint_forces_of_a_chain_follow_by_odd_even_reduction() -> None
     lower = np.array([cut[i, :, i - 1] if i else np.zeros((5, 5)) for i in range(n)])
     forces = o.M @ a
     F_S, _ = cyclic_reduction(diagonal, lower, -(B @ forces).reshape(n, 5))
-    np.testing.assert_allclose(C @ forces + B.T @ F_S.ravel(), a, atol=1e-7)
+    np.testing.assert_allclose(C @ forces + B.T @ F_S.ravel(), a, atol=1e-9)
 
 
 def test_blocks_that_do_not_fit_are_refused() -> None:

@@ -15,7 +15,7 @@ import biela as bl
 from biela.equations import System, spatial
 from biela.equations.spatial import SpatialTree
 from biela.errors import ModelError, UnknownNameError
-from tests.equations.spatial.trees import KINDS, random_tree, state, value
+from tests.equations.spatial.trees import KINDS, aligned_tree, random_tree, state, value
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-11}
 #: One tree for each kind of joint, and a tree of all of them.
@@ -81,6 +81,20 @@ def test_forward_dynamics_undoes_inverse_dynamics(name: str, method: str) -> Non
     tau = spatial.inverse_dynamics(model(name)).interpret(q, v, a)
     found = spatial.forward_dynamics(model(name), method).interpret(q, v, tau)
     M = value(reference(name), "M", q)
+    np.testing.assert_allclose(found, a, atol=1e-13 * np.linalg.cond(M))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_trees_with_many_zeros_move_as_in_virtual_power(seed: int) -> None:
+    m = aligned_tree(5, seed)
+    system, tree = bl.formulate(m), SpatialTree(m)
+    q, v, a = state(tree, seed)
+    M = value(system, "M", q)
+    expected = M @ a - value(system, "Q", q, v)
+    tau = spatial.inverse_dynamics(m).interpret(q, v, a)
+    np.testing.assert_allclose(tau, expected, atol=1e-12 * max(1.0, np.abs(expected).max()))
+    np.testing.assert_allclose(spatial.mass_matrix(m).interpret(q), M, atol=1e-12)
+    found = spatial.forward_dynamics(m, "articulated").interpret(q, v, tau)
     np.testing.assert_allclose(found, a, atol=1e-13 * np.linalg.cond(M))
 
 
@@ -195,6 +209,34 @@ def test_a_rotor_adds_to_the_inertia_along_its_joint_alone() -> None:
     assert pytest.approx(v @ (M + np.diag(along)) @ v / 2, rel=1e-12) == T
 
 
+def test_a_planar_model_and_one_of_parts_are_trees_too() -> None:
+    flat = bl.Model("flat", plane="xz")
+    before = flat.ground
+    for k in range(2):
+        body = flat.body(f"b{k}", mass=1.0, com=(0.3, 0, 0.1), inertia=(0.1, 0.2, 0.15))
+        flat.joint("revolute", f"j{k}", before.at(0.5 * k, 0, 0), body, axis="y")
+        before = body
+    whole = bl.Model("row")
+    leg = bl.Model("leg")
+    shin = leg.body("shin", mass=1.0, com=(0.1, 0, -0.2), inertia=(0.1, 0.2, 0.15))
+    leg.joint("universal", "knee", leg.ground, shin)
+    whole.part("left", leg)
+    whole.part("right", leg, position=(0.0, 1.0, 0.0))
+    for m in (flat, whole):
+        system = bl.formulate(m)
+        tree = SpatialTree(m)
+        assert tree.v_names == [entry.name for entry in system.v]
+        q, v, a = state(tree, 12)
+        expected = value(system, "M", q) @ a - value(system, "Q", q, v)
+        found = spatial.inverse_dynamics(m).interpret(q, v, a)
+        np.testing.assert_allclose(found, expected, **TIGHT)
+
+
+def test_the_same_model_gives_the_same_source_twice() -> None:
+    first, second = (spatial.forward_dynamics(model("universal")).c() for _ in range(2))
+    assert first == second
+
+
 # --------------------------------------------------------------------- what is refused
 
 
@@ -225,6 +267,8 @@ def test_unknown_frames_methods_and_axes_are_named_with_what_there_is() -> None:
         spatial.mass_matrix(m, "magic")
     with pytest.raises(ModelError, match="world, local, aligned"):
         spatial.jacobian(m, "b0", "body")
+    with pytest.raises(ModelError, match="list of different names"):
+        spatial.inverse_dynamics(m, external=("b0", "b0"))
     with pytest.raises(ModelError, match="'j7' is not one coordinate"):
         spatial.mass_matrix(m, rotors={"j7": 1.0})
 
@@ -251,7 +295,7 @@ def test_a_joint_that_moves_nothing_is_named(method: str) -> None:
     with pytest.raises(ModelError, match=r"inertia along B\.angle_rate"):
         spatial.forward_dynamics(m, method)
     fd = spatial.forward_dynamics(m, method, rotors={"B": 0.5})
-    np.testing.assert_allclose(fd.interpret([0, 0], [0, 0], [9.81, 1]), [0, 2], atol=1e-12)
+    np.testing.assert_allclose(fd.interpret([0, 0], [0, 0], [-9.81, 1]), [0, 2], atol=1e-12)
 
 
 # ------------------------------------------------------------------------ frames of links

@@ -63,6 +63,31 @@ def random_tree(
     return m
 
 
+def aligned_tree(bodies: int, seed: int) -> bl.Model:
+    """Axes along axes, many zeros, coincident points, parallel and crossing hinges."""
+    random = np.random.default_rng(seed)
+    m = bl.Model(f"aligned {seed}", gravity=random.choice([0.0, 0.0, -9.81], 3).tolist())
+    letters = ["x", "y", "z", "-x", "-y", "-z"]
+    known = [m.ground]
+    for k in range(bodies):
+        b = m.body(
+            f"b{k}",
+            mass=float(random.choice([0.5, 1.0, 2.0])),
+            com=random.choice([0.0, 0.0, 0.1, -0.2], 3).tolist(),
+            inertia=random.choice([0.1, 0.12, 0.15], 3).tolist(),
+        )
+        kind, settings = KINDS[random.choice([0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9])]
+        markers = []
+        for body in (known[random.integers(max(0, len(known) - 2), len(known))], b):
+            z = letters[random.integers(6)]
+            x = [letter for letter in letters if letter[-1] != z[-1]][random.integers(4)]
+            place = random.choice([0.0, 0.0, 0.0, 0.3, -0.5], 3).tolist()
+            markers.append(body.at(*place, axis=z, x_axis=x))
+        m.joint(kind, f"j{k}", *markers[:: random.choice([1, 1, -1])], **settings)
+        known.append(b)
+    return m
+
+
 def state(tree: SpatialTree, seed: int = 0) -> tuple[Floats, Floats, Floats]:
     """Random q, v and a."""
     random = np.random.default_rng(seed)

@@ -23,6 +23,7 @@ from biela.cli.options import (
     Save,
     Time,
     Velocities,
+    step_option,
 )
 
 Plots = Annotated[
@@ -37,7 +38,7 @@ Plots = Annotated[
 Against = Annotated[str, typer.Option(metavar="NAME", help="The channel across, if not the time.")]
 Paths = Annotated[
     list[str] | None,
-    typer.Option("--path", metavar="NAME", help="A body, marker or sensor whose way is drawn."),
+    typer.Option("--path", metavar="NAME", help="A body, marker or sensor whose way is drawn, also in the animation."),
 ]
 NoPlot = Annotated[bool, typer.Option("--no-plot", help="No plots at all.")]
 Animation = Annotated[Film, typer.Option(help="Form of the animation.")]
@@ -55,15 +56,15 @@ def kinematics(
     time: Time = None,
     step: Annotated[
         float | None,
-        typer.Option(help="Time between instants, s. [default: that of the file, else 0.01]"),
+        step_option("Time between instants, s. \\[default: that of the file, else 0.01]"),
     ] = None,
     coordinates: CoordinatesOption = None,
     method: Annotated[
-        Method | None, typer.Option(help="How positions are found. [default: newton]")
+        Method | None, typer.Option(help="How positions are found. \\[default: newton]")
     ] = None,
     drives: Annotated[
         list[str] | None,
-        typer.Option("--drive", metavar="NAME=LAW", help="A further coordinate's law of t."),
+        typer.Option("--drive", metavar="NAME=LAW", help="A further coordinate's law of t: A='30 deg*t'."),
     ] = None,
     parameters: Parameters = None,
     q: Positions = None,
@@ -102,7 +103,7 @@ def kinematics(
     """
     from biela.cli import kinematics as moving
     from biela.cli.picturing import Pictures
-    from biela.cli.values import assignments, laws
+    from biela.cli.values import assignments, laws, quantities
 
     wanted = moving.Wanted(
         time=time,
@@ -111,7 +112,7 @@ def kinematics(
         method=method,
         drives=laws("--drive", drives or []),
         parameters=assignments("--set", parameters or []),
-        q=assignments("--q", q or []),
+        q=quantities("--q", q or []),
         pictures=Pictures(tuple(plot or ()), against, tuple(path or ()), not no_plot),
         reference=reference,
         report=report,
@@ -130,7 +131,7 @@ def run(
     time: Time = None,
     step: Annotated[
         float | None,
-        typer.Option(help="Step of a fixed-step method, s. Without it the steps adapt."),
+        step_option("Step of a fixed-step method, s. Without it the steps adapt."),
     ] = None,
     coordinates: CoordinatesOption = None,
     formulation: Formulation = None,
@@ -143,7 +144,7 @@ def run(
     ] = "",
     tolerance: Annotated[
         float | None,
-        typer.Option(help="Relative tolerance if the steps adapt. [default: 1e-8]"),
+        typer.Option(help="Relative tolerance if the steps adapt. \\[default: 1e-8]"),
     ] = None,
     parameters: Parameters = None,
     inputs: Inputs = None,
@@ -166,7 +167,7 @@ def run(
 ) -> None:
     """Simulate the model of a file; write plots, an animation and the results.
 
-    The model is that of a file .toml, with the defaults of its table [run]; or a
+    The model is that of a file .toml, with the defaults of its table \\[run]; or a
     Model or SymbolicSystem at the level of a Python module, or what a function
     without required arguments returns that is called model, build or like the
     file. The start is taken from the model, changed by --q and --v, and assembled
@@ -179,12 +180,12 @@ def run(
       biela run andrews.py --time 0.05 --integrator radau --tolerance 1e-10
       biela run four_bar.py --formulation index3 --animate gif --csv --out here
 
-    Values are in SI units and may be expressions, such as 2*pi/3, or 40deg for an
-    angle. Ctrl-C ends a run and keeps what was computed.
+    Values are in SI units or have their own, 40deg or 12mm, and may be expressions,
+    such as 2*pi/3. Ctrl-C ends a run and keeps what was computed.
     """
     from biela.cli import running
     from biela.cli.picturing import Pictures
-    from biela.cli.values import assignments
+    from biela.cli.values import assignments, quantities
 
     wanted = running.Wanted(
         time=time,
@@ -194,8 +195,8 @@ def run(
         tolerance=tolerance,
         parameters=assignments("--set", parameters or []),
         inputs=assignments("--input", inputs or []),
-        q=assignments("--q", q or []),
-        v=assignments("--v", v or []),
+        q=quantities("--q", q or []),
+        v=quantities("--v", v or []),
         coordinates=coordinates,
         folder=out,
         pictures=Pictures(tuple(plot or ()), against, tuple(path or ()), not no_plot),

@@ -83,6 +83,8 @@ class MechanismDerivation:
         self.held: list[Held] = []
         #: Whether bodies are placed along joints, so that rows of others may hold by themselves.
         self.along_tree = False
+        #: Names of the joints that carry bodies.
+        self.carried: set[str] = set()
         #: Whether rates of rows are differentiated: velocities are then those of the coordinates,
         #: and Φ_v is the Jacobian of Newton's method also where norms are not 1 yet.
         self.differentiates = False

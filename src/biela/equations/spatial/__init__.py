@@ -17,25 +17,27 @@ array([0.52])
 
 from biela.equations.spatial.functions import (
     bias_forces,
-    centroidal,
     computed_torque,
     coriolis_matrix,
-    difference,
-    energy,
     forward_dynamics,
     forward_dynamics_derivatives,
-    frame_acceleration,
     gravity_forces,
-    integrate,
     inverse_dynamics,
     inverse_dynamics_derivatives,
     inverse_mass_matrix,
-    jacobian,
     mass_matrix,
+    regressor,
+)
+from biela.equations.spatial.kinematic_functions import (
+    centroidal,
+    difference,
+    energy,
+    frame_acceleration,
+    integrate,
+    jacobian,
     momentum_rate,
     pose,
     rates,
-    regressor,
 )
 from biela.equations.spatial.operators import Operators, OperatorValues
 from biela.equations.spatial.system import spatial_system

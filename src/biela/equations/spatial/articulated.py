@@ -76,8 +76,8 @@ def articulated(tree: SpatialTree) -> Articulated:
         columns = [list(row) for row in zip(*Y, strict=True)] if Y else []
         gains[k] = [[dot(row, inverse) for row in columns] for inverse in inverses[k]]
         if link.parent >= 0:
-            held = [any(not zero(tree.rotor[number]) for number in link.v)]
-            rest = _rest(link, I[k], gains[k], Y, held[0])
+            rotor = any(not zero(tree.rotor[number]) for number in link.v)
+            rest = _rest(link, I[k], gains[k], Y, rotor)
             I[link.parent] = _sum(I[link.parent], inertia_to_parent(link, rest))
     return Articulated(I, inverses, gains)
 

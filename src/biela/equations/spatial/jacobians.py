@@ -17,7 +17,6 @@ from biela.equations.spatial.turning import (
     Scalar,
     Triple,
     cross,
-    inward,
     minus,
     outward,
     plus,
@@ -101,6 +100,3 @@ def frame_acceleration(
         R = poses(tree)[k].R
         found = [*times(R, angular), *times(R, linear)]
     return [tree.workspace.atom(x) for x in found]
-
-
-__all__ = ["AXES", "frame_acceleration", "inward", "jacobian"]

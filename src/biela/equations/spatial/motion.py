@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from biela.atoms import Atom
 from biela.equations.spatial.links import Link
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import (
@@ -25,7 +24,6 @@ from biela.equations.spatial.turning import (
     Triple,
     cross,
     inward,
-    minus,
     outward,
     plus,
     scaled,
@@ -141,7 +139,10 @@ def following(
         own, own_rate = [v[k] for k in step.v], [a[k] for k in step.v]
     elif step.turns:
         (k,) = step.v
-        own, own_rate = [0.0, 0.0, step.rate * v[k]], [0.0, 0.0, step.rate * a[k]]
+        rate = step.rate * a[k]
+        if not zero(step.bend):
+            rate = rate + step.bend * (v[k] * v[k])
+        own, own_rate = [0.0, 0.0, step.rate * v[k]], [0.0, 0.0, rate]
     else:
         return Acceleration(Spin(omega, alpha), acc)
     return Acceleration(Spin(plus(omega, own), plus(plus(alpha, cross(omega, own)), own_rate)), acc)
@@ -232,25 +233,3 @@ def from_frame(here: Pose, x: Sequence[Scalar]) -> list[Scalar]:
     """A force at and along the axes of a frame, seen at the origin of its link."""
     moment, force = times(here.R, x[:3]), times(here.R, x[3:])
     return [*plus(moment, cross(here.p, force)), *force]
-
-
-def atoms(tree: SpatialTree, x: Sequence[Scalar]) -> list[Atom]:
-    """Numbers among expressions made expressions."""
-    return [tree.workspace.atom(entry) for entry in x]
-
-
-__all__ = [
-    "Acceleration",
-    "Spin",
-    "Velocity",
-    "accelerations",
-    "atoms",
-    "frame_pose",
-    "from_frame",
-    "minus",
-    "poses",
-    "to_child",
-    "to_frame",
-    "to_parent",
-    "velocities",
-]

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from biela.atoms import Atom
-from biela.equations.spatial.links import Link, Pseudo
+from biela.equations.spatial.links import Pseudo
 from biela.equations.spatial.motion import (
     NOTHING,
     Acceleration,
@@ -95,16 +95,10 @@ def gathered(tree: SpatialTree, F: list[list[Scalar]]) -> list[Scalar]:
     for k in reversed(range(len(tree.links))):
         link = tree.links[k]
         for number, column in zip(link.v, link.H, strict=True):
-            tau[number] = along(link, column, F[k])
+            tau[number] = dot(column, F[k])
         if link.parent >= 0 and not all(map(zero, F[k])):
             F[link.parent] = plus(F[link.parent], to_parent(link, F[k]))
     return tau
-
-
-def along(link: Link, column: Sequence[Scalar], F: Sequence[Scalar]) -> Scalar:
-    """The force along one motion of a link."""
-    del link
-    return dot(column, F)
 
 
 def bias(

@@ -1,10 +1,10 @@
 """Recursions over a chain in log₂ n rounds, on arrays: what processors can do at the same time.
 
-A recursion x_i = X_i x_{i-1} + h_i is a product of affine maps, and any bracketing of a product will
-do: a prefix scan pairs neighbours, then pairs of pairs.  A block tridiagonal system loses every
-other block in one round of odd–even reduction.  So every step of the constraint-force algorithm
-(`constraint_forces`) takes O(log₂ n) rounds on n processors, as Jaramillo 1998 claims; here each
-round is one operation on arrays.
+A recursion x_i = X_i x_{i-1} + h_i is a product of affine maps, and any bracketing of a product
+will do: a prefix scan pairs neighbours, then pairs of pairs.  A block tridiagonal system loses
+every other block in one round of odd–even reduction.  So every step of the constraint-force
+algorithm (`constraint_forces`) takes O(log₂ n) rounds on n processors, as Jaramillo 1998 claims;
+here each round is one operation on arrays.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def cyclic_reduction(diagonal: Floats, lower: Floats, right: Floats) -> tuple[Fl
             f"together: give (n, m, m), (n, m, m) and (n, m)"
         )
     if n == 1:
-        return np.linalg.solve(diagonal, right[..., None])[..., 0], 0
+        return np.asarray(np.linalg.solve(diagonal, right[..., None])[..., 0]), 0
     odd = slice(0, n, 2)
     down, up = lower[1::2], lower[2::2]  # of each kept block: to the one before, from the next
     before = np.linalg.inv(diagonal[odd])

@@ -8,7 +8,7 @@ names: joint coordinates, and unit quaternions with the angular velocity in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -21,25 +21,25 @@ from biela.equations.spatial.frames import regrouped, with_short_constants
 from biela.equations.spatial.links import (
     Link,
     Pseudo,
-    Step,
     added,
     congruent,
     no_inertia,
     pseudo,
-    segments,
 )
 from biela.equations.spatial.passive import CoordinateForces
+from biela.equations.spatial.segments import segments
+from biela.equations.spatial.topology import carried_by_joints, inverse_move
 from biela.equations.spatial.turning import Pose, Scalar, Triple
 from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.element import nearest
-from biela.model.joints import Coupling, Free, Joint
-from biela.model.joints.moves import Move, Rotate, Translate
+from biela.model.joints import Joint
+from biela.model.joints.moves import Move, Rotate
 from biela.model.markers import Marker
 from biela.model.quantities.units import expression
 from biela.model.quantities.values import Value
-from biela.model.topology.tree import Branch, JointTree, joint_tree, quaternion, start_poses
+from biela.model.topology.tree import Branch, quaternion, start_poses
 
 Floats = npt.NDArray[np.float64]
 
@@ -92,7 +92,7 @@ class SpatialTree:
         self.quaternions: list[tuple[int, int]] = []
         #: Coordinates that are one symbol, by "joint.coordinate": their numbers in q and v.
         self.scalars: dict[str, tuple[int, int]] = {}
-        tree = self._tree()
+        self.model, tree = carried_by_joints(self.model)
         _, values = start_poses(self.model, tree)
         for branch in tree.branches:
             self._carry(branch, values.get(branch.joint.name, {}))
@@ -198,42 +198,6 @@ class SpatialTree:
 
     # ----------------------------------------------------------------------- inside
 
-    def _tree(self) -> JointTree:
-        model = self.model
-        if model.plane is not None and any(
-            isinstance(joint, Joint) and joint.kind == "free" for joint in model.joints.values()
-        ):
-            raise ModelError(f"{model.name} is planar: use planar joints in place of free ones")
-        for joint in model.joints.values():
-            if isinstance(joint, Coupling):
-                raise ModelError(
-                    f"{model.name}: {joint.kind} {joint.name} couples joints, which a tree cannot; "
-                    f"use formulate(model)"
-                )
-        if model.drivers:
-            raise ModelError(
-                f"{model.name}: driver {next(iter(model.drivers))} prescribes a motion; inverse "
-                f"dynamics takes it as q, v, a: leave the driver out, or use formulate(model)"
-            )
-        tree = joint_tree(model)
-        if tree.closing:
-            names = ", ".join(joint.name for joint in tree.closing)
-            raise ModelError(
-                f"{model.name} is not a tree: {names} closes a loop; use formulate(model)"
-            )
-        if not tree.floating:
-            return tree
-        # floating bodies first: what hangs on them follows
-        roots = tuple(self._floating(name) for name in tree.floating)
-        whole = model_with(model, [branch.joint for branch in roots])
-        self.model = whole
-        return joint_tree(whole)
-
-    @staticmethod
-    def _floating(name: str) -> Branch:
-        joint = Free(name=name, i=Marker(GROUND, f"{name}.place"), j=Marker(name, "frame"))
-        return Branch(joint, GROUND, name, False)
-
     def _marker(self, marker: Marker) -> Pose:
         pose = Pose([list(row) for row in marker.orientation.axes], [0.0, 0.0, 0.0])
         found, rest = segments(
@@ -252,7 +216,6 @@ class SpatialTree:
         coordinates: dict[int, int] = {}
         velocities: dict[int, tuple[int, ...]] = {}
         quaternions: dict[int, tuple[Atom, ...]] = {}
-        given: list[Atom | float] = []
         # line coordinates before rotations, as biela.formulate declares them
         order = sorted(range(len(joint.coordinates)), key=lambda k: k in self._turning(joint))
         symbols: dict[int, Atom | float] = {}
@@ -278,7 +241,7 @@ class SpatialTree:
         first, last = (joint.j, joint.i) if branch.backwards else (joint.i, joint.j)
         moves: list[Move] = list(joint.moves(given, self.number))
         if branch.backwards:
-            moves = [_inverse(move) for move in reversed(moves)]
+            moves = [inverse_move(move) for move in reversed(moves)]
         parent, pose = self.frames[branch.before]
         steps, rest = segments(
             joint.name, pose @ self._marker(first), moves, coordinates, velocities, quaternions
@@ -286,7 +249,6 @@ class SpatialTree:
         for segment in steps:
             self.links.append(
                 Link(
-                    joint.name,
                     joint.name,
                     parent,
                     segment.place,
@@ -347,23 +309,3 @@ class SpatialTree:
                 f"{nearest(name, self.scalars)}"
             )
         return self.scalars[own[0]][1]
-
-
-def model_with(model: Model, joints: Sequence[Joint]) -> Model:
-    """A copy of a model with more joints, before the others."""
-    import copy
-
-    whole = copy.copy(model)
-    whole.joints = {joint.name: joint for joint in joints} | dict(model.joints)
-    return whole
-
-
-def _inverse(move: Move) -> Move:
-    if isinstance(move, Rotate):
-        return Rotate(move.axis, -move.angle)
-    if isinstance(move, Translate):
-        return Translate(move.axis, -move.distance)
-    return move  # its coordinate is then the rotation of the body before seen from after
-
-
-__all__ = ["SpatialTree", "Step"]

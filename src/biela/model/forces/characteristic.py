@@ -13,6 +13,19 @@ from biela.model.quantities.units import quantity
 from biela.model.quantities.values import Value
 
 
+def check_pairs(who: str, points: object) -> None:
+    """Refuse a characteristic that is no list.
+
+    Raises:
+        ModelError: It is a number or a text.
+    """
+    if isinstance(points, str) or not hasattr(points, "__len__"):
+        raise ModelError(
+            f"{who}: a characteristic is a list of pairs (extension, force), not {points!r}; a "
+            f"number is a stiffness"
+        )
+
+
 def characteristic(
     workspace: Workspace,
     who: str,

@@ -9,7 +9,7 @@ from typing import ClassVar
 from biela.errors import ModelError
 from biela.model.derivation import Derivation
 from biela.model.element import quantity
-from biela.model.forces.characteristic import characteristic, linear
+from biela.model.forces.characteristic import characteristic, check_pairs, linear
 from biela.model.forces.force import Force
 from biela.model.laws.law import Law
 from biela.model.quantities.values import Value
@@ -37,6 +37,7 @@ class JointSpring(Force):
     dimensions: ClassVar[tuple[str, str, str, str]] = ("any", "any", "any", "any")
 
     def __post_init__(self) -> None:
+        check_pairs(f"force {self.name}", self.characteristic)
         if len(self.characteristic) and self.stiffness != 0.0:
             raise ModelError(
                 f"force {self.name} has a stiffness and a characteristic; give one of them"

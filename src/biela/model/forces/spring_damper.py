@@ -10,7 +10,7 @@ from biela.atoms import Atom, maximum, minimum, select
 from biela.errors import ModelError
 from biela.model.derivation import Derivation
 from biela.model.element import quantity
-from biela.model.forces.characteristic import characteristic, linear
+from biela.model.forces.characteristic import characteristic, check_pairs, linear
 from biela.model.forces.force import Force
 from biela.model.joints.readings import Length
 from biela.model.laws.law import Law
@@ -57,6 +57,7 @@ class SpringDamper(Force):
             raise ModelError(
                 f'{who}: only="{self.only}" is not known; use "tension" or "compression"'
             )
+        check_pairs(who, self.characteristic)
         if len(self.characteristic) and self.stiffness != 0.0:
             raise ModelError(f"{who} has a stiffness and a characteristic; give one of them")
         if self.i.body == self.j.body:

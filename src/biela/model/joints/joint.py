@@ -15,7 +15,7 @@ A class with a ``kind`` is known everywhere from then on: in files, formulations
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -94,11 +94,22 @@ class Joint(Connection):
                         f"joint {self.name} ({self.kind}) has no coordinate {name!r} for {what}; "
                         f"it has {', '.join(known) or 'none'}"
                     )
+        for name, pair in self.limits.items():
+            self._check_limits(name, pair)
         if self.i.body == self.j.body:
             raise ModelError(
                 f"joint {self.name} joins body {self.i.body} with itself; its markers must be on "
                 f"two bodies"
             )
+
+    def _check_limits(self, name: str, pair: object) -> None:
+        who = f"joint {self.name} ({self.kind}): the limits of {name}"
+        ends = [] if isinstance(pair, str) or not isinstance(pair, Iterable) else list(pair)
+        if len(ends) != 2:
+            raise ModelError(f"{who} are the lowest and the highest value, not {pair!r}")
+        numbers = [end for end in ends if not isinstance(end, str)]
+        if len(numbers) == 2 and not numbers[0] < numbers[1]:
+            raise ModelError(f"{who} must be the lower one first, not {ends[0]!r} and {ends[1]!r}")
 
     @abstractmethod
     def moves(self, q: Sequence[Atom | float], number: Number) -> Sequence[Move]:

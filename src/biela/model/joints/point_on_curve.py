@@ -55,6 +55,10 @@ class PointOnCurve(Joint):
         super().__post_init__()
         texts = (self.x, self.y, self.z)
         who = f"joint {self.name}"
+        if isinstance(self.points, str) or not hasattr(self.points, "__len__"):
+            raise ModelError(
+                f"{who}: the points of a curve are a list of (x, y, z), not {self.points!r}"
+            )
         if len(self.points):
             if texts != ("0", "0", "0"):
                 raise ModelError(f"{who}: the curve is given by texts or by points, not by both")

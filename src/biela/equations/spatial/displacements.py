@@ -1,10 +1,11 @@
-"""The rotation vector between two unit quaternions, on atoms: the inverse of e ⊕ δ."""
+"""The displacement between two positions, on atoms: the inverse of q ⊕ δ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from biela.atoms import Atom, atan2, select, sqrt
+from biela.equations.spatial.tree import SpatialTree
 
 #: Sine of the half angle below which a series is used.
 _NEAR = 1e-4
@@ -35,3 +36,14 @@ def relative_rotation(e: Sequence[Atom], f: Sequence[Atom]) -> list[Atom]:
     close = (1 - square / (3 * cosine * cosine)) / cosine
     factor = 2 * sign * select(near, close, far)
     return [x * factor for x in s]
+
+
+def displacement(tree: SpatialTree, q: Sequence[Atom], after: Sequence[Atom]) -> list[Atom]:
+    """δ with q ⊕ δ = after, a value for each velocity."""
+    found: list[Atom] = [tree.workspace.atom(0)] * len(tree.v)
+    for i, j in tree.scalars.values():
+        found[j] = after[i] - q[i]
+    for first, speed in tree.quaternions:
+        e, f = q[first : first + 4], after[first : first + 4]
+        found[speed : speed + 3] = relative_rotation(e, f)
+    return found

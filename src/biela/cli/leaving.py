@@ -1,0 +1,42 @@
+"""The files that a command leaves: one that cannot be made does not keep the others back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import typer
+
+from biela.cli.tables import console, files
+from biela.errors import BielaError
+
+
+@dataclass
+class Left:
+    """What was written, and what went wrong on the way.
+
+    Attributes:
+        paths: The files.
+        failures: What could not be made, and why.
+    """
+
+    paths: list[Path] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def make(self, what: str, maker: Callable[[], Iterable[Path]]) -> None:
+        """Write files; if biela has something against it, keep that for the end."""
+        try:
+            self.paths += maker()
+        except BielaError as error:
+            self.failures.append(f"{what}: {error}")
+
+    def told(self) -> int:
+        """Print the files, then what failed; the exit code."""
+        if self.paths:
+            out = console()
+            out.print("\nwritten")
+            out.print(files(self.paths))
+        for failure in self.failures:
+            typer.echo(f"biela: {failure}", err=True)
+        return 1 if self.failures else 0

@@ -1,0 +1,77 @@
+"""Drivers, forces and sensors say their part of the equations; what goes wrong names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from biela.equations import joint_coordinates
+from biela.equations.mechanism.derivation import MechanismDerivation
+from biela.errors import BielaError, ModelError
+from biela.model import Model
+from biela.model.drivers import Driver
+from biela.model.element import Element
+from biela.model.forces import Force
+from biela.model.joints import Coupling
+from biela.model.sensors import Sensor
+
+__all__ = ["derive_elements", "element_faults"]
+
+
+def derive_elements(derivation: MechanismDerivation) -> None:
+    """Let the drivers, forces and sensors of the model say what they hold, push and measure.
+
+    Raises:
+        ModelError: One of them cannot; the message names it.
+    """
+    for element in _elements(derivation.model):
+        try:
+            _derive(derivation, element)
+        except BielaError as error:
+            raise ModelError(_naming(derivation.model, element, str(error))) from error
+
+
+def element_faults(model: Model) -> list[str]:
+    """What is wrong with drivers, forces and sensors, each looked at whether others are or not.
+
+    Units of laws, stops and friction depend on the joint: they are only seen here.
+
+    Raises:
+        ModelError: The bodies and joints alone have no equations; or parts are not written out.
+    """
+    derivation = joint_coordinates.placed(model)
+    for joint in model.joints.values():
+        if isinstance(joint, Coupling):
+            derivation.hold_coupling(joint)
+    found = []
+    for element in _elements(model):
+        try:
+            _derive(derivation, element)
+        except BielaError as error:
+            found.append(_naming(model, element, str(error)))
+    return found
+
+
+def _elements(model: Model) -> Iterator[Element]:
+    yield from model.drivers.values()
+    yield from model.forces.values()
+    yield from model.sensors.values()
+
+
+def _derive(derivation: MechanismDerivation, element: Element) -> None:
+    if isinstance(element, Driver):
+        derivation.hold(element.name, element.rows(derivation), None, f"driver {element.name}")
+    elif isinstance(element, Force):
+        element.act(derivation)
+    elif isinstance(element, Sensor):
+        element.read(derivation)
+
+
+def _naming(model: Model, element: Element, text: str) -> str:
+    """A message with the element before it; one that has its name already has it once."""
+    plain = f"{element.category} {element.name}"
+    who = f"{plain} ({element.kind})"
+    text = text.removeprefix(f"{model.name}: ")
+    if text.startswith((who, f"{plain}:", f"{plain} ")):
+        rest = text.removeprefix(who).removeprefix(plain)
+        return f"{model.name}: {who}{rest}"
+    return f"{model.name}: {who}: {text}"

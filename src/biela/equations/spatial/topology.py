@@ -1,0 +1,69 @@
+"""Whether a model is a tree, and the joints that carry its bodies."""
+
+from __future__ import annotations
+
+import copy
+
+from biela.errors import ModelError
+from biela.model import Model
+from biela.model.bodies import GROUND
+from biela.model.joints import Coupling, Free, Joint
+from biela.model.joints.moves import Move, Rotate, Translate
+from biela.model.markers import Marker
+from biela.model.topology.tree import JointTree, joint_tree
+
+
+def carried_by_joints(model: Model) -> tuple[Model, JointTree]:
+    """The joints of a model from the ground to the tips, each body carried by one of them.
+
+    A body that no joint reaches gets a free joint of its own name, in a copy of the model.
+
+    Raises:
+        ModelError: The model is no tree; the message names what closes a loop, couples joints or
+            prescribes a motion.
+    """
+    for joint in model.joints.values():
+        if isinstance(joint, Coupling):
+            raise ModelError(
+                f"{model.name}: {joint.kind} {joint.name} couples joints, which a tree cannot; "
+                f"use formulate(model)"
+            )
+    if model.drivers:
+        raise ModelError(
+            f"{model.name}: driver {next(iter(model.drivers))} prescribes a motion; inverse "
+            f"dynamics takes it as q, v, a: leave the driver out, or use formulate(model)"
+        )
+    tree = joint_tree(model)
+    if tree.closing:
+        names = ", ".join(joint.name for joint in tree.closing)
+        raise ModelError(f"{model.name} is not a tree: {names} closes a loop; use formulate(model)")
+    if not tree.floating:
+        return model, tree
+    if model.plane is not None:
+        raise ModelError(
+            f"{model.name}: no joint reaches {tree.floating[0]}; give it a planar joint to the "
+            f"ground"
+        )
+    whole = copy.copy(model)
+    free = {name: _free(name) for name in tree.floating}
+    taken = [name for name in free if name in model.joints]
+    if taken:
+        raise ModelError(
+            f"{model.name}: no joint reaches body {taken[0]}, and a joint has its name; give it a "
+            f"free joint to the ground"
+        )
+    whole.joints = {**free, **model.joints}
+    return whole, joint_tree(whole)
+
+
+def _free(name: str) -> Joint:
+    return Free(name=name, i=Marker(GROUND, f"{name}.place"), j=Marker(name, "frame"))
+
+
+def inverse_move(move: Move) -> Move:
+    """The way back."""
+    if isinstance(move, Rotate):
+        return Rotate(move.axis, -move.angle)
+    if isinstance(move, Translate):
+        return Translate(move.axis, -move.distance)
+    return move  # its coordinate is then the rotation of the body before seen from after
