@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -127,8 +128,75 @@ def test_a_mechanism_that_cannot_be_closed_is_an_error() -> None:
     m.joint("revolute", "B", ("a", (0.1, 0, 0)), "b", start=0.2)
     m.joint("revolute", "C", ("b", (0.1, 0, 0)), (m.ground, (1, 0, 0)))
     report = check(m)
-    assert not report.ok
-    assert texts(report, "error")
+    # two bars of 0.1 m on the ground, 1 m apart, stretched towards each other
+    assert texts(report, "error").startswith("cannot be closed: B stays open by 0.8 m at best")
+    assert (report.freedoms, report.mobility) == (None, None)
+    for wrong in ("will be assembled", "freedoms by rank", "kinematics needs", "contradicts"):
+        assert wrong not in str(report)
+
+
+def test_a_mechanism_that_closes_from_another_side_is_no_error() -> None:
+    m = four_bar()
+    for name, joint in m.joints.items():
+        m.joints[name] = replace(joint, start={"angle": 2.5})
+    report = check(m)
+    assert report.ok
+    assert report.freedoms == 1
+
+
+# ---------------------------------------------------------------------------------- plane
+
+
+def test_an_axis_out_of_the_plane_of_a_model_is_an_error() -> None:
+    m = Model("flat", plane="xy")
+    for name in ("a", "b", "c"):
+        m.body(name, mass=1.0, inertia=0.1)
+    m.joint("revolute", "A", m.ground, "a", axis="x")
+    m.joint("prismatic", "B", m.ground, "b", axis="z")
+    m.joint("fixed", "C", m.ground, "c")
+    found = texts(check(m), "error").split("\n")
+    assert found[0].startswith("joint A (revolute) cannot turn in the xy plane: its axis is not")
+    assert found[1].startswith("joint B (prismatic) leaves nothing free in the xy plane")
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(("gravity", "told"), [((0, 0, -9.81), True), ((0, -9.81, 0), False)])
+def test_gravity_across_the_plane_is_a_warning(gravity: tuple[float, ...], told: bool) -> None:
+    m = Model("flat", plane="xy", gravity=gravity)
+    m.body("bar", mass=1.0, inertia=0.1)
+    m.joint("revolute", "A", m.ground, "bar")
+    report = check(m)
+    assert report.ok
+    assert ("gravity has -9.81 m/s² along z" in texts(report, "warning")) == told
+
+
+# ------------------------------------------------------------------------------- elements
+
+
+def test_two_drivers_of_one_coordinate_are_named() -> None:
+    m = four_bar(driven=True)
+    (motor,) = m.drivers
+    m.driver("rotary", "other", coordinate="A.angle", law="2*t")
+    assert f"A.angle is driven by {motor} and other" in texts(check(m), "error")
+
+
+def test_units_that_do_not_fit_the_joint_are_found_with_the_element() -> None:
+    m = four_bar()
+    m.force("stop", "end", coordinate="A", stiffness="3 N/m", upper=1.0)
+    m.driver("rotary", "motor", coordinate="nowhere", law="t")
+    found = texts(check(m), "error")
+    assert 'force end (stop): "3 N/m" is a stiffness' in found
+    assert "driver motor (rotary): there is no joint coordinate 'nowhere'" in found
+
+
+def test_limits_of_a_joint_that_closes_a_loop_are_a_warning() -> None:
+    m = four_bar()
+    (cut,) = check(m).topology.cut
+    for name, joint in m.joints.items():
+        m.joints[name] = replace(joint, limits={"angle": (-1.0, 1.0)})
+    warned = texts(check(m), "warning")
+    assert warned.count("its limits are not watched") == 1
+    assert f"joint {cut} closes a loop" in warned
 
 
 # ---------------------------------------------------------------------------------- shape

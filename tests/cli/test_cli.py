@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -130,6 +131,26 @@ def test_angles_may_be_given_in_degrees(text, radians):
 def test_a_value_that_cannot_be_read_is_shown(text, said):
     with pytest.raises(ModelError, match=said):
         assignments("--q", [text])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("45mm", 0.045), ("2*3 cm", 0.06), ("1 kN/m", 1e3), ("60 rpm", 2 * math.pi)]
+)
+def test_values_may_have_units(text, value):
+    assert assignments("--set", [f"r={text}"])["r"] == pytest.approx(value, rel=1e-15)
+
+
+def test_a_time_of_another_dimension_is_refused(capsys):
+    assert main(["run", "x.py", "--time", "3 mm"]) == 2
+    assert "is no time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["run", "kinematics"])
+def test_brackets_in_a_help_are_shown(verb, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    text = CliRunner().invoke(app, [verb, "--help"]).output
+    assert "[default: that of the file, else 5]" in text
+    assert verb != "run" or "its table [run]; or" in text
 
 
 def test_a_value_given_twice_is_refused():

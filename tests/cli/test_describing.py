@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 
@@ -151,6 +152,16 @@ def test_an_explanation_has_equations_units_and_all_categories(folder, kind, sai
     assert [text for text in said if text not in result.output] == []
 
 
+def test_prose_fills_the_width_that_there_is(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = called("joints", "spring_damper").output
+    prose = text[text.index("The force f of") : text.index("With ``only=")].strip().splitlines()
+    words = [line.split() for line in prose]
+    # a line is full if the first word of the next one has no place in it
+    for line, after in itertools.pairwise(words):
+        assert 2 + len(" ".join([*line, after[0]])) >= 60
+
+
 def test_an_unknown_kind_suggests_another(folder):
     result = called("joints", "revolut")
     assert result.exit_code == 1
@@ -187,7 +198,7 @@ def test_a_model_that_cannot_be_assembled_ends_with_1(folder):
     assert result.exit_code == 1
     errors = [line for line in result.output.splitlines() if line.startswith("  error")]
     assert len(errors) == 1
-    assert "slide" in errors[0]
+    assert "C stays open by 2 m at best" in errors[0]
     assert "There are errors" in result.output
 
 

@@ -56,7 +56,7 @@ def test_the_slider_moves_as_its_closed_form(folder, coordinates):
     options = ("--plot", "slider.x", "--plot", "slider.vx", "--plot", "C", "--csv", *QUIET)
     result = called("kinematics", "crank.toml", "--coordinates", coordinates, *options)
     assert result.exit_code == 0, result.output
-    table = columns("out/slider_crank/results.csv")
+    table = columns("out/slider_crank/kinematics.csv")
     t = table["t"]
     assert t == pytest.approx(np.arange(26) * 0.02)  # that of the file
     x, v = slider(t)
@@ -83,7 +83,7 @@ def test_options_go_before_what_the_file_says(folder):
     options = ("--time", "0.1", "--step", "0.05", "--set", "l=5", "--method", "damped")
     result = called("kinematics", "crank.toml", *options, "--no-plot", *QUIET)
     assert result.exit_code == 0, result.output
-    results = bl.Results.load("out/slider_crank/results.npz")
+    results = bl.Results.load("out/slider_crank/kinematics.npz")
     assert results.t.tolist() == pytest.approx([0.0, 0.05, 0.1])
     assert results["slider.x"] == pytest.approx(slider(results.t, l=5.0)[0], abs=1e-8)
 
@@ -91,7 +91,7 @@ def test_options_go_before_what_the_file_says(folder):
 def test_a_folder_of_a_thesis_moves_without_its_end_point(folder):
     result = called("kinematics", str(THESIS), "--no-plot", *QUIET)
     assert result.exit_code == 0, result.output
-    results = bl.Results.load("out/slider_crank/results.npz")
+    results = bl.Results.load("out/slider_crank/kinematics.npz")
     assert len(results) == 100
     assert results["link4.x"] == pytest.approx(slider(results.t)[0], abs=1e-9)
 
@@ -105,7 +105,7 @@ def test_a_mechanism_without_drivers_is_driven_from_the_command_line(folder):
     assert "--drive NAME=LAW" in result.output
     drive = ("--drive", "A.angle=pi/4 + 2*pi*t", "--time", "0.2", "--no-plot", *QUIET)
     assert called("kinematics", "free.toml", *drive).exit_code == 0
-    results = bl.Results.load("out/slider_crank/results.npz")
+    results = bl.Results.load("out/slider_crank/kinematics.npz")
     assert results["slider.x"] == pytest.approx(slider(results.t)[0], abs=1e-9)
 
 
@@ -139,8 +139,8 @@ def test_a_motion_that_cannot_go_on_is_kept_until_there(folder):
     Path("far.toml").write_text(text, encoding="utf-8")
     result = called("kinematics", "far.toml", *QUIET)
     assert result.exit_code == 1
-    assert "What was computed until then is in out/slider_crank/results.npz" in result.output
-    kept = bl.Results.load("out/slider_crank/results.npz")
+    assert "What was computed until then is in out/slider_crank/kinematics.npz" in result.output
+    kept = bl.Results.load("out/slider_crank/kinematics.npz")
     assert kept["slider.x"][-1] == pytest.approx(4.6 + 2 * kept.t[-1])
     assert 5.4 < kept["slider.x"][-1] < 5.5
 
@@ -172,6 +172,112 @@ def test_a_wrong_choice_is_one_message_and_1(folder, options, said):
     assert result.exit_code == 1
     assert said in result.output
     assert "Traceback" not in result.output
+
+
+def test_values_times_and_laws_have_units_and_a_joint_goes_by_its_name(folder):
+    text = SLIDER_CRANK[: SLIDER_CRANK.index("[drivers")]
+    Path("free.toml").write_text(text, encoding="utf-8")
+    options = ("--set", "l=500cm", "--q", "A=45 deg", "--time", "200 ms", "--step", "50ms")
+    drive = ("--drive", "A=45 deg + 360 deg*t", "--no-plot", *QUIET)
+    result = called("kinematics", "free.toml", *options, *drive)
+    assert result.exit_code == 0, result.output
+    results = bl.Results.load("out/slider_crank/kinematics.npz")
+    assert results.t.tolist() == pytest.approx([0.0, 0.05, 0.1, 0.15, 0.2])
+    assert results["slider.x"] == pytest.approx(slider(results.t, l=5.0)[0], abs=1e-9)
+
+
+def test_a_joint_that_closes_a_loop_is_driven_by_its_name(folder):
+    text = SLIDER_CRANK[: SLIDER_CRANK.index("[drivers")]
+    Path("free.toml").write_text(text, encoding="utf-8")
+    # in reference coordinates no joint has a coordinate of its own
+    options = ("--coordinates", "reference", "--drive", "A=45 deg + 360 deg*t", "--time", "0.2")
+    result = called("kinematics", "free.toml", *options, "--no-plot", *QUIET)
+    assert result.exit_code == 0, result.output
+    results = bl.Results.load("out/slider_crank/kinematics.npz")
+    assert results["slider.x"] == pytest.approx(slider(results.t)[0], abs=1e-9)
+
+
+def test_a_start_of_another_dimension_is_refused(folder):
+    result = called("kinematics", "crank.toml", "--q", "A=45 mm", *QUIET)
+    assert result.exit_code == 1
+    assert "is a length; an angle is wanted" in result.output
+
+
+@pytest.mark.parametrize("verb", ["kinematics", "run"])
+@pytest.mark.parametrize("wrong", [("--plot", "slider.q"), ("--path", "sliders")])
+def test_a_name_that_is_not_there_is_found_before_the_motion(folder, verb, wrong):
+    result = called(verb, "crank.toml", *wrong)
+    assert result.exit_code == 1
+    assert "did you mean 'slider" in result.output
+    assert "slider-crank moved" not in result.output
+    assert "simulated for" not in result.output
+    assert not list(Path().glob("out/slider_crank/*"))
+
+
+def test_what_fails_at_the_end_does_not_keep_the_rest_back(folder, monkeypatch):
+    def refused(*_, **__):
+        raise bl.BielaError("no such loads")
+
+    monkeypatch.setattr("biela.cli.running.write_reactions", refused)
+    monkeypatch.setattr(bl.Results, "plot_path", refused)
+    options = ("--reactions", "--path", "rod", "--plot", "slider.x", "--time", "0.1")
+    result = called("run", "crank.toml", *options)
+    assert result.exit_code == 1
+    assert "biela: --reactions: no such loads\npath.png: no such loads" in result.output
+    left = {path.name for path in Path("out/slider_crank").iterdir()}
+    assert {"results.npz", "plot.png", "animation.html"} <= left
+    assert "path.png" not in left
+
+
+def test_motions_with_and_without_forces_do_not_overwrite_each_other(folder):
+    for verb in ("kinematics", "run"):
+        options = ("--time", "0.04", "--csv", "--no-plot", *QUIET)
+        result = called(verb, "crank.toml", *options)
+        assert result.exit_code == 0, result.output
+    left = {path.name for path in Path("out/slider_crank").iterdir()}
+    assert left == {"kinematics.npz", "kinematics.csv", "results.npz", "results.csv"}
+    assert "lam" not in bl.Results.load("out/slider_crank/kinematics.npz").groups
+    assert "lam" in bl.Results.load("out/slider_crank/results.npz").groups
+
+
+@pytest.mark.parametrize("verb", ["kinematics", "run"])
+def test_a_path_is_traced_in_the_animation(folder, verb):
+    text = SLIDER_CRANK + 'path = ["rod"]\n'  # the last table is that of the run
+    Path("traced.toml").write_text(text, encoding="utf-8")
+    page = Path("out/slider_crank/animation.html")
+    for file, options, count in (
+        ("crank.toml", (), 0),
+        ("crank.toml", ("--path", "rod", "--path", "slider"), 2),
+        ("traced.toml", (), 1),
+        ("traced.toml", ("--path", "rod", "--path", "slider"), 2),
+    ):
+        result = called(verb, file, "--time", "0.04", "--no-plot", "--no-save", *options)
+        assert result.exit_code == 0, result.output
+        assert page.read_text(encoding="utf-8").count('"kind":"path"') == count
+
+
+def test_channels_that_are_not_listed_are_counted(folder):
+    result = called("kinematics", "crank.toml", "--plot", "slider.*", "--no-plot", *QUIET)
+    assert result.exit_code == 0, result.output
+    results = bl.Results.load("out/slider_crank/kinematics.npz")
+    more = len(results.select("slider.*")) - 12
+    assert more > 0
+    assert f"… {more} more" in result.output
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "said"),
+    [
+        ("mass = 1.0\ninertia = 0.1", "mass = 0", "mass = … in [bodies.NAME], or --set NAME="),
+        ("l = 3.5", "l = 1.0", "start = … in [joints.NAME] or --q NAME=VALUE"),
+    ],
+)
+def test_advice_is_in_the_words_of_a_file(folder, found, wanted, said):
+    text = SLIDER_CRANK.replace(found, wanted)
+    Path("poor.toml").write_text(text, encoding="utf-8")
+    result = called("run", "poor.toml", *QUIET)
+    assert result.exit_code == 1
+    assert said in result.output
 
 
 # --- run ------------------------------------------------------------------------------------------
@@ -212,9 +318,11 @@ def test_an_actuator_is_a_motor_too(folder):
 
 def test_what_has_no_motors_says_so(folder):
     Path("free.toml").write_text(SLIDER_CRANK[: SLIDER_CRANK.index("[drivers")], encoding="utf-8")
-    result = called("run", "free.toml", "--motors")
-    assert result.exit_code == 1
+    options = ("--time", "0.02", "--motors", "--no-plot", *QUIET)
+    result = called("run", "free.toml", *options)
+    assert result.exit_code == 0, result.output
     assert "has no motors" in result.output
+    assert Path("out/slider_crank/results.npz").is_file()
 
 
 def test_equations_of_bodies_are_exported(folder):

@@ -90,7 +90,7 @@ def test_a_file_that_is_not_there_a_folder_and_another_format_are_told_apart(tmp
         model_in(tmp_path / "absent.py")
     with pytest.raises(ModelError, match="is a folder"):
         model_in(tmp_path)
-    with pytest.raises(ModelError, match=r"should end in \.toml or \.py"):
+    with pytest.raises(ModelError, match=r"should end in \.toml, \.urdf, \.xml or \.py"):
         model_in(written(tmp_path, "{}", "model.json"))
 
 

@@ -8,6 +8,7 @@ units.  Large arrays are counted as a whole and looked at closely in a few insta
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
@@ -23,8 +24,8 @@ from biela.analysis.openings import best_openings, start_openings
 from biela.analysis.plane_faults import axis_faults, gravity_across
 from biela.analysis.smells import (
     bodies_without_mass,
-    driver_smells,
     driven_twice,
+    driver_smells,
     name_smells,
     parallel_joints,
     unit_smells,
@@ -34,6 +35,7 @@ from biela.equations import System
 from biela.equations.elements import element_faults
 from biela.errors import AssemblyError, BielaError
 from biela.model import Model
+from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
 from biela.model.topology.planarity import Plane, plane_of_motion
 from biela.model.topology.topology import Topology
@@ -72,8 +74,8 @@ def check(model: Model) -> CheckReport:
             )
         )
     else:
-        findings += [Finding("error", text) for text in axis_faults(looked_at)]
         try:
+            findings += [Finding("error", text) for text in axis_faults(looked_at)]
             system = undriven(looked_at)
             openings = start_openings(system)
             rank, unclosed = _closed(looked_at, system)
@@ -118,10 +120,8 @@ def _closed(model: Model, system: System) -> tuple[Mobility | None, list[Finding
     rank = mobility(system)
     if rank.assembled:
         return rank, []
-    try:  # from other sides too
+    with suppress(AssemblyError):  # from other sides too
         rank = mobility(system, assemble(system).q)
-    except AssemblyError:
-        pass
     if rank.assembled:
         return rank, []
     best = best_openings(model)
@@ -221,8 +221,21 @@ def _shape_findings(model: Model, topology: Topology) -> Iterator[Finding]:
         yield Finding("warning", f"{who} {verb} free by a free joint")
     for text in driven_twice(model):
         yield Finding("error", text)
+    for name in _unwatched(model, topology):
+        yield Finding(
+            "warning",
+            f"joint {name} closes a loop and has no coordinate of its own: its limits are not "
+            f"watched; a sensor of it shows how far it goes",
+        )
     for text in parallel_joints(model):
         yield Finding("note", text)
+
+
+def _unwatched(model: Model, topology: Topology) -> list[str]:
+    """Joints with limits that close loops."""
+    limited = [n for n, j in model.joints.items() if isinstance(j, Joint) and j.limits]
+    cut = set(topology.cut) if limited else set()
+    return [name for name in limited if name in cut]
 
 
 def _few(topology: Topology, bodies: Sequence[int] | npt.NDArray[np.int64]) -> str:

@@ -8,6 +8,7 @@ taken, or they are found from their own equations.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -16,11 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.instant import RANK_TOLERANCE, Instant
+from biela.analysis.preparation import Values, values
 from biela.equations import System, formulate
 from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
+from biela.model.joints import Coupling
 from biela.model.placing import marker_pose
 from biela.model.topology.tree import quaternion
 from biela.results import Results
@@ -32,16 +35,21 @@ Flags = npt.NDArray[np.bool_]
 _PART: Final = 1e-7
 #: Forces unbalanced by this part of the largest one come from what is not in the model.
 _UNBALANCED: Final = 1e-6
+#: Joints of a motion of this model are not open by more than this (m, or sine of an angle).
+_OPEN: Final = 1e-4
 
 
 class FreeBodies:
     """A mechanism with all joints as constraints of free bodies."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, parameters: Values = None) -> None:
         self.system: System = formulate(model, "reference")
+        self.p = values(self.system, "parameter", self.system.p, parameters)
+        #: The model with the parameters as they are in the motion.
+        self.model = copy(model)
+        self.model.parameters = dict(zip(model.parameters, map(float, self.p), strict=True))
         self.centres = {
-            name: np.array([model.number(x, "length") for x in body.inertia.com])
+            name: np.array([self.model.number(x, "length") for x in body.inertia.com])
             for name, body in model.bodies.items()
         }
         self.q = {entry.name: k for k, entry in enumerate(self.system.q)}
@@ -114,6 +122,7 @@ class FreeBodies:
             inverse = np.linalg.pinv(rows[:, extra])
             v[extra] = inverse @ (instant.beta(q) - rows[:, own] @ v[own])
             a[extra] = inverse @ (instant.gamma(q, v) - rows[:, own] @ a[own])
+        self._check_closed(instant, q)
         lam = np.zeros(len(rows))
         M = instant.M(q)
         # one decomposition for the smallest multipliers and for the self-stresses
@@ -135,6 +144,17 @@ class FreeBodies:
                 f"controls must be part of the model: model.driver(…), model.force(…)"
             )
         return Wrenches(self, q, self._through(rows), U[:, rank:], lam)
+
+    def _check_closed(self, instant: Instant, q: Floats) -> None:
+        """Refuse bodies whose joints are open: the motion was made with other numbers."""
+        open_by = np.abs(instant.Phi(q))
+        if open_by.max(initial=0.0) > _OPEN:
+            worst = self.system.multipliers[int(np.argmax(open_by))]
+            raise ModelError(
+                f"{self.model.name}: at t = {instant.t:g} s {worst} is open by "
+                f"{open_by.max():.3g}: the motion is not one of this model with these parameters; "
+                f"give those it was made with, parameters={{…}}"
+            )
 
     def _through(self, rows: Floats) -> Floats:
         """The rows with what acts on an angle that counts turns passed on to the bodies.
@@ -210,11 +230,17 @@ class Wrenches:
         null = self.self_stresses[mine]
         sure = np.linalg.norm(unit @ null, axis=1) <= _PART
         found = -unit @ self.lam[mine]
+        if self.bodies.model.plane is not None:
+            sure &= np.any(map_ != 0.0, axis=1)  # what acts across the plane nobody knows
         return np.where(np.abs(found) < 1e-300, 0.0, found), sure
 
     def _end(self, element: object) -> tuple[str | None, Floats, float]:
         """A body that the element acts on, the pose of its marker there, and its sign."""
         model = self.bodies.model
+        if isinstance(element, Coupling):
+            # what it does to the body after the last of the joints that it couples
+            name = element.couples[-1]
+            element = model.joints.get(name) or model.joints[name.rpartition(".")[0]]
         i, j = getattr(element, "i", None), getattr(element, "j", None)
         if j is None:
             j = getattr(element, "marker", None)
@@ -237,6 +263,8 @@ class Wrenches:
         plane = b.model.plane
         R = self._orientation(body)
         arm = R @ (pose[:3, 3] - b.centres[body])
+        if plane is not None:
+            arm["xyz".index(NORMAL[plane])] = 0.0
         if plane is None:
             for k, axis in enumerate("xyz"):
                 found[k, b.v[f"{body}.v{axis}"]] = 1.0

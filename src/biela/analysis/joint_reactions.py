@@ -21,7 +21,7 @@ import numpy.typing as npt
 from biela.analysis.free_bodies import FreeBodies
 from biela.analysis.instant import Instant
 from biela.analysis.posing import posed
-from biela.analysis.preparation import Values, values
+from biela.analysis.preparation import Values
 from biela.equations import formulate
 from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
@@ -96,7 +96,7 @@ def joint_reactions(
         q: Position in joint coordinates, by name or in order, where no motion is given.
         v: Velocity, likewise.
         t: Time, likewise, s.
-        parameters: Values other than those of the model.
+        parameters: Values other than those of the model: those that the motion was made with.
         inputs: Likewise; those of a motion are taken from it.
         axes: "ground", or "marker" for the axes of each marker j.
 
@@ -108,19 +108,18 @@ def joint_reactions(
     if axes not in ("ground", "marker"):
         raise ModelError(f"axes are 'ground' or 'marker', not {axes!r}")
     whole = model.flattened() if model.parts else model
-    free = FreeBodies(whole)
+    free = FreeBodies(whole, parameters)
     if motion is None:
         frames, times, u = _one_state(whole, q, v, t, parameters, inputs)
     else:
         frames, times = free.frames_of(motion), np.asarray(motion.t)
         none = np.zeros((len(times), 0))
         u = np.asarray(motion["u"]) if free.system.u else none
-    p = values(free.system, "parameter", free.system.p, parameters)
     names = [*whole.joints, *whole.drivers]
     wrenches = np.zeros((len(times), len(names), 6))
     sure = np.ones((len(times), len(names), 6), dtype=bool)
     for k, instant in enumerate(times):
-        at = Instant(free.system, float(instant), u[k], p)
+        at = Instant(free.system, float(instant), u[k], free.p)
         found = free.at(at, {body: parts[k] for body, parts in frames.items()})
         for n, name in enumerate(names):
             wrenches[k, n], sure[k, n] = found.wrench(name, axes == "marker")

@@ -1,4 +1,4 @@
-"""How far joints are open: where a motion starts, and at best where a mechanism cannot be closed."""
+"""How far joints are open: at the start, and at best where a mechanism cannot be closed."""
 
 from __future__ import annotations
 

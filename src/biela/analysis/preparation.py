@@ -178,8 +178,8 @@ def check_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> N
         )
     if not np.abs(M).max() > 0:
         raise ModelError(
-            f"{system.name}: all masses are zero; give them values: mass=… of a body, "
-            f"parameters(m=1.0) of symbols, or pass parameters={{...}}"
+            f"{system.name}: all masses are zero; give the parameters values, "
+            f"parameters(m=1.0), or pass parameters={{...}}"
         )
     least, vectors = np.linalg.eigh(M)
     if least[0] < -1e-9 * abs(least[-1]):

@@ -62,12 +62,26 @@ class Recording:
             "v": found["v"],
             "u": self._u,
             "p": np.repeat(self._p[None], k, 0),
-            # what depends on multipliers that nobody computed is not known
-            "lam": found.get("lam", np.full((k, len(self.system.multipliers)), np.nan)),
             "a": found["a"],
         }
         function = self.system[capability]
+        if any(a.name == "lam" for a in function.inputs):
+            given["lam"] = found["lam"] if "lam" in found else self._multipliers()
         return function.map(*(given[a.name] for a in function.inputs))
+
+    def _multipliers(self) -> Floats:
+        """The smallest multipliers of a motion whose forces nobody asked for until now.
+
+        Φ_vᵀ λ = Q - M v'; not a number where the forces themselves depend on them.
+        """
+        system = self.system
+        unknown = np.full((len(self.t), len(system.multipliers)), np.nan)
+        if "M" not in system or any(a.name == "lam" for a in system["Q"].inputs):
+            return unknown
+        M, Q, rows = (np.asarray(self.evaluate(name)) for name in ("M", "Q", "Phi_v"))
+        force = Q - np.einsum("kij,kj->ki", M, self.readings()["a"])
+        inverse = np.linalg.pinv(np.swapaxes(rows, 1, 2), rcond=1e-9)
+        return np.asarray(np.einsum("kij,kj->ki", inverse, force))
 
     def results(
         self,

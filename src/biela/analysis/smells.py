@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
+from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import Body
 from biela.model.coordinate_names import full_name
@@ -62,7 +64,10 @@ def driven_twice(model: Model) -> Iterator[str]:
     drivers: dict[str, list[str]] = defaultdict(list)
     for driver in model.drivers.values():
         if isinstance(driver, JointDriver):
-            drivers[full_name(model, driver.coordinate) or driver.coordinate].append(driver.name)
+            name = driver.coordinate
+            with suppress(ModelError):  # what is none is told by the equations
+                name = full_name(model, name) or name
+            drivers[name].append(driver.name)
     for coordinate, names in drivers.items():
         if len(names) > 1:
             yield f"{coordinate} is driven by {' and '.join(names)}: leave one of them"

@@ -86,7 +86,7 @@ def _explain(cls: type[Element]) -> None:
     out = console()
     what = "coupling" if issubclass(cls, Coupling) else cls.category
     out.print(f"[bold]{cls.kind}[/bold], a {what}")
-    out.print(Padding(escape(inspect.getdoc(cls) or ""), (0, 0, 1, 2)))
+    out.print(Padding(escape(unwrapped(inspect.getdoc(cls) or "")), (0, 0, 1, 2)))
     if issubclass(cls, Joint):
         out.print(pairs(_joint_rows(cls)))
         out.print()
@@ -102,6 +102,24 @@ def _explain(cls: type[Element]) -> None:
         out.print(f"\n[bold]{title}[/bold]")
         shown = Syntax(text, lexer, theme="ansi_light", background_color="default", word_wrap=True)
         out.print(Padding(shown, (0, 0, 0, 2)))
+
+
+def unwrapped(text: str) -> str:
+    """Prose without the line breaks of its source; lists and what is set in stay as they are.
+
+    >>> unwrapped("One\\ntwo.\\n\\n    x = 0\\n\\n* a\\n  b\\n* c")
+    'One two.\\n\\n    x = 0\\n\\n* a b\\n* c'
+    """
+    lines: list[str] = []
+    for line in text.splitlines():
+        before = lines[-1] if lines else ""
+        inner, item = line.startswith(" "), line.startswith(("* ", "- "))
+        follows = before.startswith(("* ", "- ")) or not (inner or before.startswith(" "))
+        if before and line and follows and not item:
+            lines[-1] = f"{before} {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _first_line(cls: type[Element]) -> str:

@@ -13,17 +13,20 @@ import biela as bl
 from biela.analysis.cost import cost
 from biela.analysis.position_method import PositionMethod
 from biela.analysis.precision import precision
+from biela.cli.leaving import Left
 from biela.cli.measuring import full_name, measured_system
 from biela.cli.models import Described, folder_name, model_in
-from biela.cli.picturing import Pictures, animate, known_outputs
-from biela.cli.run_table import first, number_in_run, text_in_run
-from biela.cli.tables import console, duration, files, pairs, shown_path
+from biela.cli.picturing import LISTED, Pictures, animate, known_outputs
+from biela.cli.run_table import first, number_in_run, paths_in_run, text_in_run
+from biela.cli.tables import console, duration, pairs, shown_path
 from biela.errors import ModelError, SimulationError
 from biela.results import Results, deviations
 from biela.results.reference import read_csv
 
 #: Alarms beyond these are counted only.
 _ALARMS = 12
+#: Not the name that a run under forces has for its results in the same folder.
+_SAVED = "kinematics.npz"
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Wanted:
     method: str | None = None
     drives: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, float] = field(default_factory=dict)
-    q: Mapping[str, float] = field(default_factory=dict)
+    q: Mapping[str, float | str] = field(default_factory=dict)
     pictures: Pictures = field(default_factory=Pictures)
     reference: Path | None = None
     report: bool = False
@@ -76,10 +79,11 @@ class _Task:
     method: PositionMethod
     wanted: Wanted
 
-    def load(self) -> None:
-        """Move for a step, so that the loading of native code is not measured."""
+    def load(self) -> Results | None:
+        """Move for a step: the loading of native code is not measured, and channels are known."""
         with suppress(bl.BielaError):  # the motion itself will say it
-            replace(self, time=self.step).motion()
+            return replace(self, time=self.step).motion()
+        return None
 
     def motion(self, end_point: bool = True) -> Results:
         return bl.kinematics(
@@ -105,14 +109,19 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
     model = model_in(file, model_name)
     reference = read_csv(wanted.reference) if wanted.reference is not None else None
     pictures = wanted.pictures.named(lambda name: full_name(model, name))
+    pictures = replace(pictures, traced=paths_in_run(model))
+    drives = {full_name(model, name): law for name, law in wanted.drives.items()}
+    wanted = replace(wanted, drives=drives)
     with out.status(f"deriving {model.name}"):
         data = reference.names if reference is not None else ()
-        task = _task(model, wanted, [*pictures.channels, *data])
+        task = _task(model, wanted, [*pictures.channels, *data, *drives])
     folder = wanted.folder or Path("out") / folder_name(model)
     run = model.run if isinstance(model, bl.Model) else {}
     try:
         with out.status(f"moving {model.name}"):
-            task.load()
+            step = task.load()
+            if step is not None:
+                pictures.check(step)
             results = task.motion(bool(run.get("end_point", True)))
     except SimulationError as error:
         raise _kept(error, folder) from error
@@ -127,31 +136,30 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
     _print_alarms(results)
     shown = pictures.shown(results)
     if shown:
-        table = replace(results.describe(*shown), title="")
+        table = replace(results.describe(*shown[:LISTED]), title="")
         out.print(f"\n{table}", markup=False, soft_wrap=True)
+    if len(shown) > LISTED:
+        out.print(f"… {len(shown) - LISTED} more: choose with --plot NAME, all are in --csv")
     outputs = results.select("y") if "y" in results.groups else []
     unknown = [name for name in outputs if name not in known_outputs(results)]
     if unknown:
         out.print(f"\nNot known without forces: {', '.join(unknown)}; see biela run", markup=False)
-    if reference is not None:
-        common = [name for name in reference.names if name in results]
-        out.print(
-            f"\n{deviations(results, reference, common or None)}", markup=False, soft_wrap=True
-        )
-    if wanted.report:
-        _print_report(task)
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    left = Left()
     if wanted.save:
-        written.append(results.save(folder / "results.npz"))
+        left.paths.append(results.save(folder / _SAVED))
+    if reference is not None:
+        left.make("--reference", lambda: _print_deviations(results, reference))
+    if wanted.report:
+        left.make("--report", lambda: _print_report(task))
     if wanted.csv:
-        written.append(results.to_csv(folder / "results.csv", *_columns(results, shown)))
-    written += pictures.draw(results, folder, reference)
+        names = _columns(results, shown)
+        left.make("--csv", lambda: [results.to_csv(folder / "kinematics.csv", *names)])
+    pictures.draw(left, results, folder, reference)
     if wanted.animation and results.scene is not None:
-        written.append(animate(results, folder / f"animation.{wanted.animation}"))
-    if written:
-        out.print("\nwritten")
-        out.print(files(written))
+        film = folder / f"animation.{wanted.animation}"
+        left.make(film.name, lambda: [animate(results, film, pictures.trace)])
+    left.tell()
     return 0
 
 
@@ -182,7 +190,7 @@ def _kept(error: SimulationError, folder: Path) -> SimulationError:
     if not isinstance(error.results, Results):
         return error
     folder.mkdir(parents=True, exist_ok=True)
-    path = error.results.save(folder / "results.npz")
+    path = error.results.save(folder / _SAVED)
     said = str(error).partition(" The results until then")[0]
     return SimulationError(
         f"{said}\nWhat was computed until then is in {shown_path(path)}", error.results
@@ -232,7 +240,16 @@ def _told(name: str) -> str:
     return name
 
 
-def _print_report(task: _Task) -> None:
+def _print_deviations(results: Results, reference: Results) -> list[Path]:
+    """Print how far the motion is from data; nothing is written."""
+    common = [name for name in reference.names if name in results]
+    found = deviations(results, reference, common or None)
+    console().print(f"\n{found}", markup=False, soft_wrap=True)
+    return []
+
+
+def _print_report(task: _Task) -> list[Path]:
+    """Print cost and precision; nothing is written."""
     out, wanted = console(), task.wanted
     with out.status("measuring cost and precision"):
         spent = cost(
@@ -254,3 +271,4 @@ def _print_report(task: _Task) -> None:
             tolerances=wanted.within,
         )
     out.print(f"\n{spent}\n\n{exact}", markup=False, soft_wrap=True)
+    return []

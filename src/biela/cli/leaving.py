@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import typer
-
 from biela.cli.tables import console, files
 from biela.errors import BielaError
 
@@ -31,12 +29,15 @@ class Left:
         except BielaError as error:
             self.failures.append(f"{what}: {error}")
 
-    def told(self) -> int:
-        """Print the files, then what failed; the exit code."""
+    def tell(self) -> None:
+        """Print the files, and then say what failed.
+
+        Raises:
+            BielaError: Something did.
+        """
         if self.paths:
             out = console()
             out.print("\nwritten")
             out.print(files(self.paths))
-        for failure in self.failures:
-            typer.echo(f"biela: {failure}", err=True)
-        return 1 if self.failures else 0
+        if self.failures:
+            raise BielaError("\n".join(self.failures))

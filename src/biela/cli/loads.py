@@ -68,20 +68,11 @@ def write_reactions(
 
 
 def motor_coordinates(model: bl.Model) -> dict[str, str]:
-    """The coordinate of each motor: drivers of joints, and actuators.
-
-    Raises:
-        ModelError: There are none.
-    """
+    """The coordinate of each motor: drivers of joints, and actuators."""
     found = {}
     for element in (*model.drivers.values(), *model.forces.values()):
         if isinstance(element, Rotary | Translational | Actuator):
             found[element.name] = full_name(model, element.coordinate)
-    if not found:
-        raise ModelError(
-            f"{model.name} has no motors: --motors is for rotary and translational drivers and for "
-            f"actuators (biela joints rotary)"
-        )
     return found
 
 
@@ -95,7 +86,15 @@ def write_motors(
     """
     out = console()
     written = []
-    for name, coordinate in motor_coordinates(model).items():
+    motors = motor_coordinates(model)
+    if not motors:
+        out.print(
+            f"\n{model.name} has no motors: --motors is for rotary and translational drivers and "
+            f"for actuators (biela joints rotary)",
+            markup=False,
+            soft_wrap=True,
+        )
+    for name, coordinate in motors.items():
         duty = _duty(model, results, name, coordinate, {**model.parameters, **parameters})
         out.print(f"\n{duty}", markup=False, soft_wrap=True)
         written.append(duty.table().save(folder / f"motor_{name}.csv"))

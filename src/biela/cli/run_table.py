@@ -28,6 +28,19 @@ def text_in_run(model: Described, key: str) -> str | None:
     return None if given is None else str(given)
 
 
+def paths_in_run(model: Described) -> tuple[str, ...]:
+    """The points of ``path``, whose ways are of interest.
+
+    Raises:
+        ModelError: It is no list of names.
+    """
+    given = model.run.get("path", ()) if isinstance(model, bl.Model) else ()
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise ModelError(f"{model.name}: run.path is {given!r}; write a list of names of points")
+    return tuple(names)
+
+
 def first(*choices: float | None, default: float) -> float:
     """The first that is given; 0 is a choice too, and for others to refuse.
 

@@ -12,12 +12,13 @@ from rich.markup import escape
 
 import biela as bl
 from biela.analysis import FORMULATIONS
+from biela.cli.leaving import Left
 from biela.cli.loads import bodies_of, motor_coordinates, write_motors, write_reactions
 from biela.cli.measuring import full_name, measured_system
 from biela.cli.models import Described, folder_name, model_in
 from biela.cli.picturing import Pictures, animate
-from biela.cli.run_table import first, number_in_run, text_in_run
-from biela.cli.tables import console, duration, files, listed, pairs, shown_path
+from biela.cli.run_table import first, number_in_run, paths_in_run, text_in_run
+from biela.cli.tables import console, duration, listed, pairs, shown_path
 from biela.errors import SimulationError
 from biela.results import Results
 
@@ -53,8 +54,8 @@ class Wanted:
     tolerance: float | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
     inputs: Mapping[str, float] = field(default_factory=dict)
-    q: Mapping[str, float] = field(default_factory=dict)
-    v: Mapping[str, float] = field(default_factory=dict)
+    q: Mapping[str, float | str] = field(default_factory=dict)
+    v: Mapping[str, float | str] = field(default_factory=dict)
     coordinates: str | None = None
     folder: Path | None = None
     pictures: Pictures = field(default_factory=Pictures)
@@ -79,7 +80,10 @@ class Wanted:
             tolerance=first(
                 self.tolerance, number_in_run(model, "tolerance", "none"), default=1e-8
             ),
-            pictures=self.pictures.named(lambda name: full_name(model, name)),
+            pictures=replace(
+                self.pictures.named(lambda name: full_name(model, name)),
+                traced=paths_in_run(model),
+            ),
         )
 
 
@@ -100,7 +104,9 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     with out.status(f"deriving and compiling {model.name}"):
         system = measured_system(model, wanted.coordinates, names)
         simulator = bl.Simulator(system, wanted.formulation, wanted.integrator or None)
-        _load(simulator, wanted)
+        moment = _load(simulator, wanted)
+    if moment is not None:
+        wanted.pictures.check(moment)
     folder = wanted.folder or Path("out") / folder_name(model)
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -111,35 +117,36 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
             message = f"{error}\nWhat was computed until then is in {shown_path(kept)}"
             raise SimulationError(message, error.results) from error
         raise
-    written = []
+    left = Left()
     if wanted.save or results.interrupted:
-        written.append(results.save(folder / "results.npz"))
+        left.paths.append(results.save(folder / "results.npz"))
     out.print(
         f"\n[bold]{escape(model.name)}[/bold] simulated for {results.t[-1] - results.t[0]:g} s"
     )
     out.print(pairs(_summary(simulator, results, wanted)))
     if results.interrupted:
-        where = shown_path(written[0])
+        where = shown_path(left.paths[0])
         text = f"\nInterrupted at {results.t[-1]:.4g} s: what was computed is in {where}"
         out.print(text, markup=False, soft_wrap=True)
         return 130
     if wanted.reactions:
-        bodies = bodies_of(model, "--reactions")
-        written += write_reactions(bodies, results, wanted.parameters, folder)
+        loaded = bodies_of(model, "--reactions")
+        left.make(
+            "--reactions", lambda: write_reactions(loaded, results, wanted.parameters, folder)
+        )
     if wanted.motors:
-        bodies = bodies_of(model, "--motors")
-        written += write_motors(bodies, results, wanted.parameters, folder)
+        driven = bodies_of(model, "--motors")
+        left.make("--motors", lambda: write_motors(driven, results, wanted.parameters, folder))
     try:
-        written += _pictures(results, wanted, folder)
+        _pictures(left, results, wanted, folder)
     except KeyboardInterrupt:
-        where = f"the results are in {shown_path(written[0])}" if written else "nothing was kept"
+        there = [f"the results are in {shown_path(path)}" for path in left.paths[:1]]
+        where = there[0] if there else "nothing was kept"
         out.print(f"\nInterrupted while drawing: {where}", markup=False, soft_wrap=True)
         return 130
-    if written:
-        out.print("\nwritten")
-        out.print(files(written))
     if wanted.animation and results.scene is None:
         out.print("\nNothing to animate: the model has no points but its origin.")
+    left.tell()
     return 0
 
 
@@ -155,10 +162,11 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
     )
 
 
-def _load(simulator: bl.Simulator, wanted: Wanted) -> None:
-    """Simulate a moment, so that the loading of native code is not measured as integration."""
+def _load(simulator: bl.Simulator, wanted: Wanted) -> Results | None:
+    """Simulate a moment: the loading of native code is not measured, and channels are known."""
     with suppress(bl.BielaError):  # the run itself will say it, with what was asked for
-        _simulated(simulator, wanted, wanted.step or 1e-6 * first(wanted.time, default=5.0))
+        return _simulated(simulator, wanted, wanted.step or 1e-6 * first(wanted.time, default=5.0))
+    return None
 
 
 def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[tuple[str, str]]:
@@ -214,16 +222,19 @@ def speed_rows(results: Results) -> list[tuple[str, str]]:
     return [("speed", text)]
 
 
-def _pictures(results: Results, wanted: Wanted, folder: Path) -> list[Path]:
-    """Write what was asked for besides the results; the paths."""
-    written = []
+def _pictures(left: Left, results: Results, wanted: Wanted, folder: Path) -> None:
+    """Write what was asked for besides the results."""
     if wanted.csv:
-        written.append(results.to_csv(folder / "results.csv"))
+        left.make("--csv", lambda: [results.to_csv(folder / "results.csv")])
     if wanted.pictures.wanted:
-        written += wanted.pictures.draw(results, folder)
+        wanted.pictures.draw(left, results, folder)
         if results.monitors:
-            results.plot_monitors(save=folder / "monitors.png")
-            written.append(folder / "monitors.png")
+            left.make("monitors.png", lambda: [_monitors(results, folder / "monitors.png")])
     if wanted.animation and results.scene is not None:
-        written.append(animate(results, folder / f"animation.{wanted.animation}"))
-    return written
+        film = folder / f"animation.{wanted.animation}"
+        left.make(film.name, lambda: [animate(results, film, wanted.pictures.trace)])
+
+
+def _monitors(results: Results, path: Path) -> Path:
+    results.plot_monitors(save=path)
+    return path

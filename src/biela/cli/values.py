@@ -42,7 +42,7 @@ def quantities(option: str, given: Sequence[str]) -> dict[str, float | str]:
         ModelError: A text is not of that form, or a name is given twice.
     """
     texts, found = laws(option, given, "0.5"), assignments(option, given)
-    return {name: texts[name] if _has_units(texts[name]) else found[name] for name in found}
+    return {name: texts[name] if _is_quantity(texts[name]) else found[name] for name in found}
 
 
 def seconds(text: str) -> float:
@@ -75,8 +75,8 @@ def _number(shown: str, value: str) -> float:
     return float(number)
 
 
-def _has_units(text: str) -> bool:
-    """Whether it can be read as it is."""
+def _is_quantity(text: str) -> bool:
+    """Whether it can be read with the units that it has."""
     try:
         quantity(text)
     except BielaError:

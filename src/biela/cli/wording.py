@@ -20,7 +20,7 @@ _OPTIONS: Final = (
 #: What a program calls, and what a model file has instead.
 _FILES: Final = (
     ("start(…)", "start = … in [joints.NAME]"),
-    ("mass=… of a body, parameters(m=1.0) of symbols,", "mass = … in [bodies.NAME],"),
+    ("give the parameters values, parameters(m=1.0),", "write mass = … in [bodies.NAME],"),
     ("model.driver(…), model.force(…)", "[drivers.NAME], [forces.NAME]"),
     ("add one with body(…)", "add one with [bodies.NAME]"),
 )

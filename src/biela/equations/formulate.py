@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from biela.atoms import Atom
 from biela.code import Function
 from biela.equations import joint_coordinates, reference_point
 from biela.equations.elements import derive_elements
@@ -53,6 +54,10 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
     for joint in whole.joints.values():
         if isinstance(joint, Coupling):
             derivation.hold_coupling(joint)
+    for joint in whole.joints.values():
+        if isinstance(joint, Joint):
+            for name in joint.limits:
+                derivation.as_coordinate(f"{joint.name}.{name}")
     derive_elements(derivation)
     starts, wished, rates = _start(derivation)
     return replace(_finished(derivation), starts=starts, wished=wished, wished_rates=rates)
@@ -101,7 +106,31 @@ def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str,
                 elif q is not None or reading is not None:
                     system.initial_velocity(derivation.speed(full) - value)
                     rates += 1
-    return tuple(starts), tuple(wished), rates
+    return tuple(starts), tuple(wished), rates + _resting(derivation)
+
+
+def _resting(derivation: MechanismDerivation) -> int:
+    """Joints whose rates nobody gave rest at the start, as far as drivers and loops let them.
+
+    The same joints in the same order for all coordinates, so that they start alike.  Returns how
+    many conditions that makes; none where nothing moves.
+    """
+    system, model = derivation.system, derivation.model
+    joints = [joint for joint in model.joints.values() if isinstance(joint, Joint)]
+    if not model.drivers and not any(joint.rates for joint in joints):
+        return 0
+    rows: list[Atom] = []
+    for branch in joint_coordinates.carrying_tree(model).branches:
+        joint = branch.joint
+        pair = derivation.pair(joint.i, joint.j)
+        for coordinate in joint.coordinates:
+            if coordinate.manifold == "rotation":
+                rows += pair.turning.components(pair.j.base)
+            elif coordinate.name not in joint.rates:
+                rows.append(derivation.speed(f"{joint.name}.{coordinate.name}"))
+    moving = [row for row in rows if row.value is None]
+    system.initial_velocity(*moving)
+    return len(moving)
 
 
 def _finished(derivation: MechanismDerivation) -> System:

@@ -22,6 +22,7 @@ from biela.model.placing import matrix
 from biela.model.sensors import Sensor
 from biela.model.topology.tree import (
     Branch,
+    JointTree,
     Values,
     joint_tree,
     quaternion,
@@ -29,15 +30,23 @@ from biela.model.topology.tree import (
 )
 
 
-def placed(model: Model) -> MechanismDerivation:
-    """Bodies along the tree; loops closed by equations."""
+def carrying_tree(model: Model) -> JointTree:
+    """The joints that carry bodies, and those that close loops.
+
+    A joint whose reaction a force or sensor asks for closes a loop: its multipliers are needed.
+    """
     elements: list[Force | Sensor] = [*model.forces.values(), *model.sensors.values()]
     loaded = {name for element in elements for name in element.needs_reactions}
 
     def usable(joint: Joint) -> bool:
         return joint.carries and joint.name not in loaded and _in_plane(model, joint)
 
-    tree = joint_tree(model, usable, _preferred(model))
+    return joint_tree(model, usable, _preferred(model))
+
+
+def placed(model: Model) -> MechanismDerivation:
+    """Bodies along the tree; loops closed by equations."""
+    tree = carrying_tree(model)
     poses, values = start_poses(model, tree)
     derivation = MechanismDerivation(model)
     derivation.along_tree = True

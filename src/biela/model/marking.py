@@ -15,6 +15,7 @@ from biela.model.markers import Marker
 from biela.model.orientation import Orientation, by_rows
 from biela.model.parts.instances import is_body
 from biela.model.placing import body_pose, matrix, posed
+from biela.model.quantities.units import parameters_of
 from biela.model.quantities.values import Value, triple
 
 if TYPE_CHECKING:
@@ -102,12 +103,32 @@ def _body_and_place(
 def _seen_from(
     model: Model, body: Body, who: str, at: Sequence[Value], orientation: Orientation
 ) -> Marker:
-    """A frame of the ground as a marker of a body where it starts."""
+    """A frame of the ground as a marker of a body where it starts.
+
+    Raises:
+        ModelError: The body is turned, and the place depends on parameters.
+    """
     where = triple(who, at)
-    if body.position is None and body.orientation is None:
-        return Marker(body.name, "", where, orientation)
+    position = body.position or (0.0, 0.0, 0.0)
+    if body.orientation in (None, Orientation()):
+        x, y, z = (_less(a, b) for a, b in zip(where, position, strict=True))
+        return Marker(body.name, "", (x, y, z), orientation)
+    turns = [angle for _, angle in (body.orientation or Orientation()).turns]
+    named = {name for text in (*where, *position, *turns) for name in parameters_of(text)}
+    if named:
+        raise ModelError(
+            f"{who}: {body.name} is turned where it starts, and parameter {min(named)} would not "
+            f"stay one; place the joint by markers: {body.name}.at(…)"
+        )
     T = body_pose(model, body)
     inside = np.linalg.inv(T) @ posed([model.number(x, "length") for x in where])
     R = T[:3, :3].T @ matrix(model, orientation)
     x, y, z = (float(c) for c in np.where(np.abs(inside[:3, 3]) < 1e-15, 0.0, inside[:3, 3]))
     return Marker(body.name, "", (x, y, z), by_rows(R))
+
+
+def _less(a: Value, b: Value) -> Value:
+    """A difference of values: a number, or a text that keeps its parameters."""
+    if not isinstance(a, str) and not isinstance(b, str):
+        return a - b
+    return a if b == 0.0 else f"({a}) - ({b})"

@@ -38,7 +38,11 @@ Plots = Annotated[
 Against = Annotated[str, typer.Option(metavar="NAME", help="The channel across, if not the time.")]
 Paths = Annotated[
     list[str] | None,
-    typer.Option("--path", metavar="NAME", help="A body, marker or sensor whose way is drawn, also in the animation."),
+    typer.Option(
+        "--path",
+        metavar="NAME",
+        help="A body, marker or sensor whose way is drawn, also in the animation.",
+    ),
 ]
 NoPlot = Annotated[bool, typer.Option("--no-plot", help="No plots at all.")]
 Animation = Annotated[Film, typer.Option(help="Form of the animation.")]
@@ -64,7 +68,9 @@ def kinematics(
     ] = None,
     drives: Annotated[
         list[str] | None,
-        typer.Option("--drive", metavar="NAME=LAW", help="A further coordinate's law of t: A='30 deg*t'."),
+        typer.Option(
+            "--drive", metavar="NAME=LAW", help="A further coordinate's law of t: A='30 deg*t'."
+        ),
     ] = None,
     parameters: Parameters = None,
     q: Positions = None,

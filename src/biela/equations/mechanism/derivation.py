@@ -171,11 +171,19 @@ class MechanismDerivation:
         reading = coordinate.reading
         if reading is not None and not reading.turns:
             return reading.value(self.pair(joint.i, joint.j))
+        return self.as_coordinate(name)
+
+    def as_coordinate(self, name: str) -> Atom:
+        """The coordinate of a joint as one of the system, added without inertia where it is not."""
+        joint, coordinate = self.joint(name)
+        full = f"{joint.name}.{coordinate.name}"
+        if full in self.coordinates:
+            return self.coordinates[full]
         q = self.declare(full, inertia=False)
-        if reading is not None:
+        if coordinate.reading is not None:
             pair = self.pair(joint.i, joint.j)
-            self.hold(full, [reading.row(pair, q, q.velocity)], pair)
-            self._note_side(full, reading.side(pair, q))
+            self.hold(full, [coordinate.reading.row(pair, q, q.velocity)], pair)
+            self._note_side(full, coordinate.reading.side(pair, q))
         return q
 
     def speed(self, name: str) -> Atom:

@@ -62,7 +62,12 @@ class Articulated:
 
 
 def articulated(tree: SpatialTree) -> Articulated:
-    """The articulated inertias, from the tips to the ground."""
+    """The articulated inertias, from the tips to the ground.
+
+    Raises:
+        ModelError: Gears tie joints together, or nothing has inertia along a velocity.
+    """
+    tree.check_uncoupled("the recursion of articulated bodies")
     I = [spatial_inertia(link.grouped) for link in tree.links]
     inverses: list[list[list[Scalar]]] = [[] for _ in I]
     gains: list[list[list[Scalar]]] = [[] for _ in I]

@@ -41,7 +41,7 @@ def mass_matrix(tree: SpatialTree) -> list[list[Atom]]:
         columns = [momentum(composite[k], column) for column in link.H]
         for number, F in zip(link.v, columns, strict=True):
             for other, column in zip(link.v, link.H, strict=True):
-                M[number][other] = dot(column, F)
+                M[number][other] = M[number][other] + dot(column, F)
         _towards_ground(tree, k, columns, M)
         if link.parent >= 0:
             composite[link.parent] = added(
@@ -63,7 +63,9 @@ def _towards_ground(
         link = tree.links[here]
         for number, F in zip(start.v, columns, strict=True):
             for other, column in zip(link.v, link.H, strict=True):
-                M[number][other] = M[other][number] = dot(column, F)
+                meeting = dot(column, F)
+                M[number][other] = M[number][other] + meeting
+                M[other][number] = M[other][number] + meeting
 
 
 def momentum(J: Pseudo, x: Sequence[Scalar]) -> list[Scalar]:

@@ -54,6 +54,7 @@ def constraint_forces(
         ModelError: A joint has motions that depend on its coordinates, a rotor, or a body has no
             inverse inertia.
     """
+    tree.check_uncoupled("the constraint-force algorithm")
     if any(rotor != 0.0 for rotor in tree.rotor):
         raise ModelError(
             f"{tree.model.name} has rotors, which the constraint-force algorithm does not know; "

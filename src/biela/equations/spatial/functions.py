@@ -25,7 +25,7 @@ from biela.equations.spatial.displacements import displacement
 from biela.equations.spatial.factorisation import factorised, inverse_of
 from biela.equations.spatial.inertial_parameters import regressor as regressor_of
 from biela.equations.spatial.tree import SpatialTree
-from biela.equations.spatial.turning import Scalar, cross, dot, minus, times, transposed
+from biela.equations.spatial.turning import Scalar, cross, dot, minus, plus, times, transposed
 from biela.errors import ModelError
 from biela.model import Model
 
@@ -194,7 +194,8 @@ def _by_operators(tree: SpatialTree) -> list[list[Atom]]:
         back = transposed(block.Phi)
         columns = {} if block.parent < 0 else dict(moved[block.parent])
         columns = {k: times(back, x) for k, x in columns.items()}
-        columns |= dict(zip(block.v, block.H, strict=True))
+        for k, x in zip(block.v, block.H, strict=True):
+            columns[k] = plus(columns[k], x) if k in columns else x
         moved.append(columns)
         for i, x in columns.items():
             y = times(block.I, x)
@@ -250,7 +251,9 @@ def forward_dynamics(
     if method == "fastest":
         tree = SpatialTree(model, rotors=rotors)
         weights = {"articulated": 1.0, "composite": _WEIGHT}
-        tried = weights if len(tree.v) <= _TRIED else ["articulated"]
+        tried = list(weights) if len(tree.v) <= _TRIED else ["articulated"]
+        if tree.coordinates.followers:
+            tried = ["composite"]
         made = {m: forward_dynamics(model, m, external=external, rotors=rotors) for m in tried}
         return made[min(made, key=lambda m: weights[m] * len(made[m].schedule.operations))]
     tree = SpatialTree(model, rotors=rotors)

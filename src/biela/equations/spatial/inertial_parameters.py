@@ -70,6 +70,6 @@ def _carried(tree: SpatialTree, k: int, F: list[Scalar]) -> list[Scalar]:
     while k >= 0:
         link = tree.links[k]
         for number, H in zip(link.v, link.H, strict=True):
-            tau[number] = dot(H, F)
+            tau[number] = tau[number] + dot(H, F)
         F, k = to_parent(link, F), link.parent
     return tau

@@ -53,7 +53,7 @@ def jacobian(tree: SpatialTree, frame: str, axes: str = "aligned") -> list[list[
             angular, linear = _seen(pose, H[:3]), _seen(pose, H[3:])
             if not all(map(zero, H[:3])):
                 linear = plus(linear, cross(angular, minus(at, pose.p)))
-            columns[number] = [*angular, *linear]
+            columns[number] = plus(columns[number], [*angular, *linear])
     return [[tree.workspace.atom(x) for x in row] for row in zip(*columns, strict=True)]
 
 

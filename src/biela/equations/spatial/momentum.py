@@ -77,7 +77,7 @@ def centroid(tree: SpatialTree) -> Centroid:
         for number, H in zip(link.v, link.H, strict=True):
             h = momentum(J, H)
             n, f = times(pose.R, h[:3]), times(pose.R, h[3:])
-            columns[number] = [*plus(n, cross(arm, f)), *f]
+            columns[number] = plus(columns[number], [*plus(n, cross(arm, f)), *f])
     matrix = [list(row) for row in zip(*columns, strict=True)]
     h = [dot(row, tree.v) for row in matrix]
     second = [[total[i][j] - com[i] * total[j][3] for j in range(3)] for i in range(3)]

@@ -95,7 +95,7 @@ def gathered(tree: SpatialTree, F: list[list[Scalar]]) -> list[Scalar]:
     for k in reversed(range(len(tree.links))):
         link = tree.links[k]
         for number, column in zip(link.v, link.H, strict=True):
-            tau[number] = dot(column, F[k])
+            tau[number] = tau[number] + dot(column, F[k])
         if link.parent >= 0 and not all(map(zero, F[k])):
             F[link.parent] = plus(F[link.parent], to_parent(link, F[k]))
     return tau

@@ -36,10 +36,14 @@ class Operators:
 
     Args:
         model: A tree of bodies.
+
+    Raises:
+        ModelError: The model is no tree, or gears tie joints together.
     """
 
     def __init__(self, model: Model) -> None:
         tree = SpatialTree(model)
+        tree.check_uncoupled("the split into motions and held forces")
         self.tree = tree
         self.blocks: list[Block] = blocks(tree)
         n, width = len(self.blocks), len(tree.v)

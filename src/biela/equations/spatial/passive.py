@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from biela.atoms import Atom
+from biela.atoms import Atom, diff
 from biela.errors import ModelError
 from biela.model.forces.actuator import Actuator
 from biela.model.laws.law import Law
@@ -48,18 +48,25 @@ class CoordinateForces:
 
     def coordinate(self, name: str) -> Atom:
         """A coordinate of a joint."""
-        return self._tree.q[self._tree.scalars[self._full(name)][0]]
+        return self._tree.coordinates.value(self._full(name))[0]
 
     def speed(self, name: str) -> Atom:
         """Its rate."""
-        return self._tree.v[self._tree.velocity_number(name)]
+        value, k = self._tree.coordinates.value(self._full(name))
+        return self._rate(value, k) * self._tree.v[k]
+
+    def _rate(self, value: Atom, k: int) -> Atom:
+        """By how much a coordinate changes with the one that leads it."""
+        tree = self._tree
+        return diff(value, next(tree.q[i] for i, j in tree.scalars.values() if j == k))
 
     def push(self, rate: Atom, force: Atom) -> None:
         """A force along a velocity."""
-        if rate.ref not in self._numbers:
+        moved = [ref for ref in self.workspace.table.live([rate.ref]) if ref in self._numbers]
+        if len(moved) != 1:
             self._refuse()
-        k = self._numbers[rate.ref]
-        self.pushed[k] = self.pushed[k] + force
+        k = self._numbers[moved[0]]
+        self.pushed[k] = self.pushed[k] + diff(rate, self._tree.v[k]) * force
 
     def store(self, energy: Atom) -> None:
         """Energy of a spring."""
@@ -80,8 +87,7 @@ class CoordinateForces:
         self._refuse()
 
     def _full(self, name: str) -> str:
-        k = self._tree.velocity_number(name)
-        return next(full for full, (_, j) in self._tree.scalars.items() if j == k)
+        return self._tree.coordinate_name(name)
 
     def _refuse(self) -> NoReturn:
         force = self._force

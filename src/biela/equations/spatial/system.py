@@ -141,7 +141,7 @@ def _forces(tree: SpatialTree) -> list[Atom]:
 
 
 def _accelerations(tree: SpatialTree) -> list[Atom]:
-    if len(tree.v) > _FEW:
+    if len(tree.v) > _FEW and not tree.coordinates.followers:
         return articulated.forward_dynamics(tree, tree.tau)
     found = factorised(composite.mass_matrix(tree), tree.v_names).solve(_forces(tree))
     return [tree.workspace.atom(x) for x in found]

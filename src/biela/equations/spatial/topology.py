@@ -7,7 +7,7 @@ import copy
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
-from biela.model.joints import Coupling, Free, Joint
+from biela.model.joints import Free, Joint
 from biela.model.joints.moves import Move, Rotate, Translate
 from biela.model.markers import Marker
 from biela.model.topology.tree import JointTree, joint_tree
@@ -19,15 +19,9 @@ def carried_by_joints(model: Model) -> tuple[Model, JointTree]:
     A body that no joint reaches gets a free joint of its own name, in a copy of the model.
 
     Raises:
-        ModelError: The model is no tree; the message names what closes a loop, couples joints or
-            prescribes a motion.
+        ModelError: The model is no tree; the message names what closes a loop or prescribes a
+            motion.
     """
-    for joint in model.joints.values():
-        if isinstance(joint, Coupling):
-            raise ModelError(
-                f"{model.name}: {joint.kind} {joint.name} couples joints, which a tree cannot; "
-                f"use formulate(model)"
-            )
     if model.drivers:
         raise ModelError(
             f"{model.name}: driver {next(iter(model.drivers))} prescribes a motion; inverse "

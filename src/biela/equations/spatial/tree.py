@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-
-from biela.atoms import Atom, Kind, Workspace
+from biela.atoms import Atom, Workspace, diff
 from biela.equations.mechanism.placement import identifier
 from biela.equations.orientation import product as quaternion_product
+from biela.equations.spatial.coordinates import declared
 from biela.equations.spatial.frames import regrouped, with_short_constants
 from biela.equations.spatial.links import (
     Link,
@@ -34,14 +32,11 @@ from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.element import nearest
-from biela.model.joints import Joint
 from biela.model.joints.moves import Move, Rotate
 from biela.model.markers import Marker
 from biela.model.quantities.units import expression
 from biela.model.quantities.values import Value
-from biela.model.topology.tree import Branch, quaternion, start_poses
-
-Floats = npt.NDArray[np.float64]
+from biela.model.topology.tree import Branch, start_poses
 
 
 class SpatialTree:
@@ -49,7 +44,8 @@ class SpatialTree:
 
     Args:
         model: Bodies and joints without closed loops; a body that no joint reaches floats, by a
-            free joint of its own name.
+            free joint of its own name.  Gears are allowed: a coordinate that follows another has no
+            velocity of its own.
         rotors: Inertia of rotors, reflected to the joint (kg m², or kg along a slide), by joint or
             "joint.coordinate".
         short: Choose the frames of links such that constants vanish; else they are those of the
@@ -57,14 +53,13 @@ class SpatialTree:
 
     Attributes:
         links: From the ground to the tips.
-        q, v, a, tau: The symbols, by numbers of coordinates and velocities.
-        q_names, v_names: What they are called.
+        coordinates: The coordinates and velocities, with their names.
+        a, tau: The symbols of accelerations and joint forces.
         carriers: Each body and the body before it.
         frames: For each body and marker its link (-1 for the ground) and its pose there.
         rotor: The inertia of the rotor along each velocity.
         pushed: The force of springs and friction along each velocity.
         stored: The energy of springs.
-        start: Values of the coordinates where a motion starts.
     """
 
     def __init__(
@@ -77,25 +72,17 @@ class SpatialTree:
         names = list(self.model.parameters)
         self.p: list[Atom] = list(self.workspace.parameters(names))
         self._parameters: dict[str, Atom | float] = dict(zip(names, self.p, strict=True))
-        self.q: list[Atom] = []
-        self.v: list[Atom] = []
-        self.q_names: list[str] = []
-        self.v_names: list[str] = []
         self.links: list[Link] = []
         self.frames: dict[str, tuple[int, Pose]] = {GROUND: (-1, Pose.at())}
-        self.start: list[float] = []
         #: Each body and the body before it, parents before children.
         self.carriers: dict[str, str] = {}
         #: For each body its link, and the pose there of the marker at which its joint holds it.
         self.held_at: dict[str, tuple[int, Pose]] = {}
-        #: Rotations by quaternions: number of the first coordinate and of the first velocity.
-        self.quaternions: list[tuple[int, int]] = []
-        #: Coordinates that are one symbol, by "joint.coordinate": their numbers in q and v.
-        self.scalars: dict[str, tuple[int, int]] = {}
         self.model, tree = carried_by_joints(self.model)
         _, values = start_poses(self.model, tree)
+        self.coordinates = declared(self.workspace, self.model, tree.branches, values, self.number)
         for branch in tree.branches:
-            self._carry(branch, values.get(branch.joint.name, {}))
+            self._carry(branch)
         if short:
             self.links, moved = with_short_constants(self.links)
             for table in (self.frames, self.held_at):
@@ -114,6 +101,53 @@ class SpatialTree:
         self.pushed, self.stored = forces.pushed, forces.stored
 
     # ---------------------------------------------------------------- what there is
+
+    @property
+    def q(self) -> list[Atom]:
+        """The coordinates."""
+        return self.coordinates.q
+
+    @property
+    def v(self) -> list[Atom]:
+        """The velocities."""
+        return self.coordinates.v
+
+    @property
+    def q_names(self) -> list[str]:
+        """What the coordinates are called."""
+        return self.coordinates.q_names
+
+    @property
+    def v_names(self) -> list[str]:
+        """What the velocities are called."""
+        return self.coordinates.v_names
+
+    @property
+    def start(self) -> list[float]:
+        """Values of the coordinates where a motion starts."""
+        return self.coordinates.start
+
+    @property
+    def quaternions(self) -> list[tuple[int, int]]:
+        """Rotations: number of the first coordinate and of the first velocity."""
+        return self.coordinates.quaternions
+
+    @property
+    def scalars(self) -> dict[str, tuple[int, int]]:
+        """Coordinates that are one symbol, by "joint.coordinate": their numbers in q and v."""
+        return self.coordinates.scalars
+
+    def check_uncoupled(self, what: str) -> None:
+        """Refuse what eliminates the joints one by one where gears tie joints together.
+
+        Raises:
+            ModelError: A coordinate follows another.
+        """
+        if self.coordinates.followers:
+            raise ModelError(
+                f"{self.model.name}: {next(iter(self.coordinates.followers))} follows another "
+                f"coordinate; {what} takes the joints one by one: use the method composite"
+            )
 
     def number(self, value: Value, dimension: str) -> Scalar:
         """A value: a number, or an expression of the parameters of the model."""
@@ -211,33 +245,9 @@ class SpatialTree:
         assert not found
         return Pose(rest.R, [self.number(x, "length") for x in marker.position])
 
-    def _carry(self, branch: Branch, values: Mapping[str, float | Floats]) -> None:
+    def _carry(self, branch: Branch) -> None:
         joint = branch.joint
-        coordinates: dict[int, int] = {}
-        velocities: dict[int, tuple[int, ...]] = {}
-        quaternions: dict[int, tuple[Atom, ...]] = {}
-        # line coordinates before rotations, as biela.formulate declares them
-        order = sorted(range(len(joint.coordinates)), key=lambda k: k in self._turning(joint))
-        symbols: dict[int, Atom | float] = {}
-        for k in order:
-            coordinate = joint.coordinates[k]
-            name = f"{joint.name}.{coordinate.name}"
-            value = values.get(coordinate.name)
-            if coordinate.manifold == "rotation":
-                R = value if isinstance(value, np.ndarray) else np.eye(3)
-                quaternions[k], velocities[k] = self._ball(name, R.T if branch.backwards else R)
-                symbols[k] = 0.0
-                continue
-            (q,) = self.workspace.coordinates([identifier(name)])
-            symbols[k] = q
-            coordinates[q.ref] = k
-            velocities[k] = (len(self.v),)
-            self.scalars[name] = len(self.q), len(self.v)
-            self.start.append(value if isinstance(value, float) else 0.0)
-            self._keep(q, name)
-            self.v.append(q.velocity)
-            self.v_names.append(f"{name}_rate")
-        given = [symbols[k] for k in range(len(joint.coordinates))]
+        given, coordinates, velocities, quaternions = self.coordinates.of_joint(joint)
         first, last = (joint.j, joint.i) if branch.backwards else (joint.i, joint.j)
         moves: list[Move] = list(joint.moves(given, self.number))
         if branch.backwards:
@@ -269,43 +279,23 @@ class SpatialTree:
             name = branch.after if steps else link.name
             self.links[parent] = replace(link, name=name, inertia=J, grouped=J)
 
-    @staticmethod
-    def _turning(joint: Joint) -> set[int]:
-        return {k for k, c in enumerate(joint.coordinates) if c.manifold == "rotation"}
-
-    def _ball(self, name: str, R: Floats) -> tuple[tuple[Atom, ...], tuple[int, ...]]:
-        plain = identifier(name)
-        e = [self.workspace.symbol(f"{plain}_e{k}", Kind.COORDINATE) for k in range(4)]
-        first, speed = len(self.q), len(self.v)
-        for k, x in enumerate(e):
-            self._keep(x, f"{name}_e{k}")
-        self.start += [float(x) for x in quaternion(R)]
-        w = self.workspace.speeds([f"{plain}_w{axis}" for axis in "xyz"])
-        self.v += w
-        self.v_names += [f"{name}_w{axis}" for axis in "xyz"]
-        self.quaternions.append((first, speed))
-        return tuple(e), (speed, speed + 1, speed + 2)
-
-    def _keep(self, q: Atom, name: str) -> None:
-        self.q.append(q)
-        self.q_names.append(name)
-
     def _rotors(self, given: Mapping[str, float]) -> list[Scalar]:
         found: list[Scalar] = [0.0] * len(self.v)
         for name, inertia in given.items():
-            found[self.velocity_number(name)] = self.number(inertia, "any")
+            value, k = self.coordinates.value(self.coordinate_name(name))
+            # the rotor of a coordinate that follows another turns by its rate
+            rate = diff(value, next(self.q[i] for i, j in self.scalars.values() if j == k))
+            ratio = rate if rate.value is None else float(rate.value)
+            found[k] = found[k] + self.number(inertia, "any") * ratio * ratio
         return found
 
-    def velocity_number(self, name: str) -> int:
-        """The number of the velocity of "joint.coordinate", or of a joint with one coordinate.
+    def coordinate_name(self, name: str) -> str:
+        """The "joint.coordinate" of a name, or of a joint with one coordinate.
 
         Raises:
             ModelError: There is no such coordinate.
         """
-        own = [full for full in self.scalars if full == name or full.rpartition(".")[0] == name]
-        if len(own) != 1:
-            raise ModelError(
-                f"{self.model.name}: {name!r} is not one coordinate of a joint"
-                f"{nearest(name, self.scalars)}"
-            )
-        return self.scalars[own[0]][1]
+        try:
+            return self.coordinates.full_name(name)
+        except ModelError as error:
+            raise ModelError(f"{self.model.name}: {error}") from None
