@@ -47,5 +47,6 @@ BENCHMARKS = {
         "realtime",
         "model_arrays",
         "looped_kinematics",
+        "robots",
     )
 }

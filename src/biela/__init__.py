@@ -53,6 +53,9 @@ if TYPE_CHECKING:
         PointTarget,
         PoseTarget,
     )
+    from biela.analysis.robot import (
+        Robot,
+    )
     from biela.code import (
         Changes,
         Function,
@@ -120,6 +123,7 @@ _LAZY = {
     "Results": "biela.results",
     "save_model": "biela.model.files",
     "simulate": "biela.analysis",
+    "Robot": "biela.analysis.robot",
     "Simulator": "biela.analysis",
     "SymbolicSystem": "biela.equations",
     "System": "biela.equations",
@@ -140,6 +144,7 @@ __all__ = [
     "PointTarget",
     "PoseTarget",
     "Results",
+    "Robot",
     "Simulator",
     "SymbolicSystem",
     "System",

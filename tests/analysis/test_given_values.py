@@ -32,7 +32,7 @@ def test_values_by_name_may_have_units(pendulum):
         bl.simulate(pendulum, 0.1, parameters={"l": 0.4}, **numbers).q[-1], rel=1e-14
     )
     # the length is another one: φ'' = -g/l sin φ
-    assert found["a.J.angle_rate"][0] == pytest.approx(-9.81 / 0.4 * math.sin(20 * DEGREE))
+    assert found["dJ.angle_rate"][0] == pytest.approx(-9.81 / 0.4 * math.sin(20 * DEGREE))
 
 
 @pytest.mark.parametrize("name", ["J", "J.angle"])
@@ -53,10 +53,10 @@ def test_a_joint_with_one_coordinate_goes_by_its_name(pendulum, name):
 )
 @pytest.mark.parametrize("name", ["J", "J.angle"])
 def test_laws_may_have_units(pendulum, name, law, closed):
-    drives = {name: law, "C.angle": 0.0, "C.distance": "3 mm"}
+    drives = {name: law, "C.angle": 0.0, "C.displacement": "3 mm"}
     results = bl.kinematics(pendulum, 0.5, step=0.1, drives=drives)
     assert results["J"] == pytest.approx(closed(results.t), abs=1e-12)
-    assert results["C.distance"] == pytest.approx(np.full(6, 0.003), abs=1e-15)
+    assert results["C.displacement"] == pytest.approx(np.full(6, 0.003), abs=1e-15)
 
 
 @pytest.mark.parametrize(

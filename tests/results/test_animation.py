@@ -121,6 +121,10 @@ def test_the_page_of_a_scene_in_space_has_all_shapes():
     assert view @ view.T == pytest.approx(np.eye(3)) and np.linalg.det(view) == pytest.approx(1)
 
 
+def test_the_speed_of_the_page_is_a_figure_to_read():
+    assert data_of(spatial().animate(fps=2, speed=1 / 3).html())["speed"] == 0.333
+
+
 def test_a_name_cannot_break_out_of_the_page():
     r = swing(name='</script><b title="x">&')
     page = r.animate(fps=2).html()

@@ -8,6 +8,7 @@ code takes long to compile, see `iterated_positions`.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -29,6 +30,8 @@ Floats = npt.NDArray[np.float64]
 ITERATIONS: Final = 12
 #: Residual at which they end (m, rad).
 THRESHOLD: Final = 1e-13
+#: Up to so many instants at a time are taken in Python.
+FEW: Final = 512
 
 
 class UnrolledPositions:
@@ -42,8 +45,12 @@ class UnrolledPositions:
         self._kernels: Hoisted = hoisted(_kernels(system))
         self.nq, self.nv = len(system.q), len(system.v)
         self._corrections = 0
+
+    @cached_property
+    def _steps(self) -> FixedStep:
+        """The native loop over instants."""
         native = {name: f.native for name, f in self._kernels.kernels.items()}
-        self._steps = FixedStep(
+        return FixedStep(
             Problem(
                 native["predict"],
                 self.nq + 2 * self.nv,
@@ -68,11 +75,36 @@ class UnrolledPositions:
 
     def run(self, t: float, x: Floats, h: float, steps: int) -> tuple[Floats, int]:
         """The states from x on, and the iterations that it took."""
+        if steps <= FEW:
+            return self._few(t, x, h, steps)
         run = self._steps.run(t, x, self._inputs(h), h, steps)
         # two corrections of each step are those of the velocities
         taken = run.corrections - self._corrections - 2 * (len(run.states) - 1)
         self._corrections = run.corrections
         return run.states, taken
+
+    def _few(self, t: float, x: Floats, h: float, steps: int) -> tuple[Floats, int]:
+        """The same in Python: to load the native loop takes longer than some hundred instants."""
+        predict, correct, solve = (
+            self._kernels.kernels[name] for name in ("predict", "correct", "solve")
+        )
+        inputs = self._inputs(h)
+        states, taken = [x], 0
+        for k in range(steps):
+            now, after = np.array([t + k * h]), np.array([t + (k + 1) * h])
+            y = predict(now, np.ascontiguousarray(states[-1]), inputs)
+            for _ in range(ITERATIONS):
+                trial = correct(after, y, inputs)
+                if trial[-1] <= THRESHOLD:
+                    break
+                y = np.ascontiguousarray(trial[:-1])
+                taken += 1
+            for _ in range(2):
+                y = np.ascontiguousarray(solve(after, y, inputs)[:-1])
+            states.append(y)
+            if not np.isfinite(y).all():
+                break
+        return np.array(states), taken
 
     def residuals(self, t: Floats, q: Floats) -> Floats:
         """Φ at each of some instants."""

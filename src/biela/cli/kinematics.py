@@ -153,7 +153,7 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
     if wanted.report:
         left.make("--report", lambda: _print_report(task))
     if wanted.csv:
-        names = _columns(results, shown)
+        names = pictures.columns(results)
         left.make("--csv", lambda: [results.to_csv(folder / "kinematics.csv", *names)])
     pictures.draw(left, results, folder, reference)
     if wanted.animation and results.scene is not None:
@@ -177,12 +177,6 @@ def _task(model: Described, wanted: Wanted, names: Sequence[str]) -> _Task:
         method,
         wanted,
     )
-
-
-def _columns(results: Results, shown: Sequence[str]) -> list[str]:
-    """What a table for others has: all channels but those of frames, and those asked for."""
-    usual = [group for group in results.groups if group in ("q", "v", "a", "y", "u")]
-    return list(dict.fromkeys([*results.select(*usual), *shown, *results.monitors]))
 
 
 def _kept(error: SimulationError, folder: Path) -> SimulationError:

@@ -13,6 +13,7 @@ import numpy as np
 from biela.cli.leaving import Left
 from biela.cli.tables import console
 from biela.results import Results, overlay
+from biela.results.frames import FRAME_GROUPS
 from biela.results.paths import traces
 
 #: Channels beyond these are only counted in a table of extremes.
@@ -84,6 +85,16 @@ class Pictures:
         if self.channels:
             return results.select(*self.channels)
         return [*results.select("q"), *known_outputs(results)]
+
+    def columns(self, results: Results) -> list[str]:
+        """What a table for others has: all channels but those of frames, and those asked for.
+
+        Raises:
+            UnknownNameError: There is no such channel.
+        """
+        usual = [group for group in results.groups if group not in FRAME_GROUPS]
+        names = [*results.select(*usual), *self.shown(results), *results.monitors]
+        return list(dict.fromkeys(names))
 
     def draw(
         self, left: Left, results: Results, folder: Path, reference: Results | None = None

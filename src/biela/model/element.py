@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
-from biela.errors import ModelError
+from biela.errors import BielaError, ModelError
+from biela.model.quantities.values import Value
+
+#: Makes a number in SI units of a value, given its dimension, with the parameters as they are.
+Evaluate: TypeAlias = Callable[[Value, str], float]
 
 #: The kinds of each category by name: filled as their classes are defined.
 KINDS: Final[dict[str, dict[str, type[Element]]]] = {
@@ -59,6 +63,70 @@ class Element(ABC):
         """The fields that are markers."""
         return [n for n, f in cls.settings().items() if f.metadata["dimension"] == "marker"]
 
+    def check(self, number: Evaluate) -> None:
+        """Refuse settings of a wrong sign or order, numbers and texts alike.
+
+        A model calls it as the element enters, with the values that its parameters have then.
+
+        Args:
+            number: Makes a number of a value, given its dimension: `Model.number`.
+
+        Raises:
+            ModelError: A setting has a value that makes no sense, or none.
+        """
+
+    def number_of(self, number: Evaluate, setting: str) -> float | None:
+        """A setting as a number; None if it is left out.
+
+        Raises:
+            ModelError: It has no value: a text that cannot be read, or is of another dimension.
+        """
+        value = getattr(self, setting)
+        if value is None:
+            return None
+        try:
+            return number(value, self.settings()[setting].metadata["dimension"])
+        except BielaError as error:
+            raise ModelError(f"{self.category} {self.name}: {setting}: {error}") from None
+
+    def check_above_zero(self, number: Evaluate, setting: str, hint: str = "") -> None:
+        """Refuse a setting that is given and not above zero.
+
+        Raises:
+            ModelError: It is zero or negative.
+        """
+        found = self.number_of(number, setting)
+        if found is not None and not found > 0:
+            raise self._wrong(setting, "above zero", hint)
+
+    def check_not_negative(self, number: Evaluate, *settings: str) -> None:
+        """Refuse settings below zero.
+
+        Raises:
+            ModelError: One of them is negative.
+        """
+        for setting in settings:
+            found = self.number_of(number, setting)
+            if found is not None and not found >= 0:
+                raise self._wrong(setting, "zero or above")
+
+    def check_not_zero(self, number: Evaluate, setting: str, hint: str) -> None:
+        """Refuse a setting that is zero.
+
+        Raises:
+            ModelError: It is zero, or not a number.
+        """
+        found = self.number_of(number, setting)
+        if found is not None and not abs(found) > 0:
+            raise self._wrong(setting, "other than zero", hint)
+
+    def _wrong(self, setting: str, wanted: str, hint: str = "") -> ModelError:
+        given = getattr(self, setting)
+        return ModelError(
+            f"{self.category} {self.name}: {setting} ({self.settings()[setting].metadata['help']}) "
+            f"must be {wanted}, not {given!r}{hint and '; '}{hint}"
+        )
+
 
 def kind_named(category: str, kind: str) -> type[Element]:
     """The class of a kind.
@@ -71,6 +139,15 @@ def kind_named(category: str, kind: str) -> type[Element]:
     if plain not in known:
         raise ModelError(f"{kind!r} is not a kind of {category}{nearest(plain, sorted(known))}")
     return known[plain]
+
+
+def plain_name(name: str) -> str:
+    """A name with "_" for all that no name may have: letters, digits, _ and - stay.
+
+    >>> plain_name("left leg/knee.1")
+    'left_leg_knee_1'
+    """
+    return "".join(c if c.isalnum() or c in "_-" else "_" for c in name)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

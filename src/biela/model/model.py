@@ -7,6 +7,7 @@ derives its equations in the coordinates one asks for.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from biela.model import marking
 from biela.model.bodies import GROUND, Body, Inertia
 from biela.model.coordinate_names import check_coordinate
 from biela.model.drivers import Driver
-from biela.model.element import Element, kind_named, nearest
+from biela.model.element import Element, kind_named, nearest, plain_name
 from biela.model.forces import Force
 from biela.model.joints import Connection, Joint
 from biela.model.laws.law import law_from
@@ -38,6 +39,9 @@ Kind = TypeVar("Kind", bound=Element)
 
 #: Gravity where none is given, m/s², against the last axis of the plane, or z.
 STANDARD_GRAVITY = 9.81
+
+#: What goes before the names of the elements of a part.
+_OF_INSTANCE = re.compile(r"\A(?:[\w-]+(?:\[[0-9]+\])?\.)+")
 
 #: What every joint may be given besides the settings of its kind.
 _OF_JOINTS = ("at", "axis", "x_axis", "start", "rates", "limits")
@@ -78,6 +82,8 @@ class Model:
         self.parts: dict[str, Part] = {}
         #: What a run uses if nothing else is said, such as ``duration`` and ``step``.
         self.run: dict[str, object] = {}
+        #: Whether names such as "arm[2].rod" are its own, as the parts are written out.
+        self.written_out = False
         #: The body that does not move.
         self.ground = Body(GROUND)
 
@@ -289,6 +295,7 @@ class Model:
             elif value is not None and dimension == "law":
                 settings[field] = law_from(value)
         made = type(element)(**settings)
+        made.check(self.number)
         tables[element.category][element.name] = made
         return made
 
@@ -371,13 +378,14 @@ class Model:
                 f"{self.name}: {name!r} stands where the name should: the second argument is the "
                 f'name, as in joint("revolute", "pin", ground, rod)'
             )
-        if (
-            not isinstance(name, str)
-            or not name
-            or name == GROUND
-            or any(c in name for c in " \"'")
-        ):
+        if not isinstance(name, str) or not name or name == GROUND:
             raise ModelError(f"{self.name}: {name!r} is not a name that can be used")
+        own = _OF_INSTANCE.sub("", name) if self.written_out else name
+        if plain_name(own) != own:
+            raise ModelError(
+                f"{self.name}: {name!r} is not a name that can be used: names have letters, "
+                f"digits, _ and -, those inside parts a dot; call it {plain_name(name)!r}"
+            )
         if any(name in table for table in tables):
             raise ModelError(f"{self.name}: the name {name} is used twice")
 
@@ -416,7 +424,9 @@ class Model:
                 settings[field] = law_from(settings[field])
             elif described.metadata["dimension"] == "coordinate":
                 check_coordinate(self, who, settings[field])
-        return cls(name=name, **settings)
+        made = cls(name=name, **settings)
+        made.check(self.number)
+        return made
 
 
 def _moments(who: str, inertia: Sequence[Any] | Value | None) -> Any:

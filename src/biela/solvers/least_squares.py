@@ -20,6 +20,8 @@ __all__ = ["CONVERGED", "Solution", "damped_newton"]
 
 Floats = npt.NDArray[np.float64]
 
+#: Whole steps of Newton's method that are tried before any damping.
+_PLAIN = 12
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
 _KERNEL = ctypes.CFUNCTYPE(None, _DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES)
 
@@ -57,6 +59,9 @@ def damped_newton(
         return Solution(
             CONVERGED, np.array(start, dtype=float), np.zeros(0), tolerance, 0, 0, (), None
         )
+    near = _plain_newton(residual, jacobian, np.array(start, dtype=float), tolerance)
+    if near is not None:
+        return near
     found = solve_equations(
         kernel(residual, rows),
         kernel(jacobian, rows * n),
@@ -69,3 +74,30 @@ def damped_newton(
     if failures:
         raise failures[0]
     return found
+
+
+def _plain_newton(
+    residual: Callable[[Floats], Floats],
+    jacobian: Callable[[Floats], Floats],
+    x: Floats,
+    tolerance: float,
+) -> Solution | None:
+    """The solution where whole Newton steps lead to it, each at least halving the residual.
+
+    That is the rule near a solution, where nothing has to be damped; the routine that can damp need
+    not even be loaded.
+    """
+    r = np.asarray(residual(x), dtype=float)
+    for iteration in range(_PLAIN):
+        if not np.isfinite(r).all():
+            return None
+        if np.abs(r).max() <= tolerance:
+            return Solution(CONVERGED, x, r, tolerance, iteration, 0, (), None)
+        slope = np.asarray(jacobian(x), dtype=float)
+        if not np.isfinite(slope).all():
+            return None
+        x = x - np.linalg.lstsq(slope, r, rcond=1e-9)[0]
+        before, r = r, np.asarray(residual(x), dtype=float)
+        if not np.abs(r).max() <= max(0.5 * np.abs(before).max(), tolerance):
+            return None
+    return None

@@ -22,7 +22,7 @@ class Folder:
         """The file of a name.
 
         Raises:
-            ModelError: It is outside of the folder, or not there.
+            ModelError: It is outside of the folder, not there, or no name of a file at all.
         """
         if self.path is None:
             raise ModelError(
@@ -31,12 +31,16 @@ class Folder:
         plain = name.replace("\\", "/")
         absolute = PurePosixPath(plain).is_absolute() or PureWindowsPath(name).drive
         inside = self.path.resolve()
-        found = (inside / plain).resolve()
-        if absolute or "\0" in name or not found.is_relative_to(inside):
+        try:
+            found = (inside / plain).resolve()
+            there = found.is_file()
+        except (OSError, RuntimeError, ValueError) as error:  # a null byte, too long, links in a ring
+            raise ModelError(f"{name[:60]!r} is no name of a file: {error}") from None
+        if absolute or not found.is_relative_to(inside):
             raise ModelError(
                 f"{name!r} is outside of the folder of the model: put the file beside it, or in a "
                 "folder below"
             )
-        if not found.is_file():
+        if not there:
             raise ModelError(f"there is no file {name!r} in {self.path}")
         return found

@@ -13,6 +13,7 @@ import numpy as np
 
 from biela.errors import ModelError
 from biela.model.bodies import GROUND, Body, Inertia
+from biela.model.element import plain_name
 from biela.model.files.mjcf_attributes import Defaults, Settings
 from biela.model.files.mjcf_geoms import Geoms
 from biela.model.files.urdf_building import free_name, inertia_of
@@ -167,7 +168,7 @@ class MjcfBodies:
         if not name:
             return
         marker = _marker(body, frame @ self.settings.pose(self.source, site))
-        self.sites[name] = body.named(marker, "".join("_" if c in " \"'" else c for c in name))
+        self.sites[name] = body.named(marker, plain_name(name))
 
     # --------------------------------------------------------------------- joints
 
@@ -268,7 +269,9 @@ class MjcfBodies:
                 damping=values["damping"],
                 rest=self._size(source.number(joint, "springref"), kind),
             )
-        if values["frictionloss"]:
+        if values["frictionloss"] < 0:
+            source.note(joint, f"joint {label}: a negative frictionloss is left out")
+        elif values["frictionloss"]:
             self.model.force(
                 "friction",
                 self._free(f"{label}_friction"),
@@ -280,7 +283,7 @@ class MjcfBodies:
 
     def usable(self, name: str, otherwise: str, element: Xml) -> str:
         """A name that the model can have, or one for what has none."""
-        plain = "".join("_" if c in " \"'" else c for c in name)
+        plain = plain_name(name)
         if plain == GROUND:
             plain = f"{GROUND}_body"
         found = self._free(plain or otherwise)
@@ -290,7 +293,7 @@ class MjcfBodies:
 
     def _free(self, name: str, *more: str) -> str:
         m = self.model
-        tables = (m.bodies, m.joints, m.forces)
+        tables = (m.bodies, m.joints, m.drivers, m.forces)
         return free_name(name, lambda n: n in more or any(n in table for table in tables))
 
 

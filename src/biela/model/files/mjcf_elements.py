@@ -70,6 +70,11 @@ def _couple(bodies: MjcfBodies, element: Xml, name: str) -> None:
         source.note(element, f"the equality {name} is not between hinges or slides")
         return
     ratio = float(c[1]) if len(c) > 1 else 1.0
+    if not ratio:  # held where it is, whatever the other does
+        kind = "rotary" if second.coordinate.endswith(".angle") else "translational"
+        held = float(c[0]) + second.ref
+        bodies.model.driver(kind, name, coordinate=second.coordinate, law=held)
+        return
     bodies.model.joint(
         "gear",
         name,
@@ -97,7 +102,7 @@ def add_actuators(bodies: MjcfBodies, section: Xml) -> None:
         if "ctrlrange" in element.attributes and element.attributes.get("ctrllimited") != "false":
             low, high = bodies.source.numbers(element, "ctrlrange", (0.0, 0.0))
             limit = float(high)
-            if low != -high:
+            if low != -high or high < 0:
                 bodies.source.note(element, f"motor {name}: a range other than ±limit is left out")
                 limit = None
         bodies.model.force("actuator", name, coordinate=joint.coordinate, gear=gear, limit=limit)

@@ -10,6 +10,7 @@ import numpy as np
 
 from biela.errors import ModelError
 from biela.model.bodies import GROUND, Body, Inertia
+from biela.model.element import plain_name
 from biela.model.files.urdf_description import Urdf, UrdfJoint, UrdfLink
 from biela.model.files.urdf_shapes import MeshPlaces, shapes_of
 from biela.model.files.xml_source import Floats, XmlSource
@@ -194,8 +195,13 @@ class UrdfBuilder:
             return
         name = self._joint_names[joint.name]
         along_it = f"{name}.{coordinate}"
-        if joint.damping or joint.friction:
-            settings = {"viscous": joint.damping, "kinetic": joint.friction}
+        settings = {"viscous": joint.damping, "kinetic": joint.friction}
+        if min(settings.values()) < 0:
+            self._source.note(
+                joint.line, f"joint {joint.name!r}: negative damping or friction is left out"
+            )
+            settings = {key: max(value, 0.0) for key, value in settings.items()}
+        if any(settings.values()):
             self._model.force(
                 "friction", self._free(f"{name}_friction"), coordinate=along_it, **settings
             )
@@ -222,10 +228,15 @@ class UrdfBuilder:
             return
         first = f"{self._joint_names[leader.name]}.{coordinate}"
         name = self._free(f"{self._joint_names[joint.name]}_mimic")
+        if not k:  # held where it is, whatever the other does
+            turns = KINDS[joint.type][1] == "angle"
+            kind = "rotary" if turns else "translational"
+            self._model.driver(kind, name, coordinate=second, law=offset)
+            return
         ways = [KINDS[j.type][1] == "displacement" for j in (leader, joint)]
         if ways == [False, True]:
             self._rack(name, first, second, k, offset)
-        elif ways == [True, False] and k:
+        elif ways == [True, False]:
             # angle = k way + offset, read the other way round
             self._rack(name, second, first, 1 / k, -offset / k)
         else:
@@ -239,7 +250,7 @@ class UrdfBuilder:
     # ---------------------------------------------------------------------- names
 
     def _plain(self, name: str) -> str:
-        return "".join("_" if c in " \"'" else c for c in name) or "_"
+        return plain_name(name) or "_"
 
     def _usable(self, name: str, line: int, suffix: str = "_link") -> str:
         """A name that the model can have: bodies and joints share one list in it."""
@@ -255,7 +266,7 @@ class UrdfBuilder:
 
     def _taken(self, name: str) -> bool:
         m = self._model
-        return any(name in table for table in (m.bodies, m.joints, m.forces))
+        return any(name in table for table in (m.bodies, m.joints, m.drivers, m.forces))
 
 
 def free_name(name: str, taken: Callable[[str], bool]) -> str:

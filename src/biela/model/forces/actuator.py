@@ -8,7 +8,7 @@ from typing import ClassVar
 from biela.atoms import maximum, minimum
 from biela.errors import ModelError
 from biela.model.derivation import Derivation
-from biela.model.element import quantity
+from biela.model.element import Evaluate, quantity
 from biela.model.forces.force import Force
 from biela.model.forces.units import force_along
 from biela.model.laws.law import Law
@@ -37,6 +37,14 @@ class Actuator(Force):
     def __post_init__(self) -> None:
         if self.law is not None and self.value != 0.0:
             raise ModelError(f"actuator {self.name} has a value and a law; give one of them")
+
+    def check(self, number: Evaluate) -> None:
+        """Refuse a limit below zero.
+
+        Raises:
+            ModelError: The largest size of the input is negative.
+        """
+        self.check_not_negative(number, "limit")
 
     def act(self, derivation: Derivation) -> None:
         """Push along the coordinate."""

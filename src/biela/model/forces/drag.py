@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from biela.atoms import sqrt
 from biela.model.derivation import Derivation
-from biela.model.element import quantity
+from biela.model.element import Evaluate, quantity
 from biela.model.forces.force import Force
 from biela.model.laws.law import Law
 from biela.model.markers import Marker
@@ -31,6 +31,14 @@ class Drag(Force):
     wind_z: Law | None = quantity("law", "wind along z, m/s", default=None)
 
     kind: ClassVar[str] = "drag"
+
+    def check(self, number: Evaluate) -> None:
+        """Refuse a drag that pushes.
+
+        Raises:
+            ModelError: Area, coefficient or density is negative.
+        """
+        self.check_not_negative(number, "area", "coefficient", "density")
 
     def act(self, derivation: Derivation) -> None:
         """Brake the point."""

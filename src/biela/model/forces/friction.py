@@ -8,7 +8,7 @@ from typing import ClassVar
 from biela.atoms import Atom, sqrt, tanh
 from biela.errors import ModelError
 from biela.model.derivation import Derivation
-from biela.model.element import quantity
+from biela.model.element import Evaluate, quantity
 from biela.model.forces.force import Force
 from biela.model.forces.units import dimension_along, force_along
 from biela.model.quantities.values import Value
@@ -48,16 +48,25 @@ class Friction(Force):
 
     kind: ClassVar[str] = "friction"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.transition, str) and not self.transition > 0:
-            raise ModelError(
-                f"force {self.name}: the transition speed must be above zero, "
-                f"not {self.transition!r}"
-            )
-        if self.span is not None and not isinstance(self.span, str) and not self.span > 0:
-            raise ModelError(
-                f"force {self.name}: the span of a guide must be above zero, not {self.span!r}"
-            )
+    def check(self, number: Evaluate) -> None:
+        """Refuse what would drive the joint in place of braking it.
+
+        Raises:
+            ModelError: A level, coefficient or length is negative, the transition speed or the span
+                is not above zero, or friction at rest is below that of sliding.
+        """
+        self.check_above_zero(number, "transition")
+        self.check_above_zero(number, "span")
+        self.check_not_negative(
+            number, "viscous", "kinetic", "static", "coefficient", "static_coefficient", "radius"
+        )
+        for resting, sliding in (("static", "kinetic"), ("static_coefficient", "coefficient")):
+            S, C = self.number_of(number, resting), self.number_of(number, sliding)
+            if S is not None and C is not None and S < C:
+                raise ModelError(
+                    f"force {self.name}: {resting} {getattr(self, resting)!r} is below {sliding} "
+                    f"{getattr(self, sliding)!r}; friction is highest at rest"
+                )
 
     @property
     def loaded(self) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from biela.atoms import Atom, maximum, minimum
 from biela.errors import ModelError
 from biela.model.derivation import Derivation
-from biela.model.element import quantity
+from biela.model.element import Evaluate, quantity
 from biela.model.forces.force import Force
 from biela.model.forces.units import dimension_along
 from biela.model.quantities.values import Value
@@ -39,12 +39,19 @@ class Stop(Force):
     def __post_init__(self) -> None:
         if self.lower is None and self.upper is None:
             raise ModelError(f"force {self.name}: a stop needs a lower or an upper end")
-        if not isinstance(self.depth, str) and not self.depth > 0:
-            raise ModelError(
-                f"force {self.name}: a stop sets in over a depth above zero, not {self.depth!r}"
-            )
-        numbers = [end for end in (self.lower, self.upper) if isinstance(end, int | float)]
-        if len(numbers) == 2 and not numbers[0] < numbers[1]:
+
+    def check(self, number: Evaluate) -> None:
+        """Refuse ends in the wrong order, and stops that pull.
+
+        Raises:
+            ModelError: The lower end is not below the upper one, stiffness or depth is not above
+                zero, or the damping is negative.
+        """
+        self.check_above_zero(number, "stiffness")
+        self.check_above_zero(number, "depth")
+        self.check_not_negative(number, "damping")
+        lower, upper = self.number_of(number, "lower"), self.number_of(number, "upper")
+        if lower is not None and upper is not None and not lower < upper:
             raise ModelError(
                 f"force {self.name}: the lower end {self.lower} is not below the upper {self.upper}"
             )

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from biela.atoms import Atom
 from biela.errors import ModelError
-from biela.model.element import quantity
+from biela.model.element import Evaluate, quantity
 from biela.model.joints.joint import Coordinate, Joint
 from biela.model.joints.moves import Move
 from biela.model.joints.primitives import Distance as Apart
@@ -27,13 +27,14 @@ class Distance(Joint):
     coordinates: ClassVar[tuple[Coordinate, ...]] = (Coordinate("length", "m", Length()),)
     carries: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.length, str) and not self.length > 0:
-            raise ModelError(
-                f"joint {self.name}: the length of a distance joint must be above zero, not "
-                f"{self.length!r}; for points that coincide use a spherical joint"
-            )
+    def check(self, number: Evaluate) -> None:
+        """Refuse a rod without length.
+
+        Raises:
+            ModelError: The length is not above zero.
+        """
+        super().check(number)
+        self.check_above_zero(number, "length", "for points that coincide use a spherical joint")
 
     def moves(self, q: Sequence[Atom | float], number: Number) -> Sequence[Move]:
         """It carries no body."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from biela.atoms import Atom
-from biela.model.element import quantity
+from biela.model.element import Evaluate, quantity
 from biela.model.joints.joint import Coupling
 from biela.model.quantities.values import Number, Value
 
@@ -26,6 +26,15 @@ class Gear(Coupling):
     phase: Value = quantity("angle", "angle of the second where the first is at zero", default=0.0)
 
     kind: ClassVar[str] = "gear"
+
+    def check(self, number: Evaluate) -> None:
+        """Refuse gears of which one does not turn.
+
+        Raises:
+            ModelError: The ratio is zero.
+        """
+        super().check(number)
+        self.check_not_zero(number, "ratio", "to hold an angle use a rotary driver")
 
     @property
     def couples(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from biela.atoms import Atom
-from biela.model.element import quantity
+from biela.model.element import Evaluate, quantity
 from biela.model.joints.joint import Coordinate, Joint
 from biela.model.joints.moves import Move, Rotate, Translate
 from biela.model.joints.primitives import Along, Parallel, Primitive, Row
@@ -28,6 +28,15 @@ class Helical(Joint):
     shares: ClassVar[frozenset[str]] = frozenset({"axis"})
     needs: ClassVar[tuple[str, ...]] = ("angle",)
     laws: ClassVar[tuple[str, ...]] = ("screw",)
+
+    def check(self, number: Evaluate) -> None:
+        """Refuse a screw that does not advance.
+
+        Raises:
+            ModelError: The pitch is zero.
+        """
+        super().check(number)
+        self.check_not_zero(number, "pitch", "without an advance use a revolute joint")
 
     def moves(self, q: Sequence[Atom | float], number: Number) -> Sequence[Move]:
         """A turn about z, and the way along z that belongs to it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from biela.atoms import Atom
-from biela.model.element import quantity
+from biela.model.element import Evaluate, quantity
 from biela.model.joints.joint import Coupling
 from biela.model.quantities.values import Number, Value
 
@@ -22,6 +22,15 @@ class RackPinion(Coupling):
     offset: Value = quantity("length", "way of the rack at angle zero", default=0.0)
 
     kind: ClassVar[str] = "rack_pinion"
+
+    def check(self, number: Evaluate) -> None:
+        """Refuse a pinion without size.
+
+        Raises:
+            ModelError: The radius is zero.
+        """
+        super().check(number)
+        self.check_not_zero(number, "radius", "to hold the rack use a translational driver")
 
     @property
     def couples(self) -> tuple[str, ...]:

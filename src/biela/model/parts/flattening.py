@@ -51,7 +51,7 @@ def flattened(model: Model, limit: int | None = LARGEST) -> Model:
             f"minutes and gigabytes: use fewer, or insist with flattened(limit=None)"
         )
     whole = type(model)(model.name, gravity=model.gravity, plane=model.plane)
-    whole.description = model.description
+    whole.description, whole.written_out = model.description, True
     whole.parameters = dict(model.parameters)
     whole.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():

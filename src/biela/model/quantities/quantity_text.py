@@ -45,12 +45,14 @@ class Measured:
     """A value, with its dimension if that is known.
 
     ``plain`` is what was written without a unit; it may become anything, and its dimension is
-    that of a number.
+    that of a number.  ``reciprocal`` is not empty for a plain number over one with a unit, such as
+    1/2 mm, which few people mean: it says how to write what is meant.
     """
 
     value: Atom | float
     dimension: Dimension | None = NUMBER
     plain: bool = False
+    reciprocal: str = ""
 
 
 _Unary = Callable[[Any], Any]
@@ -120,14 +122,28 @@ class Reader(UnitReader):
         return left
 
     def _product(self) -> Measured:
+        start = self.here.start
         left = self._signed()
         while sign := self._take("*", "·", "/"):
+            over = self.here
             right = self._signed()
             power = -1 if sign.text == "/" else 1
             with _arithmetic(self, sign):
                 value = left.value / right.value if power < 0 else left.value * right.value
-            left = Measured(value, _times(left, right, power), left.plain and right.plain)
+            kept = left.reciprocal if right.plain else ""
+            if power < 0 and left.plain and over.kind == "number":
+                kept = self._reciprocal(start, sign, over, right)
+            left = Measured(value, _times(left, right, power), left.plain and right.plain, kept)
         return left
+
+    def _reciprocal(self, start: int, sign: Token, over: Token, right: Measured) -> str:
+        """How to write what was meant by a plain number over one with a unit."""
+        if right.plain or right.dimension in (None, NUMBER):
+            return ""
+        end = self.tokens[self.at - 1].end
+        number, unit = self.text[start : over.end], self.text[over.end : end].strip()
+        below = self.text[over.start : end]
+        return f"({number}) {unit}, or {self.text[start : sign.end]}({below})"
 
     def _signed(self) -> Measured:
         minus = False

@@ -5,7 +5,8 @@ has to become a number in SI units, of the dimension that is wanted there.  The 
 nothing in it is executed.
 
 A unit stands straight after a number, π or a parenthesis and belongs to it before anything else:
-``3 mm/2`` is 1.5 mm, ``1/2 mm`` is refused as the reciprocal of a length.  A unit may be a product,
+``3 mm/2`` is 1.5 mm, ``1/2 mm`` is refused as the reciprocal of a length, where anything goes too:
+what is meant is written ``(1/2) mm`` or ``1/(2 mm)``.  A unit may be a product,
 without blanks around its signs: ``N*m/rad``, ``kg m^2``, ``N/(m/s)``.  A parameter may have the
 name of a unit: in ``7850 kg/m^3`` and ``2 m`` the m is the metre, in ``2 kg * m`` and ``2*m`` it is
 the parameter.
@@ -52,7 +53,7 @@ def quantity(value: str | float, dimension: str = "any") -> float:
 
     Raises:
         ParseError: The text cannot be read, or adds what cannot be added.
-        ModelError: It has another dimension, or is not a finite number.
+        ModelError: It has another dimension, is not a finite number, or is a text such as "1/2 mm".
     """
     return evaluate(value, {}, dimension)
 
@@ -130,6 +131,11 @@ def _value(
         raise ModelError(
             f'"{_short(text)}" is {described(found.dimension)}; {described(wanted)} is wanted'
             + (": a unit belongs to the number before it, so write (1/2) mm" * upside_down)
+        )
+    if wanted is None and found.reciprocal:
+        raise ModelError(
+            f'"{_short(text)}" divides by the unit too, which belongs to the number before it: '
+            f"write {found.reciprocal}"
         )
     if isinstance(found.value, Atom):
         return found.value
