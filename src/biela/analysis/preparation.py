@@ -136,13 +136,13 @@ def meant(name: str, names: Collection[str]) -> str:
     return own[0] if len(own) == 1 else name
 
 
-def number(system: System, what: str, value: object, unit: str = "") -> float:
-    """A finite number in SI units; a text may have a unit, of the same dimension as ``unit``.
+def number(system: System, what: str, value: object, unit: str | None = None) -> float:
+    """A finite number in SI units; where a unit is given, or a text of the same dimension.
 
     Raises:
         ModelError: It is none.
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and unit is not None:
         try:
             return quantity(value, _DIMENSIONS.get(unit, "any"))
         except BielaError as error:
@@ -150,7 +150,8 @@ def number(system: System, what: str, value: object, unit: str = "") -> float:
                 f"{system.name}: {what} is not a finite number: {value!r} ({error})"
             ) from error
     try:
-        found = float(value)  # type: ignore[arg-type]
+        # elsewhere a text that spells a number is a mistake all the same
+        found = np.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         found = np.nan
     if callable(value) or hasattr(value, "workspace"):

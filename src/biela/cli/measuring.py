@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import biela as bl
 from biela.cli.models import Described, system_of
 from biela.model.joints import Joint
+from biela.model.sensors.joint import JointSensor
 
 _RATE = "_rate"
 
@@ -39,8 +40,8 @@ def measured_system(model: Described, coordinates: str | None, names: Iterable[s
         return system
     watched = copy.copy(model)  # the sensors are ours, the rest is shared
     watched.sensors = dict(model.sensors)
-    for name in sorted(missing):
-        watched.sensor("joint", name, coordinate=name)
+    for name in sorted(missing):  # with a dot, as no sensor of the user's can be called
+        watched.sensors[name] = JointSensor(name=name, coordinate=name)
     return system_of(watched, coordinates)
 
 

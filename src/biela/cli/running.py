@@ -225,8 +225,8 @@ def speed_rows(results: Results) -> list[tuple[str, str]]:
 def _pictures(left: Left, results: Results, wanted: Wanted, folder: Path) -> None:
     """Write what was asked for besides the results."""
     if wanted.csv:
-        names = wanted.pictures.columns(results)
-        left.make("--csv", lambda: [results.to_csv(folder / "results.csv", *names)])
+        path, columns = folder / "results.csv", wanted.pictures.columns
+        left.make("--csv", lambda: [results.to_csv(path, *columns(results))])
     if wanted.pictures.wanted:
         wanted.pictures.draw(left, results, folder)
         if results.monitors:

@@ -63,7 +63,7 @@ class Element(ABC):
         """The fields that are markers."""
         return [n for n, f in cls.settings().items() if f.metadata["dimension"] == "marker"]
 
-    def check(self, number: Evaluate) -> None:
+    def check(self, number: Evaluate) -> None:  # noqa: B027 (most kinds take any value)
         """Refuse settings of a wrong sign or order, numbers and texts alike.
 
         A model calls it as the element enters, with the values that its parameters have then.

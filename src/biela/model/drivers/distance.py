@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from biela.errors import BielaError, ModelError
+from biela.errors import ModelError
 from biela.model.derivation import Derivation
 from biela.model.drivers.driver import Driver
-from biela.model.element import Evaluate, quantity
+from biela.model.element import quantity
 from biela.model.joints.primitives import Row
 from biela.model.joints.readings import Length
 from biela.model.laws.law import Law
@@ -29,23 +29,6 @@ class DistanceDriver(Driver):
     law: Law = quantity("law", "the distance as a function of the time t; above zero")
 
     kind: ClassVar[str] = "distance"
-
-    def check(self, number: Evaluate) -> None:
-        """Refuse a distance that starts at zero or below.
-
-        Raises:
-            ModelError: The law is not above zero at t = 0, or has no value there.
-        """
-        super().check(number)
-        try:
-            start = self.law.value(0.0, {name: number(name, "any") for name in self.law.parameters})
-        except BielaError as error:
-            raise ModelError(f"driver {self.name}: law: {error}") from None
-        if not start > 0:
-            raise ModelError(
-                f"driver {self.name}: law (the distance) must be above zero, not {start:g} as at "
-                f"t = 0; for points that coincide use a spherical joint"
-            )
 
     def rows(self, derivation: Derivation) -> Sequence[Row]:
         """(d · d - L²) / 2L = 0.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -33,14 +34,13 @@ class Folder:
         inside = self.path.resolve()
         try:
             found = (inside / plain).resolve()
-            there = found.is_file()
-        except (OSError, RuntimeError, ValueError) as error:  # a null byte, too long, links in a ring
-            raise ModelError(f"{name[:60]!r} is no name of a file: {error}") from None
+        except (OSError, RuntimeError, ValueError) as error:  # a null byte, links in a ring
+            raise ModelError(f"{name!r} is no name of a file: {error}") from None
         if absolute or not found.is_relative_to(inside):
             raise ModelError(
                 f"{name!r} is outside of the folder of the model: put the file beside it, or in a "
                 "folder below"
             )
-        if not there:
+        if not os.path.isfile(found):  # Path.is_file raises for a name that is too long
             raise ModelError(f"there is no file {name!r} in {self.path}")
         return found

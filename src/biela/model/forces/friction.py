@@ -55,7 +55,9 @@ class Friction(Force):
             ModelError: A level, coefficient or length is negative, the transition speed or the span
                 is not above zero, or friction at rest is below that of sliding.
         """
-        self.check_above_zero(number, "transition")
+        self.check_above_zero(
+            number, "transition", "below the transition speed the joint all but sticks"
+        )
         self.check_above_zero(number, "span")
         self.check_not_negative(
             number, "viscous", "kinetic", "static", "coefficient", "static_coefficient", "radius"
