@@ -192,16 +192,6 @@ def test_units_that_do_not_fit_the_joint_are_found_with_the_element() -> None:
     assert "driver motor (rotary): there is no joint coordinate 'nowhere'" in found
 
 
-def test_limits_of_a_joint_that_closes_a_loop_are_a_warning() -> None:
-    m = four_bar()
-    (cut,) = check(m).topology.cut
-    for name, joint in m.joints.items():
-        m.joints[name] = replace(joint, limits={"angle": (-1.0, 1.0)})
-    warned = texts(check(m), "warning")
-    assert warned.count("its limits are not watched") == 1
-    assert f"joint {cut} closes a loop" in warned
-
-
 # ---------------------------------------------------------------------------------- shape
 
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from biela.analysis import kinematics, simulate
 from biela.model import Model
+from biela.model.topology.topology import Topology
+from tests.model.four_bars import four_bar
 
 
 def carriage(**settings: object) -> Model:
@@ -49,3 +53,18 @@ def test_a_motion_that_starts_outside_its_limits_says_so_at_the_start() -> None:
     events = kinematics(m, 1.0, step=0.1).events
     assert [event.time for event in events] == pytest.approx([0.0, 1 / 3, 2 / 3])
     assert [event.direction for event in events] == [0, 1, 1]
+
+
+def test_limits_of_a_joint_that_closes_a_loop_are_watched_too() -> None:
+    m = four_bar(driven=True)
+    assert Topology.of(m).cut == ("C",)
+    free = kinematics(m, 1.0, step=0.01)["C.angle"]
+    middle = float(free.min() + free.max()) / 2
+    m.joints["C"] = replace(m.joints["C"], limits={"angle": (-10.0, middle)})
+    motion = kinematics(m, 1.0, step=0.01)
+    turns = np.flatnonzero(np.diff(free > middle))
+    events = [event for event in motion.events if event.time > 0]
+    assert len(events) == len(turns) > 0
+    for event, k in zip(events, turns, strict=True):
+        assert motion.t[k] <= event.time <= motion.t[k + 1]
+        assert event.direction == (1 if free[k + 1] > free[k] else -1)

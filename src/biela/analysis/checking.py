@@ -35,7 +35,6 @@ from biela.equations import System
 from biela.equations.elements import element_faults
 from biela.errors import AssemblyError, BielaError
 from biela.model import Model
-from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
 from biela.model.topology.planarity import Plane, plane_of_motion
 from biela.model.topology.topology import Topology
@@ -221,21 +220,8 @@ def _shape_findings(model: Model, topology: Topology) -> Iterator[Finding]:
         yield Finding("warning", f"{who} {verb} free by a free joint")
     for text in driven_twice(model):
         yield Finding("error", text)
-    for name in _unwatched(model, topology):
-        yield Finding(
-            "warning",
-            f"joint {name} closes a loop and has no coordinate of its own: its limits are not "
-            f"watched; a sensor of it shows how far it goes",
-        )
     for text in parallel_joints(model):
         yield Finding("note", text)
-
-
-def _unwatched(model: Model, topology: Topology) -> list[str]:
-    """Joints with limits that close loops."""
-    limited = [n for n, j in model.joints.items() if isinstance(j, Joint) and j.limits]
-    cut = set(topology.cut) if limited else set()
-    return [name for name in limited if name in cut]
 
 
 def _few(topology: Topology, bodies: Sequence[int] | npt.NDArray[np.int64]) -> str:

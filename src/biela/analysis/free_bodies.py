@@ -239,8 +239,8 @@ class Wrenches:
         model = self.bodies.model
         if isinstance(element, Coupling):
             # what it does to the body after the last of the joints that it couples
-            name = element.couples[-1]
-            element = model.joints.get(name) or model.joints[name.rpartition(".")[0]]
+            last = element.couples[-1]
+            element = model.joints.get(last) or model.joints[last.rpartition(".")[0]]
         i, j = getattr(element, "i", None), getattr(element, "j", None)
         if j is None:
             j = getattr(element, "marker", None)

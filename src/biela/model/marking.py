@@ -110,10 +110,10 @@ def _seen_from(
     """
     where = triple(who, at)
     position = body.position or (0.0, 0.0, 0.0)
-    if body.orientation in (None, Orientation()):
+    if body.orientation is None or body.orientation == Orientation():
         x, y, z = (_less(a, b) for a, b in zip(where, position, strict=True))
         return Marker(body.name, "", (x, y, z), orientation)
-    turns = [angle for _, angle in (body.orientation or Orientation()).turns]
+    turns = [angle for _, angle in body.orientation.turns]
     named = {name for text in (*where, *position, *turns) for name in parameters_of(text)}
     if named:
         raise ModelError(
