@@ -229,7 +229,7 @@ def test_the_command_line_draws_and_compares_example_1(here: Path) -> None:
         "kinematics", str(DATA / "slider_crank"), *options("link4.x", "link4.vx", "link4.ax"),
         "--reference", "published.csv", "--csv", "--out", "one", *QUIET,
     )  # fmt: skip
-    found = table(here / "one" / "results.csv")
+    found = table(here / "one" / "kinematics.csv")
     for name, exact in zip(("x", "vx", "ax"), slider(found["t"], 2 * pi), strict=True):
         assert found[f"link4.{name}"] == pytest.approx(exact, abs=1e-9)
     assert len(found["t"]) == 100 and "No alarms" in out and "an instant" in out
@@ -247,7 +247,7 @@ def test_the_command_line_draws_the_figures_of_example_2(here: Path) -> None:
         *options("link3_pose.second", "link4_pose.second"), "--path", "link4", "--csv",
         "--out", "two", *QUIET,
     )  # fmt: skip
-    found = table(here / "two" / "results.csv")
+    found = table(here / "two" / "kinematics.csv")
     t = found["t"]
     assert found["link4.y"] == pytest.approx(0.5 * t, abs=1e-12)
     assert found["RJ1.angle"] == pytest.approx(np.arctan(0.5 * t), abs=1e-12)

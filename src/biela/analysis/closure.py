@@ -27,6 +27,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Constraints are met when no equation misses by more than this (m, rad).
 TOLERANCE = 1e-11
+#: What is missed by less is rounding, and not corrected.
+_ROUNDING = 1e-14
 
 
 class ClosureEquations:
@@ -182,7 +184,7 @@ def polished(
     found: Solution, residual: Callable[[Floats], Floats], jacobian: Callable[[Floats], Floats]
 ) -> Solution:
     """A solution with what one step more can gain: Newton's method doubles the digits."""
-    if found.status != CONVERGED or not len(found.residual):
+    if found.status != CONVERGED or np.abs(found.residual).max(initial=0.0) <= _ROUNDING:
         return found
     x = found.x - np.linalg.lstsq(jacobian(found.x), residual(found.x), rcond=1e-9)[0]
     left = residual(x)
