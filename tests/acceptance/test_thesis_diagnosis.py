@@ -246,8 +246,7 @@ def test_instants_at_a_singular_position_are_told_and_followed_through(coordinat
     assert wrong.max() < 1e-8 * 496
 
 
-@pytest.mark.xfail(strict=True, reason="only through_dead_points takes the limit from both sides")
-@pytest.mark.parametrize("coordinates", ["joint", "reference"])
+@pytest.mark.parametrize("coordinates", COORDINATES)
 def test_accelerations_at_a_singular_instant_are_the_limits_from_both_sides(
     coordinates: str,
 ) -> None:

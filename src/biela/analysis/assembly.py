@@ -340,7 +340,9 @@ def _nearest(
     """Of the branches found from random starts, the nearest in the coordinates named."""
 
     def distance(q: Floats) -> float:
-        return float(np.linalg.norm(apart(equations.system, q, guess)[list(named)]))
+        away = np.linalg.norm(apart(equations.system, q, guess)[list(named)])
+        # e and -e are one orientation: of equals the one that is written alike
+        return float(away + 1e-6 * np.linalg.norm(q - guess))
 
     best = found
     for start in scattered(equations, guess, [*held, *named]):

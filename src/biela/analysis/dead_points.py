@@ -65,12 +65,14 @@ class DeadPoints:
         tangent = self._tracer.tangent(t + h, end, before.tangent)
         return end, tangent[:nv] / tangent[-1]
 
-    def repaired(self, times: Floats, states: Floats, rows: Floats) -> Floats:
+    def repaired(
+        self, times: Floats, states: Floats, rows: Floats, condition: float = POOR
+    ) -> Floats:
         """The states with the velocities and accelerations of poor instants from around them."""
         s = np.linalg.svd(rows, compute_uv=False)
         rank = min(rows.shape[1:])
         with np.errstate(divide="ignore"):
-            poor = ~(s[:, rank - 1] * POOR > s[:, 0])
+            poor = ~(s[:, rank - 1] * condition > s[:, 0])
         if not poor.any() or poor.all():
             return states
         found = states.copy()

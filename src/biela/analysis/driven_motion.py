@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,9 @@ from biela.errors import ModelError
 from biela.solvers.integrators import FINISHED, METHODS, FixedStep, Problem
 
 Floats = npt.NDArray[np.float64]
+
+#: Condition of Φ_v at which velocities and accelerations have lost their digits.
+LOST: Final = 1e9
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,9 @@ def positioned(
     rows = steps.rows(plan.times(len(states)), states[:, :nq])
     if dead_points is not None:
         states = dead_points.repaired(plan.times(len(states)), states, rows)
+    elif _singular(rows):
+        around = DeadPoints(system, plan.p, plan.u, plan.tolerance)
+        states = around.repaired(plan.times(len(states)), states, rows, LOST)
     readings = {"q": states[:, :nq], "v": states[:, nq : nq + nv], "a": states[:, nq + nv :]}
     failure = ""
     if course.stopped is not None:
@@ -108,6 +114,14 @@ def positioned(
         failure,
         rows,
     )
+
+
+def _singular(rows: Floats) -> bool:
+    """Whether there is an instant at which the rows are singular, and were not at another."""
+    s = np.linalg.svd(rows, compute_uv=False)
+    rank = min(rows.shape[1:])
+    poor = s[:, rank - 1] * LOST <= s[:, 0]
+    return bool(poor.any() and not poor.all())
 
 
 def integrated(

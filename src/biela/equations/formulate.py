@@ -103,7 +103,7 @@ def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str,
                 value = system.workspace.atom(model.number(speed, "any"))
                 if q is not None and carried:
                     system.start({q.velocity: model.number(speed, "any")})
-                elif q is not None or reading is not None:
+                if q is not None or reading is not None:
                     system.initial_velocity(derivation.speed(full) - value)
                     rates += 1
     return tuple(starts), tuple(wished), rates + _resting(derivation)

@@ -22,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Whole steps of Newton's method that are tried before any damping.
 _PLAIN = 12
+#: The longest of them (m, rad).
+_SHORT = 0.3
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
 _KERNEL = ctypes.CFUNCTYPE(None, _DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES)
 
@@ -96,7 +98,10 @@ def _plain_newton(
         slope = np.asarray(jacobian(x), dtype=float)
         if not np.isfinite(slope).all():
             return None
-        x = x - np.linalg.lstsq(slope, r, rcond=1e-9)[0]
+        step = np.linalg.lstsq(slope, r, rcond=1e-9)[0]
+        if np.abs(step).max() > _SHORT:
+            return None  # a long step may lead to another branch
+        x = x - step
         before, r = r, np.asarray(residual(x), dtype=float)
         if not np.abs(r).max() <= max(0.5 * np.abs(before).max(), tolerance):
             return None
