@@ -261,3 +261,12 @@ def test_an_mjcf_with_other_names_is_read_with_a_note():
     assert "foot_l" in m.bodies["leg_upper_l"].markers
     assert m.drivers["lock"].law.value(0.0) == pytest.approx(0.6, rel=1e-15)
     assert m.forces["drive"].limit is None
+
+
+def test_limits_given_as_texts_have_an_order() -> None:
+    m = bl.Model("arm")
+    arm = m.body("arm", mass=1.0, inertia=1.0)
+    with pytest.raises(ModelError, match="lower one first"):
+        m.joint("revolute", "A", m.ground, arm, limits=("10 deg", "-10 deg"))
+    m.joint("revolute", "A", m.ground, arm, limits=("-10 deg", "10 deg"))
+    assert bl.formulate(m).q[0].upper == pytest.approx(0.17453292519943295)

@@ -80,5 +80,6 @@ class CheckReport:
         if self.freedoms is not None:
             lines.append(f"freedoms by rank: {self.freedoms:,}{self.basis and f' ({self.basis})'}")
         lines += [f"{finding.level}: {finding.text}" for finding in self.findings]
-        lines.append("no errors" if self.ok else "there are errors")
+        sound = "no errors in the instances looked at" if self.basis else "no errors"
+        lines.append(sound if self.ok else "there are errors")
         return "\n".join(lines)

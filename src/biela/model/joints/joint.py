@@ -21,7 +21,7 @@ from typing import ClassVar
 
 from biela.atoms import Atom
 from biela.errors import ModelError
-from biela.model.element import Element, quantity
+from biela.model.element import Element, Evaluate, quantity
 from biela.model.joints.moves import Move
 from biela.model.joints.primitives import Primitive, Row
 from biela.model.joints.readings import Reading
@@ -110,6 +110,18 @@ class Joint(Connection):
         numbers = [end for end in ends if not isinstance(end, str)]
         if len(numbers) == 2 and not numbers[0] < numbers[1]:
             raise ModelError(f"{who} must be the lower one first, not {ends[0]!r} and {ends[1]!r}")
+
+    def check(self, number: Evaluate) -> None:
+        """Refuse limits given as texts of which the lower one is not the first."""
+        super().check(number)
+        for name, (low, high) in self.limits.items():
+            unit = next(c.unit for c in self.coordinates if c.name == name)
+            dimension = {"rad": "angle", "m": "length"}.get(unit, "any")
+            if not number(low, dimension) < number(high, dimension):
+                raise ModelError(
+                    f"joint {self.name} ({self.kind}): the limits of {name} must be the lower one "
+                    f"first, not {low!r} and {high!r}"
+                )
 
     @abstractmethod
     def moves(self, q: Sequence[Atom | float], number: Number) -> Sequence[Move]:
