@@ -212,3 +212,17 @@ def test_gears_carry_the_torque_from_shaft_to_shaft() -> None:
     # 6 rad/s² of the first, -3 of the second, whose torque comes halved through the gears
     np.testing.assert_allclose(loads["motor"][1][:, 2], 0.1 * 6 + 0.5 * 0.4 * 3, rtol=1e-10)
     np.testing.assert_allclose(loads["A"][1][:, 2], 0.0, atol=1e-12)
+
+
+def test_gears_are_followed_over_many_turns() -> None:
+    """After twenty turns the torques are those of the start: nothing is taken modulo a turn."""
+    m = bl.Model("gears", gravity=(0, 0, 0))
+    first, second = m.body("first", mass=1.0, inertia=0.1), m.body("second", mass=1.0, inertia=0.4)
+    m.joint("revolute", "A", m.ground, first)
+    m.joint("revolute", "B", m.ground.at(0.3, 0, 0), second)
+    m.joint("gear", "mesh", first="A", second="B", ratio=-0.37)
+    m.driver("rotary", "motor", coordinate="A", law="60*t + 3*t^2")
+    for coordinates in ("joint", "reference"):
+        motion = bl.kinematics(bl.formulate(m, coordinates), 2.0, step=0.01, output=0.4)
+        torque = bl.joint_reactions(m, motion)["motor"][1][:, 2]
+        np.testing.assert_allclose(torque, 0.1 * 6 + 0.37**2 * 0.4 * 6, rtol=1e-9)

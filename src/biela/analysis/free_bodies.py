@@ -96,8 +96,21 @@ class FreeBodies:
             for body in self.model.bodies
         }
 
-    def at(self, instant: Instant, frames: dict[str, Floats]) -> Wrenches:
+    def counted_in(self, motion: Results) -> dict[str, Floats]:
+        """The coordinates of joints, over all their turns, that a motion has: (n,) each."""
+        known = {
+            name for g in ("q", "joints") if g in motion.groups for name in motion.groups[g].names
+        }
+        return {
+            entry.name: np.asarray(motion[entry.name])
+            for entry in self.system.q
+            if entry.name.rpartition(".")[0] in self.model.joints and entry.name in known
+        }
+
+    def at(self, instant: Instant, frames: dict[str, Floats], turned: dict[str, float]) -> Wrenches:
         """What the joints carry, with the bodies as they are.
+
+        ``turned`` are the coordinates that count turns, as far as they are known.
 
         Raises:
             ModelError: The forces do not balance.
@@ -107,6 +120,8 @@ class FreeBodies:
         own = np.zeros(len(self.v), dtype=bool)
         for name, state in frames.items():
             self._set(name, state, q, v, a, own)
+        for name, value in turned.items():
+            q[self.q[name]] = value
         rows = instant.Phi_v(q)
         extra = ~own
         if extra.any():

@@ -110,9 +110,10 @@ def joint_reactions(
     whole = model.flattened() if model.parts else model
     free = FreeBodies(whole, parameters)
     if motion is None:
-        frames, times, u = _one_state(whole, q, v, t, parameters, inputs)
+        frames, turned, times, u = _one_state(whole, q, v, t, parameters, inputs)
     else:
         frames, times = free.frames_of(motion), np.asarray(motion.t)
+        turned = free.counted_in(motion)
         none = np.zeros((len(times), 0))
         u = np.asarray(motion["u"]) if free.system.u else none
     names = [*whole.joints, *whole.drivers]
@@ -120,7 +121,8 @@ def joint_reactions(
     sure = np.ones((len(times), len(names), 6), dtype=bool)
     for k, instant in enumerate(times):
         at = Instant(free.system, float(instant), u[k], free.p)
-        found = free.at(at, {body: parts[k] for body, parts in frames.items()})
+        known = {name: float(x[k]) for name, x in turned.items() if name in free.q}
+        found = free.at(at, {body: parts[k] for body, parts in frames.items()}, known)
         for n, name in enumerate(names):
             wrenches[k, n], sure[k, n] = found.wrench(name, axes == "marker")
     return JointReactions(times, tuple(names), wrenches[..., :3], wrenches[..., 3:], sure)
@@ -128,8 +130,8 @@ def joint_reactions(
 
 def _one_state(
     model: Model, q: Values, v: Values, t: float, parameters: Values, inputs: Values
-) -> tuple[dict[str, Floats], Floats, Floats]:
-    """The frames of the bodies in a state of joint coordinates."""
+) -> tuple[dict[str, Floats], dict[str, Floats], Floats, Floats]:
+    """The frames of the bodies in a state of joint coordinates, and these coordinates."""
     system = formulate(model)
     instant, place, speed = posed(system, q, v, t=t, parameters=parameters, inputs=inputs)
     a, _ = instant.motion(place, speed)
@@ -140,4 +142,5 @@ def _one_state(
     ]
     rows = np.concatenate(parts, axis=1)
     frames = {name: rows[None, system.frames.index(name)] for name in model.bodies}
-    return frames, np.array([t]), instant.u[None]
+    turned = {entry.name: place[None, k] for k, entry in enumerate(system.q)}
+    return frames, turned, np.array([t]), instant.u[None]
