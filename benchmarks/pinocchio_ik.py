@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import os
-import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.closed_loops.pinocchio_native import OPTIONS, pinocchio
 from benchmarks.panda import FLANGE, LOWER, UPPER, placement
-from benchmarks.peers import PeerMissingError, casadi
+from benchmarks.pinocchio_headers import library, pinocchio
 
 SOURCE = Path(__file__).with_name("pinocchio_ik.cpp")
 
@@ -105,10 +100,7 @@ class InCpp:
     """The same loop in C++, ``pinocchio_ik.cpp``, compiled once for a machine."""
 
     def __init__(self) -> None:
-        target = _target()
-        if not target.exists():
-            _compile(target)
-        self._native = ctypes.CDLL(str(target)).solve_all
+        self._native = library(SOURCE).solve_all
         flange = np.eye(4)
         flange[2, 3] = FLANGE
         self._placements = rows([*(placement(k) for k in range(7)), flange])
@@ -129,35 +121,3 @@ def rows(poses: Sequence[Any] | np.ndarray) -> np.ndarray:
     array = np.asarray(poses)
     flat = [array[:, :3, 3], array[:, :3, :3].reshape(-1, 9)]
     return np.ascontiguousarray(np.concatenate(flat, axis=1))
-
-
-def _target() -> Path:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    flags = next((line for line in lines if line.startswith("flags")), "")
-    text = SOURCE.read_text(encoding="utf-8")
-    key = "\0".join((text, *OPTIONS, pinocchio().__version__, flags))
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "biela-benchmarks"
-    return folder / f"pinocchio-ik-{hashlib.sha256(key.encode()).hexdigest()[:16]}.so"
-
-
-def _compile(target: Path) -> None:
-    prefix = Path(pinocchio().__file__).parents[4]
-    eigen = Path(casadi().__file__).parent / "include" / "eigen3"
-    compiler = shutil.which("g++")
-    if compiler is None:
-        raise PeerMissingError("g++ is not installed; the loop over Pinocchio is in C++")
-    if not (prefix / "include" / "pinocchio").is_dir() or not eigen.is_dir():
-        raise PeerMissingError("the headers of Pinocchio or of Eigen are not installed")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    made = target.with_suffix(f".{os.getpid()}")
-    includes = ["-isystem", str(prefix / "include"), "-isystem", str(eigen)]
-    subprocess.run(
-        [compiler, *OPTIONS, *includes, "-o", str(made), str(SOURCE)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    made.replace(target)

@@ -15,7 +15,8 @@ import numpy as np
 
 from benchmarks.closed_loops.mechanism import AXES, ORIGIN, Body, Floats, Mechanism, Triple
 from benchmarks.closed_loops.peer_run import STRIDE, PeerRun, judged
-from benchmarks.closed_loops.pinocchio_native import library, pinocchio
+from benchmarks.closed_loops.pinocchio_native import library
+from benchmarks.pinocchio_headers import pinocchio
 
 #: Joints of Pinocchio for one or several freedoms of ours, the longest first.
 KINDS = {

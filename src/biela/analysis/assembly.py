@@ -18,21 +18,20 @@ import numpy.typing as npt
 
 from biela.analysis.closure import (
     ClosureEquations,
-    check_start,
     closing_velocity,
     dependent_rows,
     left_free,
     reason,
-    scattered,
     solved,
     unwound,
     velocity_equations,
 )
 from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
 from biela.equations.positions import apart, normalised, random_start
 from biela.errors import AssemblyError, ModelError
-from biela.solvers.least_squares import CONVERGED, Solution
+from biela.solvers.least_squares import CONVERGED
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,10 +93,10 @@ def assemble(
     held = _held(system, hold or {})
     for index, value in held.items():
         guess[index] = value
-    guess = normalised(system, guess, held or _named(system.q, q))
+    guess = normalised(system, guess, held or named_places(system.q, q))
     if not signs and not near:
         if not hold:
-            place, iterations = _near(system, guess, q, t, u, p)
+            place, iterations = position_near(system, guess, q, t, u, p)
             equations = ClosureEquations(system, t, u, p, conditions=False)
             return _described(equations, place, iterations)
         return _assembled(system, guess, held, t, u, p, conditions=False)
@@ -149,7 +148,7 @@ def branches(
     held = _held(system, hold or {})
     for index, value in held.items():
         guess[index] = value
-    guess = normalised(system, guess, held or _named(system.q, q))
+    guess = normalised(system, guess, held or named_places(system.q, q))
     equations = ClosureEquations(system, t, u, p, conditions=q is None and not hold)
     equations.choose(guess)
     if not held:
@@ -215,9 +214,9 @@ def initial_state(
 
     Initial conditions of the model hold where the call names nothing itself.
     """
-    place, _ = _near(system, q, given[0], t, u, p)
+    place, _ = position_near(system, q, given[0], t, u, p)
     rows, right = velocity_equations(system, place, t, u, p, conditions=given[1] is None)
-    kept = {i: float(v[i]) for i in left_free(rows, _named(system.v, given[1]))}
+    kept = {i: float(v[i]) for i in left_free(rows, named_places(system.v, given[1]))}
     return place, closing_velocity(system, rows, right, v, kept)
 
 
@@ -235,122 +234,6 @@ def consistent(
         raise AssemblyError(reason(equations, solution, {}))
     rows, right = velocity_equations(system, solution.x, t, u, p, conditions=False)
     return solution.x, closing_velocity(system, rows, right, v, {})
-
-
-def _near(
-    system: System, q: Floats, given: Values, t: float, u: Floats, p: Floats
-) -> tuple[Floats, int]:
-    """An assembly near a guess, and the iterations it took.
-
-    As many of the values named as the constraints leave free are kept, the first ones first; the
-    others choose the branch.
-    """
-    equations = ClosureEquations(system, t, u, p, conditions=given is None)
-    if "positions" in system:
-        q = np.asarray(system.evaluate("positions", q, t=t, u=u, p=p))
-    order = _named(system.q, given)
-    q = normalised(system, q, order)
-    first = equations.choose(q, order)
-    if given is not None:
-        check_start(equations, q)
-    held = {i: float(q[i]) for i in left_free(equations.jacobian(q), first, equations.rates(q))}
-    solution = solved(equations, q, held)
-    if solution.status != CONVERGED and held and not isinstance(given, Mapping):
-        # an array, or the start of the model, is a guess as a whole
-        loose = solved(equations, q, {})
-        named = [i for i in held if system.q[i].given] if given is None else []
-        if loose.status == CONVERGED and not named:
-            solution, held = loose, {}
-    if solution.status != CONVERGED and held:
-        # from another side, with what is named held
-        for start in scattered(equations, q, [*held]):
-            again = solved(equations, start, held, restarts=0)
-            if again.status == CONVERGED:
-                solution = again
-                break
-    if solution.status != CONVERGED:
-        raise AssemblyError(reason(equations, solution, held))
-    solution, held = _held_there(equations, solution, q, order, held)
-    place = unwound(equations, solution.x, q)
-    others = [i for i in order if i not in held]
-    if others and np.abs(place[others] - q[others]).max() > 0.1 * (1 + np.abs(q[others]).max()):
-        place = _nearest(equations, q, place, held, others)
-    return _meant(equations, q, place, held), solution.iterations
-
-
-def _meant(
-    equations: ClosureEquations, guess: Floats, found: Floats, held: Mapping[int, float]
-) -> Floats:
-    """The position with all angles that are read where they are meant, not half a turn off.
-
-    Raises:
-        AssemblyError: None is found near.
-    """
-    wrong = equations.half_a_turn_off(found)
-    if not wrong:
-        return found
-    best: Floats | None = None
-    for start in scattered(equations, guess, [*held]):
-        solution = solved(equations, start, held, restarts=0)
-        if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
-            continue
-        place = unwound(equations, solution.x, guess)
-        if best is None or _away(equations, place, guess) < _away(equations, best, guess):
-            best = place
-    if best is None:
-        raise AssemblyError(
-            f"{equations.system.name} is assembled with {', '.join(wrong)} half a turn off only; "
-            f"give the bodies positions and orientations near the start of the motion, or start "
-            f"values to the joints"
-        )
-    return best
-
-
-def _away(equations: ClosureEquations, q: Floats, guess: Floats) -> float:
-    return float(np.linalg.norm(apart(equations.system, q, guess)))
-
-
-def _held_there(
-    equations: ClosureEquations,
-    found: Solution,
-    guess: Floats,
-    order: Sequence[int],
-    held: dict[int, float],
-) -> tuple[Solution, dict[int, float]]:
-    """The assembly with what is named held that is free there, but was not at a poor guess.
-
-    A body whose orientation nobody gave seems held by its joints in another way than it is.
-    """
-    q = found.x
-    free = left_free(equations.jacobian(q), order, equations.rates(q))
-    if len(free) <= len(held):
-        return found, held
-    wanted = {i: float(guess[i]) for i in free}
-    again = solved(equations, q, wanted)
-    return (again, wanted) if again.status == CONVERGED else (found, held)
-
-
-def _nearest(
-    equations: ClosureEquations,
-    guess: Floats,
-    found: Floats,
-    held: Mapping[int, float],
-    named: Sequence[int],
-) -> Floats:
-    """Of the branches found from random starts, the nearest in the coordinates named."""
-
-    def distance(q: Floats) -> float:
-        away = np.linalg.norm(apart(equations.system, q, guess)[list(named)])
-        # e and -e are one orientation: of equals the one that is written alike
-        return float(away + 1e-6 * np.linalg.norm(q - guess))
-
-    best = found
-    for start in scattered(equations, guess, [*held, *named]):
-        solution = solved(equations, start, held, restarts=0)
-        if solution.status == CONVERGED:
-            place = unwound(equations, solution.x, guess)
-            best = min(best, place, key=distance)
-    return best
 
 
 # --- the parts ------------------------------------------------------------------------------------
@@ -400,17 +283,6 @@ def _held(
         if name not in names:
             raise ModelError(f"{system.name} has no {what} {name}; it has {', '.join(names)}")
     return {names.index(name): float(value) for name, value in named.items()}
-
-
-def _named(entries: Sequence[Quantity], given: Values) -> list[int]:
-    """Places of the values that somebody gave, in the order in which they were named."""
-    names = [entry.name for entry in entries]
-    if isinstance(given, Mapping):
-        first = [names.index(name) for name in given if name in names]
-        return first + [k for k, e in enumerate(entries) if e.given and k not in first]
-    if given is not None:
-        return list(range(len(names)))
-    return [k for k, entry in enumerate(entries) if entry.given]
 
 
 def _has_signs(

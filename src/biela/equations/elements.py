@@ -59,7 +59,7 @@ def _elements(model: Model) -> Iterator[Element]:
 
 def _derive(derivation: MechanismDerivation, element: Element) -> None:
     if isinstance(element, Driver):
-        derivation.hold(element.name, element.rows(derivation), None, f"driver {element.name}")
+        derivation.hold(element.name, element.rows(derivation), f"driver {element.name}")
     elif isinstance(element, Force):
         element.act(derivation)
     elif isinstance(element, Sensor):

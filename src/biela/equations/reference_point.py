@@ -75,7 +75,7 @@ def _with_rates(derivation: MechanismDerivation, name: str, pose: Floats, start:
     system.start({q: float(value) for q, value in begin.items()})
     nothing = Vector(system.space, {})
     norm = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3] - 1
-    derivation.hold(name, [Row("norm", norm, None, nothing, nothing)], None, f"body {name}")
+    derivation.hold(name, [Row("norm", norm, None, nothing, nothing)], f"body {name}")
     _solid(derivation, name, Place(system.origin, system.base), r, base)
 
 

@@ -256,6 +256,6 @@ def _references(element: Element, described: Mapping[str, Any]) -> Iterator[tupl
         yield from ((name, "coordinate") for name in element.couples if name not in given)
     if (element.category, element.kind) == ("sensor", "expression"):
         text = getattr(element, "text", "")
-        for name in parameters_of(text, ("t",)):
+        for name in parameters_of(text):
             if "." in name:
                 yield name, "expression"

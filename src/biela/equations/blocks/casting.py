@@ -16,6 +16,7 @@ import numpy as np
 
 from biela.atoms import Atom, Workspace
 from biela.equations.blocks.populations import NO_BODY, Floats, Frames, Integers, Population
+from biela.errors import ModelError
 from biela.model.element import Element
 from biela.model.joints import Joint
 from biela.model.laws.law import Law
@@ -34,8 +35,12 @@ class Prescribed(Law):
         dimension: str = "any",
         time: Atom | None = None,
     ) -> Atom:
-        """Never asked for: the derivation of a kernel knows such laws."""
-        raise NotImplementedError
+        """Refuse: only the derivation of a kernel knows it, by its number.
+
+        Raises:
+            ModelError: Always.
+        """
+        raise ModelError(f"{self.to_data()} is a number at every instant, not a formula of time")
 
     @property
     def parameters(self) -> frozenset[str]:

@@ -42,11 +42,10 @@ _SAMPLES: Final = 4
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A row of a joint or driver that became a constraint, or the reason why it did not."""
+    """A row of a joint or driver that became a constraint."""
 
     owner: str
     row: Row
-    pair: Pair | None
     constraint: Constraint
 
 
@@ -182,7 +181,7 @@ class MechanismDerivation:
         q = self.declare(full, inertia=False)
         if coordinate.reading is not None:
             pair = self.pair(joint.i, joint.j)
-            self.hold(full, [coordinate.reading.row(pair, q, q.velocity)], pair)
+            self.hold(full, [coordinate.reading.row(pair, q, q.velocity)])
             self._note_side(full, coordinate.reading.side(pair, q))
         return q
 
@@ -267,7 +266,7 @@ class MechanismDerivation:
         self.coordinates[name] = q
         return q
 
-    def hold(self, owner: str, rows: Sequence[Row], pair: Pair | None, of: str = "") -> None:
+    def hold(self, owner: str, rows: Sequence[Row], of: str = "") -> None:
         """Make rows constraints; those that always hold are left out.
 
         Raises:
@@ -290,7 +289,7 @@ class MechanismDerivation:
             speed = None if self.differentiates else row.speed
             constraints = self.system.hold(row.value, speed, identifier(owner))
             self.names[constraints.name] = f"{owner}.{row.label}"
-            self.held.append(Held(owner, row, pair, constraints))
+            self.held.append(Held(owner, row, constraints))
 
     def constant(self, expression: Atom) -> float | None:
         """The value of an expression that is the same in every position; None if it is not.
@@ -320,19 +319,19 @@ class MechanismDerivation:
     def hold_joint(self, joint: Joint) -> None:
         """The equations of a joint that closes a loop."""
         pair = self.pair(joint.i, joint.j)
-        self.hold(joint.name, all_rows(joint.conditions(), pair), pair, f"joint {joint.name}")
+        self.hold(joint.name, all_rows(joint.conditions(), pair), f"joint {joint.name}")
         if joint.laws:
             q = {name: self.coordinate(f"{joint.name}.{name}") for name in joint.needs}
             held = zip(joint.laws, joint.law_rows(q, pair), strict=True)
             rows = [replace(row, label=label) for label, row in held]
-            self.hold(joint.name, rows, pair, f"joint {joint.name}")
+            self.hold(joint.name, rows, f"joint {joint.name}")
 
     def hold_coupling(self, coupling: Coupling) -> None:
         """The equation of gears and the like."""
         q = [self.coordinate(name) for name in coupling.couples]
         nothing = Vector(self.space, {})
         row = Row("ratio", coupling.law(q, self.number), None, nothing, nothing)
-        self.hold(coupling.name, [row], None, f"{coupling.kind} {coupling.name}")
+        self.hold(coupling.name, [row], f"{coupling.kind} {coupling.name}")
 
     # ------------------------------------------------------------- what elements say
 

@@ -65,7 +65,7 @@ class PointOnCurve(Joint):
             self._knots()
         elif self.closed:
             raise ModelError(f"{who}: only a curve given by points can be closed")
-        elif not any("s" in parameters_of(text, ("s",)) for text in texts):
+        elif not any("s" in parameters_of(text) for text in texts):
             raise ModelError(f"{who}: none of x, y and z depends on s; the curve is a point")
 
     def moves(self, q: Sequence[Atom | float], number: Number) -> Sequence[Move]:
@@ -104,7 +104,7 @@ class PointOnCurve(Joint):
     @staticmethod
     def _text(text: str, s: Atom | float, number: Number) -> Atom | float:
         known: dict[str, Atom | float] = {"s": s}
-        for name in parameters_of(text, ("s",)):
+        for name in parameters_of(text):
             if name != "s":
                 known[name] = number(name, "any")
         return expression(text, known, "length")

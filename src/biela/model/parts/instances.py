@@ -95,7 +95,7 @@ class Instance:
         return Marker(part.on, name, place, by_rows(R))
 
     def _numeric(self, orientation: Orientation) -> Floats:
-        if any(parameters_of(angle, self.names.values()) for _, angle in orientation.turns):
+        if any(parameters_of(angle) for _, angle in orientation.turns):
             raise ModelError(
                 f"{self.host.name}: part {self.part.name} is linked by a marker that is turned by "
                 f"parameters; turn it by numbers"

@@ -108,7 +108,7 @@ class Part:
             orientation = turned(*orientation)
         frame = orientation or Orientation()
         for _, angle in frame.turns:
-            if parameters_of(angle, host.parameters):
+            if parameters_of(angle):
                 raise ModelError(
                     f"{who} is turned by {angle!r}; a part is turned by numbers, not by parameters"
                 )

@@ -123,7 +123,7 @@ def settings_of(
     for name, value in given.items():
         if name not in known:
             raise ModelError(f"{who}: {model.name} has no parameter {name!r}{nearest(name, known)}")
-        if isinstance(value, str) and parameters_of(value, host.parameters):
+        if isinstance(value, str) and parameters_of(value):
             host.number(value)
             found[name] = value
         elif isinstance(value, str | int | float | np.number):

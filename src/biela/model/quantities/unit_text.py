@@ -137,12 +137,10 @@ class UnitReader:
             power = -int(token.text) if negative else int(token.text)
         return ONE.times(unit, power)
 
-    def _is_unit(self, at: int, even_so: bool = True) -> bool:
-        """Whether a unit stands there; ``even_so`` though a parameter has its name."""
+    def _is_unit(self, at: int) -> bool:
+        """Whether a unit stands there, though a parameter may have its name."""
         token = self.tokens[min(at, self.last)]
         if token.kind != "name" or token.text not in UNITS or token.text in self.reserved:
-            return False
-        if token.text in self.names and not even_so:
             return False
         return not (token.text in FUNCTIONS and self.tokens[at + 1].text == "(")
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from numbers import Real
 
 from biela.atoms import Atom
@@ -92,10 +92,8 @@ def expression(
     return _value(text, parameters, dimension)
 
 
-def parameters_of(text: str | float, known: Collection[str] = ()) -> frozenset[str]:
+def parameters_of(text: str | float) -> frozenset[str]:
     """The names in a text that are neither units, functions nor π; the time t is one of them.
-
-    Which ones they are does not depend on the parameters that are ``known``.
 
     >>> sorted(parameters_of("2*r + 5 mm*cos(phi)"))
     ['phi', 'r']

@@ -29,7 +29,7 @@ class ExpressionSensor(Sensor):
 
     def read(self, derivation: Derivation) -> None:
         """The value of the expression."""
-        names = {name: self._named(derivation, name) for name in parameters_of(self.text, ("t",))}
+        names = {name: self._named(derivation, name) for name in parameters_of(self.text)}
         value = expression(self.text, names, "any")
         derivation.measure(self.name, derivation.workspace.atom(value), self.unit)
 

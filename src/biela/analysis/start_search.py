@@ -1,0 +1,157 @@
+"""The position near a guess that a run starts from.
+
+As many of the values that somebody gave are kept as the constraints leave free, the first ones
+first; the others choose the branch, and angles that are read from markers are those meant, not half
+a turn off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.closure import (
+    ClosureEquations,
+    check_start,
+    left_free,
+    reason,
+    scattered,
+    solved,
+    unwound,
+)
+from biela.analysis.preparation import Values
+from biela.equations import Quantity, System
+from biela.equations.positions import apart, normalised
+from biela.errors import AssemblyError
+from biela.solvers.least_squares import CONVERGED, Solution
+
+Floats = npt.NDArray[np.float64]
+
+
+def position_near(
+    system: System, q: Floats, given: Values, t: float, u: Floats, p: Floats
+) -> tuple[Floats, int]:
+    """An assembly near a guess, and the iterations it took.
+
+    As many of the values named as the constraints leave free are kept, the first ones first; the
+    others choose the branch.
+    """
+    equations = ClosureEquations(system, t, u, p, conditions=given is None)
+    if "positions" in system:
+        q = np.asarray(system.evaluate("positions", q, t=t, u=u, p=p))
+    order = named_places(system.q, given)
+    q = normalised(system, q, order)
+    first = equations.choose(q, order)
+    if given is not None:
+        check_start(equations, q)
+    held = {i: float(q[i]) for i in left_free(equations.jacobian(q), first, equations.rates(q))}
+    solution = solved(equations, q, held)
+    if solution.status != CONVERGED and held and not isinstance(given, Mapping):
+        # an array, or the start of the model, is a guess as a whole
+        loose = solved(equations, q, {})
+        named = [i for i in held if system.q[i].given] if given is None else []
+        if loose.status == CONVERGED and not named:
+            solution, held = loose, {}
+    if solution.status != CONVERGED and held:
+        # from another side, with what is named held
+        for start in scattered(equations, q, [*held]):
+            again = solved(equations, start, held, restarts=0)
+            if again.status == CONVERGED:
+                solution = again
+                break
+    if solution.status != CONVERGED:
+        raise AssemblyError(reason(equations, solution, held))
+    solution, held = _held_there(equations, solution, q, order, held)
+    place = unwound(equations, solution.x, q)
+    others = [i for i in order if i not in held]
+    if others and np.abs(place[others] - q[others]).max() > 0.1 * (1 + np.abs(q[others]).max()):
+        place = _nearest(equations, q, place, held, others)
+    return _meant(equations, q, place, held), solution.iterations
+
+
+def _meant(
+    equations: ClosureEquations, guess: Floats, found: Floats, held: Mapping[int, float]
+) -> Floats:
+    """The position with all angles that are read where they are meant, not half a turn off.
+
+    Raises:
+        AssemblyError: None is found near.
+    """
+    wrong = equations.half_a_turn_off(found)
+    if not wrong:
+        return found
+    best: Floats | None = None
+    for start in scattered(equations, guess, [*held]):
+        solution = solved(equations, start, held, restarts=0)
+        if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
+            continue
+        place = unwound(equations, solution.x, guess)
+        if best is None or _away(equations, place, guess) < _away(equations, best, guess):
+            best = place
+    if best is None:
+        raise AssemblyError(
+            f"{equations.system.name} is assembled with {', '.join(wrong)} half a turn off only; "
+            f"give the bodies positions and orientations near the start of the motion, or start "
+            f"values to the joints"
+        )
+    return best
+
+
+def _away(equations: ClosureEquations, q: Floats, guess: Floats) -> float:
+    return float(np.linalg.norm(apart(equations.system, q, guess)))
+
+
+def _held_there(
+    equations: ClosureEquations,
+    found: Solution,
+    guess: Floats,
+    order: Sequence[int],
+    held: dict[int, float],
+) -> tuple[Solution, dict[int, float]]:
+    """The assembly with what is named held that is free there, but was not at a poor guess.
+
+    A body whose orientation nobody gave seems held by its joints in another way than it is.
+    """
+    q = found.x
+    free = left_free(equations.jacobian(q), order, equations.rates(q))
+    if len(free) <= len(held):
+        return found, held
+    wanted = {i: float(guess[i]) for i in free}
+    again = solved(equations, q, wanted)
+    return (again, wanted) if again.status == CONVERGED else (found, held)
+
+
+def _nearest(
+    equations: ClosureEquations,
+    guess: Floats,
+    found: Floats,
+    held: Mapping[int, float],
+    named: Sequence[int],
+) -> Floats:
+    """Of the branches found from random starts, the nearest in the coordinates named."""
+
+    def distance(q: Floats) -> float:
+        away = np.linalg.norm(apart(equations.system, q, guess)[list(named)])
+        # e and -e are one orientation: of equals the one that is written alike
+        return float(away + 1e-6 * np.linalg.norm(q - guess))
+
+    best = found
+    for start in scattered(equations, guess, [*held, *named]):
+        solution = solved(equations, start, held, restarts=0)
+        if solution.status == CONVERGED:
+            place = unwound(equations, solution.x, guess)
+            best = min(best, place, key=distance)
+    return best
+
+
+def named_places(entries: Sequence[Quantity], given: Values) -> list[int]:
+    """Places of the values that somebody gave, in the order in which they were named."""
+    names = [entry.name for entry in entries]
+    if isinstance(given, Mapping):
+        first = [names.index(name) for name in given if name in names]
+        return first + [k for k, e in enumerate(entries) if e.given and k not in first]
+    if given is not None:
+        return list(range(len(names)))
+    return [k for k, entry in enumerate(entries) if entry.given]
