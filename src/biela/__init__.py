@@ -53,6 +53,9 @@ if TYPE_CHECKING:
         PointTarget,
         PoseTarget,
     )
+    from biela.analysis.loading import (
+        load,
+    )
     from biela.analysis.robot import (
         Robot,
     )
@@ -111,6 +114,7 @@ _LAZY = {
     "joint_reactions": "biela.analysis",
     "kinematics": "biela.analysis",
     "linearise": "biela.analysis",
+    "load": "biela.analysis.loading",
     "load_model": "biela.model.files",
     "mobility": "biela.analysis",
     "Model": "biela.model",
@@ -168,6 +172,7 @@ __all__ = [
     "joint_reactions",
     "kinematics",
     "linearise",
+    "load",
     "load_model",
     "mobility",
     "precision",

@@ -59,7 +59,7 @@ def controller(system: System, law: Any, made: Formulation) -> Controller:
             f"inputs(…) and use them in wrenches"
         )
     if hasattr(law, "address") or isinstance(law, type(_SIGNATURE()).__mro__[1]):
-        kernel = law if made.independent is None else _through_place(system, law, made)
+        kernel = law if not made.reduced else _through_place(system, law, made)
         return Controller(kernel, law)
     if not callable(law):
         raise ModelError(f"a controller is a function u = law(t, q, v), not {law!r}")
@@ -68,13 +68,10 @@ def controller(system: System, law: Any, made: Formulation) -> Controller:
 
 def _place(made: Formulation) -> Callable[[Any, Any, Any], Floats]:
     """The entries (q, v) of a state, as a function of t, x and p."""
-    if made.independent is None:
+    if not made.reduced:
         count = len(made.unrolled.q) + len(made.unrolled.v)
         return lambda t, x, p: x[:count]
-    function = made.unrolled.kernel(
-        "place", {"place": [*made.place[0], *made.place[1]]}, made.symbols
-    )
-    return lambda t, x, p: np.asarray(function(t, x, p))
+    return made.located
 
 
 def _through_place(system: System, law: Any, made: Formulation) -> Any:

@@ -27,8 +27,8 @@ LONG_RUN = 300_000
 
 def worth_fusing(made: Formulation, steps: int) -> bool:
     """Whether a fused step pays for a run of so many steps."""
-    whole = made.project_v is not None and made.threshold == 0.0 and made.independent is None
-    if not whole:
+    whole = made.project_v is not None and made.threshold == 0.0 and not made.reduced
+    if not whole or not isinstance(made.f, Function):
         return False
     size = len(made.f.schedule.operations)
     return size <= SMALL or (steps >= LONG_RUN and size <= 20 * SMALL)
@@ -40,6 +40,7 @@ def fused_step(made: Formulation, position_iterations: int) -> Function:
     h = u.workspace.symbol("step_length", Kind.PARAMETER)
     x = made.symbols
     n = len(x)
+    assert isinstance(made.f, Function), "straight-line code only"
     slope = made.f.expressions("dx")
 
     def at(expressions: Sequence[Atom], state: Row, time: Atom) -> Row:

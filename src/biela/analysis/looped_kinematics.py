@@ -15,19 +15,15 @@ import time
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from biela.analysis.follower import Follower, StuckError
-from biela.analysis.linked_start import Relative, relative_poses, unlinked
 from biela.analysis.looped_results import Motion, looped_results
+from biela.analysis.looped_start import first_blocks
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import whole_steps
-from biela.equations.blocks import ReferenceBlocks, reference_blocks
-from biela.errors import AssemblyError, ModelError, SimulationError
+from biela.errors import ModelError, SimulationError
 from biela.model import Model
 from biela.results import Results
-
-Floats = npt.NDArray[np.float64]
 
 
 def looped_kinematics(
@@ -72,7 +68,7 @@ def looped_kinematics(
         raise ModelError(f"the duration must be a positive time, not {duration!r}")
     if not (np.isfinite(step) and step > 0):
         raise ModelError(f"step must be a positive time, not {step!r}")
-    blocks = reference_blocks(model, parameters=parameters, t=t, start=_links(model, parameters, t))
+    blocks, guess = first_blocks(model, q, t, parameters)
     steps = whole_steps(duration, step, "the step")
     stride = whole_steps(output, step, "the step") if output else 1
     whole = steps // stride * stride  # those after the last stored instant are not taken
@@ -80,7 +76,7 @@ def looped_kinematics(
         whole -= stride
     follower = Follower(blocks, tolerance)
     motion = Motion(blocks)
-    now = follower.first(t, _guess(blocks, q))
+    now = follower.first(t, guess)
     motion.store(now.t, now.q, now.v, now.a, now.pivot, now.iterations)
     failure, halved = "", 0
     moving = time.perf_counter()
@@ -110,33 +106,3 @@ def looped_kinematics(
             results,
         )
     return results
-
-
-def _links(model: Model, parameters: Mapping[str, float] | None, t: float) -> Relative | None:
-    """The bodies of linked instances, each assembled as if its ground did not move.
-
-    An angle that is a little wrong in each of a thousand cells throws the end of a chain far off.
-    """
-    alone = unlinked(model)
-    if alone is None:
-        return None
-    blocks = reference_blocks(alone, parameters=parameters, t=t)
-    try:
-        q = Follower(blocks, 1e-10).assembled(t, blocks.start)
-    except AssemblyError:
-        return None  # only the whole can be assembled
-    return relative_poses(blocks, q)
-
-
-def _guess(blocks: ReferenceBlocks, given: Mapping[str, float] | None) -> Floats:
-    q = blocks.start.copy()
-    if given:
-        places = {name: k for k, name in enumerate(blocks.coordinate_names)}
-        for name, value in given.items():
-            if name not in places:
-                raise ModelError(
-                    f"{blocks.name} has no coordinate {name!r} in reference-point coordinates; "
-                    f"they are called as {', '.join(list(places)[:7])}"
-                )
-            q[places[name]] = float(value)
-    return q

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,27 @@ Floats = npt.NDArray[np.float64]
 
 #: Bodies up to which the motion of markers is offered, and that of bodies.
 MARKERS_UP_TO, FRAMES_UP_TO = 1_000, 30_000
+
+
+class LoopedStates(Protocol):
+    """The motion of a large mechanism, a row an instant."""
+
+    blocks: ReferenceBlocks
+
+    @property
+    def q(self) -> Floats:
+        """Positions."""
+
+    @property
+    def v(self) -> Floats:
+        """Velocities."""
+
+    @property
+    def a(self) -> Floats:
+        """Accelerations."""
+
+    def outputs(self) -> Floats:
+        """What sensors read."""
 
 
 class Motion:
@@ -114,7 +135,7 @@ def looped_results(
     return Results(
         blocks.name,
         motion.t,
-        _groups(motion),
+        channel_groups(motion),
         monitors,
         {},
         statistics,
@@ -124,7 +145,8 @@ def looped_results(
     )
 
 
-def _groups(motion: Motion) -> dict[str, Channels]:
+def channel_groups(motion: LoopedStates) -> dict[str, Channels]:
+    """The channels of a motion: coordinates, velocities, accelerations, outputs and frames."""
     blocks = motion.blocks
     extra, count = len(blocks.extra), blocks.world.count
     if blocks.plane is None:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.formulations import StateKernel
 from biela.analysis.limits import has_limits, limit_events
 from biela.analysis.scenes import mechanism_scene
-from biela.code import Function
 from biela.equations import System
 from biela.equations.positions import own_velocities
 from biela.results import Channels, Dot, Event, Link, Results, RunStatistics, Scene
 from biela.results.frames import frame_channels
+from biela.solvers.coordinate_basis import CoordinateBasis
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,7 +31,7 @@ class Recording:
     def __init__(
         self,
         system: System,
-        read: Function | Mapping[str, Floats],
+        read: StateKernel | Mapping[str, Floats],
         t: Floats,
         states: Floats,
         p: Floats,
@@ -50,7 +51,8 @@ class Recording:
             return {a.name: np.zeros((0, a.size)) for a in self._read.outputs}
         inputs = np.concatenate([np.repeat(self._p[None], len(self.t), 0), self._u], axis=1)
         found = self._read.map(self.t[:, None], self._states, inputs)
-        return {a.name: x for a, x in zip(self._read.outputs, found, strict=True)}
+        names = [a.name for a in self._read.outputs]
+        return dict(zip(names, found, strict=True))
 
     def evaluate(self, capability: str) -> Any:
         """A capability of the system at every instant."""
@@ -224,6 +226,36 @@ class Recording:
         if not (self.system.geometric and len(self.t)):
             return None
         return float(_largest(self.evaluate("Phi")).max())
+
+    def energy_drift(self) -> float | None:
+        """The largest change of the energy over its scale, where it should be constant.
+
+        That is where no force without potential and no constraint that moves does work; nothing
+        where it is not known.
+        """
+        system = self.system
+        if "energy" not in system or "power" not in system or len(self.t) < 2:
+            return None
+        if np.any(np.asarray(self.evaluate("power")) != 0):
+            return None
+        if system.multipliers and np.any(np.asarray(self.evaluate("beta")) != 0):
+            return None
+        kinetic, potential = (np.asarray(part) for part in self.evaluate("energy"))
+        scale = float(np.max(kinetic) + np.ptp(potential))
+        total = kinetic + potential
+        return float(np.abs(total - total[0]).max() / scale) if scale > 0 else 0.0
+
+    def conditions(self, choices: Sequence[tuple[int, CoordinateBasis | None]]) -> Floats:
+        """Condition numbers of the dependent columns of Φ_v, for so many instants a choice."""
+        rows = np.asarray(self.evaluate("Phi_v")).reshape(
+            len(self.t), len(self.system.multipliers), -1
+        )
+        found, done = np.full(len(self.t), np.nan), 0
+        for count, basis in choices:
+            for k in range(done, done + count):
+                found[k] = np.nan if basis is None else basis.condition(rows[k])
+            done += count
+        return found
 
     def scene(self) -> Scene:
         """The figures or lines of the drawing at every instant."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.robot_motions import Motions
 from biela.code import Function
 from biela.code.export import export
 from biela.equations import spatial
@@ -24,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 Array = Sequence[float] | Floats
 
 
-class Robot:
+class Robot(Motions):
     """The dynamics of a model without closed loops.
 
     Coordinates and velocities are those of `biela.formulate(model)`; a rotation is a unit
@@ -78,16 +79,6 @@ class Robot:
         values = {**known, **(parameters or {})}
         self._p = np.array(list(values.values())) if values else None
 
-    @property
-    def nq(self) -> int:
-        """How many coordinates there are."""
-        return len(self.q_names)
-
-    @property
-    def nv(self) -> int:
-        """How many freedoms there are."""
-        return len(self.v_names)
-
     def __repr__(self) -> str:
         return f"Robot {self.model.name}: {self.nv} freedoms, {len(self.frames)} frames"
 
@@ -96,6 +87,10 @@ class Robot:
     def rnea(self, q: Array, v: Array, a: Array) -> Floats:
         """The joint forces τ of a motion, by recursive Newton–Euler."""
         return self._array("rnea", q, v, a)
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Floats:
+        """The joint forces τ of a motion: `rnea` by another name."""
+        return self.rnea(q, v, a)
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Floats:
         """The accelerations for joint forces."""
@@ -139,6 +134,16 @@ class Robot:
         """J of a frame, six rows, seen from "world", "local" or "aligned" axes."""
         return self._array("jacobian", q, of=(frame, axes))
 
+    def frame_velocity(self, frame: str, q: Array, v: Array, axes: str = "aligned") -> Floats:
+        """The twist [angular; linear] of a frame, J v."""
+        J = self.jacobian(frame, q, axes)
+        return np.asarray(np.einsum("...ij,...j->...i", J, np.asarray(v, dtype=float)))
+
+    def centre_of_mass(self, q: Array) -> Floats:
+        """The centre of mass of all bodies, in the ground."""
+        rest = np.zeros((*np.shape(q)[:-1], self.nv))
+        return np.asarray(self._answer("centroidal", q, rest)[0])
+
     def integrate(self, q: Array, dv: Array) -> Floats:
         """The coordinates after a displacement dv, measured by velocities over a unit of time."""
         return self._array("integrate", q, dv)
@@ -167,11 +172,18 @@ class Robot:
         self,
         languages: str | Sequence[str],
         folder: str | Path,
-        functions: Sequence[str] = ("rnea", "forward_dynamics", "mass_matrix"),
+        functions: Sequence[str | Sequence[str]] = (
+            "inverse_dynamics",
+            "forward_dynamics",
+            "mass_matrix",
+        ),
         **options: Any,
     ) -> list[Path]:
-        """Write functions as C, MATLAB, Python or Julia; see `biela.code.export.export`."""
-        made = [self.function(name) for name in functions]
+        """Write functions as C, MATLAB, Python or Julia; see `biela.code.export.export`.
+
+        ``functions`` are names as `function` takes them; of a frame, ``("pose", "hand")``.
+        """
+        made = [self.function(*([f] if isinstance(f, str) else f)) for f in functions]
         return export(made, languages, folder, **{"name": made[0].workspace.name, **options})
 
     def _array(
@@ -196,6 +208,7 @@ class Robot:
 
 
 _MAKERS: dict[str, Callable[..., Function]] = {
+    "inverse_dynamics": spatial.inverse_dynamics,
     "rnea": spatial.inverse_dynamics,
     "forward_dynamics": spatial.forward_dynamics,
     "mass_matrix": spatial.mass_matrix,
@@ -206,9 +219,19 @@ _MAKERS: dict[str, Callable[..., Function]] = {
     "energy": spatial.energy,
     "pose": spatial.pose,
     "jacobian": spatial.jacobian,
+    "centroidal": spatial.centroidal,
+    "rates": spatial.rates,
     "integrate": spatial.integrate,
     "difference": spatial.difference,
 }
 _WITH_ROTORS = frozenset(
-    {"rnea", "forward_dynamics", "mass_matrix", "inverse_mass_matrix", "bias_forces", "energy"}
+    {
+        "inverse_dynamics",
+        "rnea",
+        "forward_dynamics",
+        "mass_matrix",
+        "inverse_mass_matrix",
+        "bias_forces",
+        "energy",
+    }
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -14,28 +15,36 @@ from biela.analysis.assembly import consistent
 from biela.analysis.closure import dependent_rows
 from biela.analysis.control import Controller
 from biela.analysis.divergence import broken_energy, explanation
-from biela.analysis.formulations import Formulation
+from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
 from biela.analysis.instant import Instant
+from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan
 from biela.analysis.progress import Progress
 from biela.analysis.recording import Recording
+from biela.analysis.solve_timing import time_of_solves
 from biela.analysis.stepping import Stepper, statistics
 from biela.equations import System
 from biela.errors import ModelError, SimulationError
 from biela.results import Event, Results
-from biela.solvers.integrators import EVENT, FINISHED
+from biela.solvers.coordinate_basis import CoordinateBasis
+from biela.solvers.integrators import EVENT, FINISHED, NOT_FINITE, STEP_TOO_SMALL
 
 Floats = npt.NDArray[np.float64]
 
 #: What a reaction to an event may return: nothing, "stop", or the (q, v) to go on with.
 Reaction: TypeAlias = Callable[[float, Floats, Floats], Any]
 
-#: Other kernels and their integrator for a time and position, if those given are a bad choice now.
-Another: TypeAlias = Callable[[float, Floats, "Kernels"], "tuple[Kernels, Stepper] | None"]
-
 #: What formulations with a step of their own use.
 _STEPS: Final = {"augmented3": "trapezoidal rule", "generalised_alpha": "generalised-α"}
+
+#: Those whose constraints drift if they are not projected onto, which is then what is wanted.
+_DRIFTING: Final = ("multipliers", "matrix_r", "null_space", "range_space")
+
+#: Steps after which independent coordinates are looked at, at the least.
+_OFTEN: Final = 2
+#: Ends of an integration that another choice of them may lead beyond.
+_NO_FURTHER: Final = (NOT_FINITE, STEP_TOO_SMALL)
 
 #: Native calls are about this long, so that an interrupt is answered soon.
 _CHUNK_SECONDS: Final = 0.1
@@ -46,13 +55,27 @@ class Kernels:
     """A formulation, and its kernels with the constants of a run taken out.
 
     ``whole_step`` says that f is the map of a whole step, whose length is an entry of p;
-    ``project`` that stored states have velocities still to be projected.
+    ``project`` that stored states have velocities still to be projected.  ``bound`` are kernels
+    with memory of their own, which take no constants.
     """
 
     formulation: Formulation
     hoisted: Hoisted
     whole_step: bool = False
     project: bool = False
+    bound: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OtherChoices:
+    """How a run finds other independent velocities where its own have become a bad choice.
+
+    ``ask`` gives other kernels and their integrator for a time and position, or nothing; ``watch``
+    tells how things stand.
+    """
+
+    ask: Callable[[float, Floats, Kernels], tuple[Kernels, Stepper] | None]
+    watch: PartitionWatch
 
 
 class Run:
@@ -68,8 +91,9 @@ class Run:
         plan: Plan,
         p: Floats,
         u: Floats,
-        another: Another | None = None,
+        other: OtherChoices | None = None,
         tight: bool = False,
+        timers: bool = False,
     ) -> None:
         if not isinstance(reactions, Mapping):
             raise ModelError(
@@ -82,15 +106,19 @@ class Run:
             raise ModelError(f"{system.name} has no event {unknown[0]}; it has {known}")
         self.system, self.kernels, self.stepper = system, kernels, stepper
         self.law, self.reactions, self.plan = law, reactions, plan
-        self.p, self.u, self.another = p, u, another
+        self.p, self.u, self.other = p, u, other
         self.closed: list[dict[str, Floats]] = []
         self.costs: dict[str, Any] = {}
         self.times: list[Floats] = []
         self.states: list[Floats] = []
         self.inputs: list[Floats] = []
         self.events: list[Event] = []
+        #: Times when other independent velocities were chosen, and the choices of the parts closed.
+        self.changes: list[float] = []
+        self.choices: list[tuple[int, CoordinateBasis | None]] = []
         #: Whether the accuracy asked for is near rounding, where singular positions are a danger.
         self.tight = tight
+        self.timers = timers
         self._bounced: dict[str, int] = {}
         self._until = np.inf
 
@@ -108,9 +136,9 @@ class Run:
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
-        if self.another is not None:
+        if self.other is not None:
             # independent coordinates are looked at often: a dead point comes within a few steps
-            self.stepper.pause = 2 if plan.adaptive else 10
+            self.stepper.pause = _OFTEN if plan.adaptive else 5 * _OFTEN
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
                 while done < len(plan.times) and not stopped:
@@ -127,14 +155,17 @@ class Run:
                     if self.law is not None:
                         self.law.raise_failure()
                     status = found.status
+                    if status in _NO_FURTHER and self._change(plan.times[done:]):
+                        status = FINISHED
+                        continue
                     violated = self._violated() or self._fallen()
                     if violated or status not in (EVENT, FINISHED):
                         break
                     if status == EVENT:
                         stopped = self._react(found.t, found.x, found.fired)
                         status = FINISHED
-                    elif self.another is not None and done < len(plan.times):
-                        self._change(self.another, plan.times[done:])
+                    elif self.other is not None and done < len(plan.times):
+                        self._change(plan.times[done:])
                     elif spent < _CHUNK_SECONDS / 2:
                         self.stepper.pause = min(2 * self.stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
@@ -162,27 +193,52 @@ class Run:
         x = self.kernels.formulation.state(t, q, v, np.concatenate([self.p, u]))
         length = np.array([self.plan.step] if self.kernels.whole_step else [], dtype=float)
         inputs = self.kernels.hoisted.complete(np.concatenate([self.p, u, length]))
+        if self.kernels.formulation.projected is not None:
+            self.kernels.formulation.projected.reset()
         self.stepper.start(t, x, inputs, times, self.plan.start)
         return x
 
-    def _change(self, another: Another, times: Floats) -> None:
-        """Go on with other independent coordinates, where these have become a bad choice."""
+    def _count(self) -> None:
+        """Add up what the present kernels and integrator cost."""
+        made, found = self.kernels.formulation, dict(self.stepper.counts())
+        if made.projected is not None:
+            inside = made.projected.counts
+            found |= {"solved": inside["solved"], "factorisations": inside["factorisations"]}
+            found["iterations"] = found.get("iterations", 0) + inside["iterations"]
+        for name, value in found.items():
+            self.costs[name] = self.costs.get(name, 0) + value
+
+    def _change(self, times: Floats) -> bool:
+        """Go on with other independent coordinates, where these have become a bad choice.
+
+        Whether that was so; if not, they are looked at again the later the better they are.
+        """
         (t, x), u = self._now, self._held()
         sampled = self.plan.sample_time or 0.0
+        if self.other is None or not len(times) or not np.isfinite(x).all():
+            return False
         if self.law is not None and abs((t - self.plan.start) / sampled % 1.0) > 1e-9:
-            return  # the samples of the controller count from the start
-        read = self.kernels.formulation.read
-        q, v = read([t], x, np.concatenate([self.p, u]))[:2]
-        found = another(t, q, self.kernels)
+            return False  # the samples of the controller count from the start
+        made = self.kernels.formulation
+        q, v = made.read([t], x, np.concatenate([self.p, u]))[:2]
+        found = self.other.ask(t, q, self.kernels)
+        often = _OFTEN if self.plan.adaptive else 5 * _OFTEN
         if found is None:
-            return
+            longer = min(2 * self.stepper.pause, 32 * often)
+            self.stepper.pause = longer if self.other.watch.calm else often
+            return False
         self._close()
-        for name, value in self.stepper.counts().items():
-            self.costs[name] = self.costs.get(name, 0) + value
-        pause = self.stepper.pause
+        self._count()
+        self.changes.append(t)
+        before = made.basis
         self.kernels, self.stepper = found
-        self.stepper.pause = pause
+        self.stepper.pause = often
+        after = self.kernels.formulation.basis
+        if before is not None and after is not None and after.rank > before.rank:
+            # what was redundant in a singular position was not looked after until now
+            q, v = consistent(self.system, q, v, t, u, self.p)
         self._start(t, q, v, u, times)
+        return True
 
     def _close(self) -> None:
         """Read what was stored, before the state changes its meaning."""
@@ -196,12 +252,14 @@ class Run:
         if "lam" in readings:
             readings["lam"] = recording.smallest_multipliers()
         self.closed.append({"t": t, "u": u, **readings})
+        self._sample = t, states, np.concatenate([np.repeat(self.p[None], len(t), 0), u], axis=1)
+        self.choices.append((len(t), self.kernels.formulation.basis))
         self.times, self.states, self.inputs = [], [], []
 
     def _violated(self) -> str:
         """What to say if a constraint does not hold although it is projected onto; else nothing."""
         made, system = self.kernels.formulation, self.system
-        drifts = made.name == "multipliers" and made.drifts
+        drifts = made.drifts and made.name in _DRIFTING
         if drifts or made.threshold > 0 or not system.geometric:
             return self._unloaded()
         (t, x), u = self._now, self._held()
@@ -337,20 +395,42 @@ class Run:
         t, held = read.pop("t"), read.pop("u")
         made = self.kernels.formulation
         recording = Recording(self.system, read, t, np.zeros((len(t), 0)), self.p, held)
+        self._count()
         counted = statistics(
-            self.stepper,
             self.costs,
             method=made.name,
             integrator=_STEPS.get(made.name, self.plan.name),
-            time_solves=native * made.solving,
+            time_solves=self._time_of_solves(native),
             events=len(self.events),
             time_simulated=float(t[-1] - t[0]),
             time_integration=native,
             time_total=time.perf_counter() - began,
             max_constraint_error=recording.constraint_error(),
-            more={"time to prepare, s": prepared - began},
+            energy_drift=recording.energy_drift(),
+            more=self._more(prepared - began),
         )
-        return recording.results(counted, self.events, interrupted)
+        more = {}
+        if any(basis is not None for _, basis in self.choices):
+            more["partition condition"] = (partial(recording.conditions, self.choices), "")
+        return recording.results(counted, self.events, interrupted, more)
+
+    def _more(self, prepared: float) -> dict[str, int | float | str]:
+        """Figures that only some runs have."""
+        found: dict[str, int | float | str] = {"time to prepare, s": prepared}
+        if "solved" in self.costs:
+            found["systems with the Jacobian solved"] = self.costs["solved"]
+        if self.other is not None:
+            found["changes of independent coordinates"] = len(self.changes)
+        if self.changes:
+            found["the last of them at, s"] = self.changes[-1]
+        return found
+
+    def _time_of_solves(self, native: float) -> float | None:
+        """Time in linear algebra, measured on the states of the last part of the run."""
+        made, evaluations = self.kernels.formulation, self.costs.get("evaluations", 0)
+        if made.name in STEPPING or not (self.timers or made.projected is not None):
+            return None
+        return float(min(native, evaluations * time_of_solves(made, *self._sample)))
 
 
 def _answered(system: System, name: str, answer: Any) -> tuple[Floats, Floats]:

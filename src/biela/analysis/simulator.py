@@ -19,21 +19,32 @@ from biela.analysis.alpha import AlphaStepper, alpha_kernels
 from biela.analysis.assembly import initial_state
 from biela.analysis.control import Controller, controller
 from biela.analysis.engine_choice import check_unrolled
-from biela.analysis.formulations import FORMULATIONS, STEPPING, Options, formulate
+from biela.analysis.formulations import (
+    FORMULATIONS,
+    PARTITIONED,
+    PROJECTED,
+    REDUCED,
+    STEPPING,
+    Options,
+    formulate,
+)
+from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.fused import LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
-from biela.analysis.partitioning import independent_velocities, worn_out
+from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values
-from biela.analysis.run import Kernels, Reaction, Run
+from biela.analysis.run import Kernels, OtherChoices, Reaction, Run
 from biela.analysis.stepping import Stepper
 from biela.analysis.unrolled import Unrolled
+from biela.code import Function
 from biela.code.routines import Routine
 from biela.equations import System
 from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
 from biela.results import Results
+from biela.solvers.coordinate_basis import CoordinateBasis
 from biela.solvers.integrators import BOTH, METHODS, Problem
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
@@ -80,7 +91,7 @@ class Simulator:
         if isinstance(integrator, str) and integrator not in (*METHODS, *ADAPTIVE_METHODS):
             known = ", ".join((*METHODS, *ADAPTIVE_METHODS))
             raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
-        if formulation in ("index2", "index3") and integrator in SPLIT_METHODS:
+        if formulation in REDUCED and integrator in SPLIT_METHODS:
             raise ModelError(
                 f"{self.system.name}: integrator {integrator!r} treats positions and velocities "
                 f"apart, which formulation {formulation!r} does not have in its state"
@@ -94,6 +105,7 @@ class Simulator:
         self.formulation, self.integrator = formulation, integrator
         self.options = options or Options()
         self._kernels: dict[tuple[Any, ...], Kernels] = {}
+        self._equations: ProjectedEquations | None = None
 
     def run(
         self,
@@ -112,6 +124,7 @@ class Simulator:
         on_event: Mapping[str, Reaction | str] | None = None,
         progress: bool | None = None,
         assemble: bool = True,
+        timers: bool = False,
     ) -> Results:
         """Simulate for a duration, from a start that is assembled first.
 
@@ -133,6 +146,8 @@ class Simulator:
                 returns None, "stop", or the (q, v) to go on with.
             progress: Whether to show a progress bar (default: on a terminal, for long runs).
             assemble: Whether to make the start consistent; False takes it as it is.
+            timers: Whether to measure the time in linear solves after the run, on states that it
+                went through; straight-line code is compiled once more for it.
 
         Raises:
             AssemblyError: The start cannot be made consistent.
@@ -161,26 +176,39 @@ class Simulator:
         kernels = self._compiled(t, q0, u, p, plan)
         law = controller(system, control, kernels.formulation) if control is not None else None
         stepper = self._stepper(kernels, law, plan, tolerance, p, u)
-        another = None
-        if kernels.formulation.independent is not None:
-
-            def another(t: float, q: Floats, present: Kernels) -> tuple[Kernels, Stepper] | None:
-                chosen = present.formulation.independent or ()
-                if not worn_out(system, t, q, u, p, chosen):
-                    return None
-                fresh = self._compiled(t, q, u, p, plan, preferred=())
-                if fresh is present:
-                    return None
-                return fresh, self._stepper(fresh, law, plan, tolerance, p, u)
-
+        other = None
+        if kernels.formulation.basis is not None:
+            other = self._other_choices(law, plan, tolerance, p, u)
         tight = plan.adaptive and tolerance < 1e-10 and bool(system.geometric)
-        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, another, tight)
+        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, other, tight, timers)
         prepared = time.perf_counter()
         try:
             return run.go(q0, v0, progress, began, prepared)
         finally:
             if law is not None and not isinstance(law.kernel, int):
                 law.failures.clear()
+
+    def _other_choices(
+        self, law: Controller | None, plan: Plan, tolerance: float, p: Floats, u: Floats
+    ) -> OtherChoices:
+        """What a run asks when its independent velocities may have become a bad choice."""
+        system, options = self.system, self.options
+        watch = PartitionWatch(system, u, p, options.independent, options.partition)
+
+        def ask(t: float, q: Floats, present: Kernels) -> tuple[Kernels, Stepper] | None:
+            made = present.formulation
+            assert made.basis is not None, "looked at with independent velocities only"
+            pivots = made.projected.least_pivot() if made.projected is not None else None
+            basis = watch.another(t, q, made.basis, pivots)
+            if basis is None:
+                if made.projected is not None:
+                    # where no choice is better, the run goes on as near as it has to
+                    made.projected.stop_below(watch.limit if watch.calm and law is None else 0.0)
+                return None
+            fresh = self._compiled(t, q, u, p, plan, basis)
+            return fresh, self._stepper(fresh, law, plan, tolerance, p, u)
+
+        return OtherChoices(ask, watch)
 
     # ----------------------------------------------------------------- kernels
 
@@ -191,36 +219,38 @@ class Simulator:
         u: Floats,
         p: Floats,
         plan: Plan,
-        preferred: tuple[str, ...] | None = None,
+        basis: CoordinateBasis | None = None,
     ) -> Kernels:
         system = self.system
         lacking = stiffening(system, t, q, u, p)
-        independent: tuple[int, ...] = ()
-        if self.formulation in ("index2", "index3") and system.multipliers:
-            wanted = self.options.independent if preferred is None else preferred
-            independent = independent_velocities(system, t, q, u, p, wanted)
+        options = self.options
+        if basis is None and self.formulation in {*PARTITIONED, *PROJECTED} and system.multipliers:
+            basis = independent_basis(system, t, q, u, p, options.independent, options.partition)
         M = np.asarray(system.evaluate("M", q, t=t, u=u, p=p))
         scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
-        options = self.options
         if options.refinements is None:
             options = replace(options, refinements=int(plan.adaptive))
         steps = plan.steps if plan.integrator == "rk4" and not system.events else 0
         steps = min(steps, LONG_RUN) if steps >= LONG_RUN else min(steps, 1)
-        key = (lacking, independent, scale, options, steps)
+        chosen = None if basis is None else (basis.rows, basis.T.tobytes())
+        key = (lacking, chosen, scale, options, steps)
         if key not in self._kernels:
-            self._kernels[key] = self._make(*key)
+            self._kernels[key] = self._make(lacking, basis, scale, options, steps)
         return self._kernels[key]
 
     def _make(
         self,
         lacking: Stiffening,
-        independent: tuple[int, ...],
+        basis: CoordinateBasis | None,
         scale: float,
         options: Options,
         steps: int,
     ) -> Kernels:
+        if self.formulation in PROJECTED and basis is not None:
+            return self._make_projected(lacking, basis, scale, options)
         unrolled = Unrolled(self.system)
-        made = formulate(unrolled, self.formulation, options, lacking, scale, independent)
+        made = formulate(unrolled, self.formulation, options, lacking, scale, basis)
+        assert isinstance(made.f, Function), "all but projected ones are straight-line code"
         fused = options.fused if options.fused is not None else worth_fusing(made, steps)
         if steps and fused and made.project_v is not None and made.threshold == 0.0:
             step = fused_step(made, options.position_iterations)
@@ -240,6 +270,29 @@ class Simulator:
                 "events", {"g": list(unrolled("events", q=q, v=v))}, made.symbols
             )
         return Kernels(made, hoisted(functions))
+
+    def _make_projected(
+        self, lacking: Stiffening, basis: CoordinateBasis, scale: float, options: Options
+    ) -> Kernels:
+        """Kernels that are routines with memory of their own; what they call is made once."""
+        if self._equations is None:
+            self._equations = ProjectedEquations(Unrolled(self.system))
+        unrolled = self._equations.unrolled
+        made = formulate(
+            unrolled, self.formulation, options, lacking, scale, basis, self._equations
+        )
+        assert made.projected is not None, "made as one of these"
+        functions = {}
+        if made.project_q is not None:
+            functions["project_q"] = made.project_q
+        if made.project_v is not None:
+            functions["project_v"] = made.project_v
+        given = len(unrolled.p) + len(unrolled.u)
+        held = hoisted(functions) if functions else Hoisted({}, (), given)
+        bound = {"f": made.f}
+        if self.system.events:
+            bound["events"] = made.projected.events()
+        return Kernels(made, held, bound=bound)
 
     def _stepper(
         self,
@@ -299,7 +352,8 @@ class Simulator:
             raise ModelError(f"{self.system.name}: formulation {self.formulation!r} {wrong}")
 
     def _problem(self, kernels: Kernels, law: Controller | None) -> Problem:
-        native = {name: f.native for name, f in kernels.hoisted.kernels.items()}
+        native: dict[str, Any] = {n: f.native for n, f in kernels.hoisted.kernels.items()}
+        native |= kernels.bound
         system = self.system
         return Problem(
             native["f"],

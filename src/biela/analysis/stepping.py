@@ -6,7 +6,7 @@ Both stop at events and go on from there; a fixed step finds back to its grid by
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -292,11 +292,10 @@ class FixedStepper:
         }
 
 
-def statistics(stepper: Stepper, before: Mapping[str, Any], **more: Any) -> RunStatistics:
-    """The statistics of a run, with what other integrators cost before."""
-    counts = stepper.counts()
-    total = {name: counts.get(name, 0) + before.get(name, 0) for name in {*counts, *before}}
-    return RunStatistics(**{**total, **more})
+def statistics(costs: Mapping[str, Any], **more: Any) -> RunStatistics:
+    """The statistics of a run, with what its integrators cost."""
+    known = {item.name for item in fields(RunStatistics)}
+    return RunStatistics(**{name: c for name, c in costs.items() if name in known}, **more)
 
 
 def whole_steps(duration: float, step: float, what: str, of: str = "") -> int:

@@ -5,7 +5,8 @@ Builds, differentiates, substitutes and counts expressions; knows nothing of mec
 
 from biela.atoms.atom import Atom
 from biela.atoms.differentiate import Direction, diff, directional, time_derivative
-from biela.atoms.dump import dump, load
+from biela.atoms.dump import dump
+from biela.atoms.dump import load as load  # biela.load reads other files too
 from biela.atoms.evaluate import evaluate
 from biela.atoms.functions import (
     acos,
@@ -65,7 +66,6 @@ __all__ = [
     "jacobian",
     "latex",
     "latex_listing",
-    "load",
     "log",
     "maximum",
     "minimum",

@@ -43,14 +43,15 @@ from biela.atoms.table import Table
 from biela.atoms.workspace import Workspace
 from biela.errors import BielaError, DomainError, ParseError
 
-_HEADER: Final = "biela atoms"
+#: How every dump begins.
+HEADER: Final = "biela atoms"
 _VERSION: Final = 1
 
 
 def dump(workspace: Workspace) -> str:
     """The whole table of a workspace as text; see the module for its form."""
     table = workspace.table
-    lines = [f"{_HEADER} {_VERSION}", f"workspace {json.dumps(table.name)}"]
+    lines = [f"{HEADER} {_VERSION}", f"workspace {json.dumps(table.name)}"]
     for curve in table.piecewise:
         lines.append(f"curve {curve.name} {float(curve.period)!r} {len(curve.breaks)}")
         lines.append(_row("breaks", curve.breaks))
@@ -161,8 +162,8 @@ class _Reader:
         return rest
 
     def workspace(self) -> Workspace:
-        if self.next() != f"{_HEADER} {_VERSION}":
-            raise self.error(f"the first line should be '{_HEADER} {_VERSION}'")
+        if self.next() != f"{HEADER} {_VERSION}":
+            raise self.error(f"the first line should be '{HEADER} {_VERSION}'")
         word, _, name = self.next().partition(" ")
         if word != "workspace" or not name.startswith('"'):
             raise self.error("the line of the workspace should stand here, its name in quotes")

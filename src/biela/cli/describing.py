@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 import biela as bl
+from biela.cli.joint_table import has_limits, joint_table, masses
 from biela.cli.models import Described, model_in, system_of
 from biela.cli.running import mobility_rows
 from biela.cli.tables import console, listed, pairs
@@ -32,6 +33,11 @@ def info(file: Path, model_name: str | None, coordinates: str | None, trees: boo
     if isinstance(model, bl.Model) and model.description:
         out.print(f"  {escape(model.description)}")
     out.print(pairs([*_described(model), *_parts(system)]))
+    if isinstance(model, bl.Model) and has_limits(model):
+        out.print("\n[bold]joints[/bold]")
+        out.print(joint_table(model))
+        out.print("\n[bold]masses[/bold]")
+        out.print(pairs(masses(model)))
     if system.p:
         out.print("\n[bold]parameters[/bold]")
         out.print(pairs((p.name, f"{p.value:g}") for p in system.p))

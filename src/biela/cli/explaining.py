@@ -249,6 +249,8 @@ def _settings_table(cls: type[Element]) -> Table:
                 ("start", "values at the start"),
                 ("rates", "rates at the start"),
                 ("limits", "lowest and highest values"),
+                ("velocity_limits", "largest rates"),
+                ("effort_limits", "largest forces or torques"),
             ):
                 table.add_row(f"  {key}", "by coordinate", "optional", f"{help} of {names}")
     return table

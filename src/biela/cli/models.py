@@ -20,7 +20,7 @@ Described: TypeAlias = bl.Model | bl.SymbolicSystem
 #: Functions that are called for the model, besides the one named like the file.
 _MAKERS = ("model", "build")
 #: Endings of files that hold a model and no program.
-_FILES = (".toml", ".urdf", ".xml", ".mjcf")
+_FILES = (".toml", ".urdf", ".xml", ".mjcf", ".csv")
 
 
 def model_in(file: Path, wanted: str | None = None) -> Described:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -22,10 +21,10 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from biela.atoms import opcodes as op
-from biela.atoms.external import ExternalFunction
 from biela.code import cache
 from biela.code import schedule as schedule_module
 from biela.code.arrays import ExpressionArray, Floats, checked_array
+from biela.code.externals import ExternalCalls
 from biela.code.llvm import body, host, piecewise_ir, rows, sincos
 from biela.code.llvm import emit as emit_module
 from biela.code.llvm.emit import ENTRY, EXTERNALS, Layout, Options, emit
@@ -61,9 +60,7 @@ class NativeFunction:
             tuple(array.size for array in inputs),
             tuple(array.refs for array in outputs),
         )
-        self._callbacks: list[Any] = []
-        self._calls_python = False
-        self._failures: list[BaseException] = []
+        self._externals = ExternalCalls(name, schedule)
         self._code = self._load(lanes=1)
         #: Address of ``void kernel(const double *in0, …, double *out0, …)``.
         self.address: int = self._code[ENTRY]
@@ -89,12 +86,12 @@ class NativeFunction:
             self._convert_and_call,
             release_gil=len(self._schedule.live) > _LONG,
         )
-        if not self._calls_python:
+        if not self._externals.in_python:
             return self._entry.call
 
         def checked(*arguments: Any, **named: Any) -> Any:
             result = self._entry.call(*arguments, **named)
-            self._raise_failures()
+            self._externals.raise_failures()
             return result
 
         return checked
@@ -215,9 +212,30 @@ class NativeFunction:
             self._run_threads(threads, k, rows, results)
         return results[0] if len(results) == 1 else tuple(results)
 
+    def block(self, k: int) -> Block:
+        """The batch code for exactly k states, as a kernel of pointers only, for routines.
+
+        Its address is that of ``void kernel(const double *in0, …, double *out0, …)`` with k rows in
+        every array.
+
+        Raises:
+            ShapeError: There are fewer states than lanes.
+        """
+        if k < self.lanes:
+            raise ShapeError(f"{self.name}: a block has {self.lanes} states or more, not {k}")
+        self._batch  # noqa: B018 (compile)
+        count = len(self._inputs) + len(self._outputs)
+        names = [f"ptr %a{i}" for i in range(count)]
+        ir = (
+            f"define void @{ENTRY}({', '.join(names)}) {{\n"
+            f"  %code = inttoptr i64 {self._batch_code[ENTRY]} to ptr\n"
+            f"  call void %code({', '.join([f'i64 {k}', *names])})\n  ret void\n}}\n"
+        )
+        return Block(self, host.load_ir(ir, ENTRY))
+
     def _run_batch(self, k: int, inputs: Sequence[Floats], outputs: Sequence[Floats]) -> None:
         self._batch(k, *[a.ctypes.data for a in (*inputs, *outputs)])
-        self._raise_failures()
+        self._externals.raise_failures()
 
     def _run_threads(
         self, threads: int, k: int, inputs: Sequence[Floats], outputs: Sequence[Floats]
@@ -249,63 +267,43 @@ class NativeFunction:
             fma=host.host_has_fma(),
             reproducible=self._reproducible,
         )
-        key = _key(self._schedule, self._layout, options)
+        key = code_key(self._schedule, self._layout, options)
         code = cache.read_object(key)
         if code is None:
-            ir = emit(self._schedule, self._layout, options)
-            try:
-                module = llvm.parse_assembly(ir)
-                code = host.host_machine().emit_object(module)
-            except RuntimeError as error:
-                raise CompileError(f"LLVM could not compile {self.name}: {error}") from error
+            code = object_code(self.name, emit(self._schedule, self._layout, options))
             cache.write_object(key, code)
         externals = self._schedule.table.externals
         library = host.load_object(code, [ENTRY, EXTERNALS] if externals else [ENTRY])
         if externals:
-            self._bind_externals(library[EXTERNALS], externals)
+            self._externals.bind(library[EXTERNALS])
         return library
 
-    def _guarded(self, function: Callable[..., Any]) -> Callable[..., float]:
-        """A Python function that native code can call: what it raises is raised after the call."""
 
-        def call(*values: float) -> float:
-            try:
-                return float(function(*values))
-            except BaseException as error:  # even an interrupt must not unwind native code
-                self._failures.append(error)
-                return math.nan
+class Block:
+    """Batch code of a function for a fixed number of states; keeps alive what it calls."""
 
-        self._calls_python = True
-        return call
+    def __init__(self, function: NativeFunction, code: Any) -> None:
+        self._function, self._code = function, code
+        #: Address of ``void kernel(const double *in0, …, double *out0, …)``, k rows in each.
+        self.address: int = code[ENTRY]
 
-    def _raise_failures(self) -> None:
-        if self._failures:
-            error = self._failures[0]
-            self._failures.clear()
-            raise error
 
-    def _bind_externals(self, address: int, externals: Sequence[ExternalFunction]) -> None:
-        """Fill the table of addresses through which the code calls external functions."""
-        table = self._schedule.table
-        used = {table.left[a] for a in self._schedule.operations if table.ops[a] == op.EXTERNAL}
-        slots = (ctypes.c_void_p * len(externals)).from_address(address)
-        for index in sorted(used):
-            function = externals[index]
-            implementation = function.evaluate
-            if implementation is None:
-                raise CompileError(
-                    f"{self.name} calls the external function {function.name}, which has no "
-                    f"implementation in process: workspace.bind({function.name!r}, function)"
-                )
-            native = getattr(implementation, "address", None)
-            if native is None:
-                kind = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * function.arity)
-                # through the function itself, so that binding another one takes effect
-                callback = kind(self._guarded(function))
-                self._callbacks.append(callback)
-                native = ctypes.cast(callback, ctypes.c_void_p).value
-            self._callbacks.append(implementation)
-            slots[index] = native
+def object_code(name: str, ir: str) -> bytes:
+    """The text of a module compiled for this machine.
+
+    Raises:
+        CompileError: LLVM refuses it.
+    """
+    try:
+        return bytes(host.host_machine().emit_object(llvm.parse_assembly(ir)))
+    except RuntimeError as error:
+        raise CompileError(f"LLVM could not compile {name}: {error}") from error
+
+
+def machine() -> tuple[object, ...]:
+    """What machine code depends on besides its text."""
+    features = sorted(host.host_features().items())
+    return llvm.get_host_cpu_name(), features, llvmlite.__version__, llvm.llvm_version_info
 
 
 @functools.cache
@@ -317,7 +315,7 @@ def _generator() -> str:
     return digest.hexdigest()
 
 
-def _key(schedule: Schedule, layout: Layout, options: Options) -> str:
+def code_key(schedule: Schedule, layout: Layout, options: Options) -> str:
     """A hash of all that the code depends on, the same in every process."""
     table = schedule.table
     live = np.array(schedule.live, dtype=np.int64)
@@ -344,9 +342,7 @@ def _key(schedule: Schedule, layout: Layout, options: Options) -> str:
     for index in sorted({table.right[i] for i in live[codes == op.PIECEWISE].tolist()}):
         rare.append((index, table.piecewise[index].key))
     outputs = [_local(live, np.array(refs, dtype=np.int64)).tolist() for refs in layout.outputs]
-    machine = (llvm.get_host_cpu_name(), sorted(host.host_features().items()))
-    versions = (_generator(), llvmlite.__version__, llvm.llvm_version_info)
-    rare += [layout.input_sizes, outputs, options, machine, versions, len(table.externals)]
+    rare += [layout.input_sizes, outputs, options, machine(), _generator(), len(table.externals)]
     digest.update(repr(rare).encode())
     return digest.hexdigest()
 

@@ -13,6 +13,7 @@ from biela.equations import joint_coordinates, reference_point
 from biela.equations.elements import derive_elements
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.drawing import drawn
+from biela.equations.natural.placed import placed as naturally_placed
 from biela.equations.system import LazyFunctions, Quantity, System
 from biela.errors import ModelError
 from biela.model import Model
@@ -23,6 +24,7 @@ COORDINATES: Final[Mapping[str, Callable[[Model], MechanismDerivation]]] = {
     "joint": joint_coordinates.placed,
     "reference": reference_point.placed,
     "euler": reference_point.placed_with_rates,
+    "natural": naturally_placed,
 }
 
 
@@ -33,7 +35,8 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
         model: What a person described.
         coordinates: "joint" for those of the joints, along a tree (few, and what one measures), or
             "reference" for a point and an orientation of every body (many, and sparse), or
-            "euler" for the same with the rates of Euler parameters as velocities.
+            "euler" for the same with the rates of Euler parameters as velocities, or
+            "natural" for points and unit vectors that bodies share (no angles, a constant M).
 
     Returns:
         A system that every analysis takes.  Its coordinates are called "joint.coordinate", or

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from biela.graph.adjacency import Integers
 
@@ -16,173 +15,18 @@ __all__ = [
     "tree_parents",
 ]
 
-# --- buckets: vertices by degree, doubly linked ---------------------------------------------------
-
-
-@njit("void(int64, int64, int64[::1], int64[::1], int64[::1])", cache=True)
-def _put(i: int, degree: int, head: Integers, after: Integers, before: Integers) -> None:
-    first = head[degree]
-    after[i] = first
-    before[i] = -1
-    if first >= 0:
-        before[first] = i
-    head[degree] = i
-
-
-@njit("void(int64, int64, int64[::1], int64[::1], int64[::1])", cache=True)
-def _take(i: int, degree: int, head: Integers, after: Integers, before: Integers) -> None:
-    if before[i] >= 0:
-        after[before[i]] = after[i]
-    else:
-        head[degree] = after[i]
-    if after[i] >= 0:
-        before[after[i]] = before[i]
-
-
 # --- minimum degree -------------------------------------------------------------------------------
 
 
-@njit("int64[::1](int64[::1], int64[::1], boolean[::1])", cache=True)
-def minimum_degree_order(
-    start: Integers, neighbours: Integers, late: NDArray[np.bool_]
-) -> Integers:
-    """See `biela.graph.minimum_degree`.
+def minimum_degree_order(start: Integers, neighbours: Integers, level: Integers) -> Integers:
+    """Approximate minimum degree where a vertex waits for its neighbours of lower levels.
 
-    The list of a vertex, `lists[at[i] : at[i] + length[i]]`, holds first the `elements[i]` elements
-    it belongs to, then the vertices it is joined to by edges of its own. The list of an element
-    holds its vertices. A swallowed element has length 0.
+    See `biela.graph.minimum_degree`, where the levels are 0 and, for late vertices, 1.
     """
-    n = len(start) - 1
-    at = start[:-1].copy()
-    length = np.empty(n, np.int64)
-    elements = np.zeros(n, np.int64)
-    degree = np.empty(n, np.int64)
-    blocked = np.zeros(n, np.int64)  # neighbours a late vertex still waits for
-    lists = np.empty(2 * len(neighbours) + n + 1, np.int64)
-    lists[: len(neighbours)] = neighbours
-    free = len(neighbours)
-    head = np.full(n + 1, -1, np.int64)
-    after = np.full(n, -1, np.int64)
-    before = np.full(n, -1, np.int64)
-    eliminated = np.zeros(n, np.bool_)
-    mark = np.full(n, -1, np.int64)  # step at which a vertex was seen
-    outside = np.zeros(n, np.int64)  # of an element: vertices not in the new one
-    seen = np.full(n, -1, np.int64)  # step at which `outside` was set
-    order = np.empty(n, np.int64)
+    from biela.graph.adjacency import Adjacency
+    from biela.graph.ordering.degree import minimum_degree_by_level
 
-    for i in range(n):
-        length[i] = degree[i] = start[i + 1] - start[i]
-        if late[i]:
-            for k in range(start[i], start[i + 1]):
-                if not late[neighbours[k]]:
-                    blocked[i] += 1
-    for i in range(n - 1, -1, -1):  # so that the lowest number comes first among equals
-        if blocked[i] == 0:
-            _put(i, degree[i], head, after, before)
-
-    least = 0
-    for step in range(n):
-        while head[least] < 0:
-            least += 1
-        p = head[least]
-        _take(p, least, head, after, before)
-        eliminated[p] = True
-        order[step] = p
-
-        # room for the new element: move what is alive to a larger array
-        need = length[p]
-        for k in range(at[p], at[p] + elements[p]):
-            need += length[lists[k]]
-        if free + need > len(lists):
-            alive = need
-            for i in range(n):
-                alive += length[i]
-            moved = np.empty(2 * alive + n + 1, np.int64)
-            free = 0
-            for i in range(n):
-                for k in range(length[i]):
-                    moved[free + k] = lists[at[i] + k]
-                at[i] = free
-                free += length[i]
-            lists = moved
-
-        # the new element: all vertices joined to p; it swallows the elements of p
-        first = free
-        mark[p] = step
-        for k in range(at[p] + elements[p], at[p] + length[p]):
-            i = lists[k]
-            mark[i] = step
-            lists[free] = i
-            free += 1
-        for k in range(at[p], at[p] + elements[p]):
-            e = lists[k]
-            for m in range(at[e], at[e] + length[e]):
-                i = lists[m]
-                if mark[i] != step:
-                    mark[i] = step
-                    lists[free] = i
-                    free += 1
-            length[e] = 0
-        at[p] = first
-        length[p] = free - first
-        elements[p] = 0
-
-        # how many vertices of each element that meets the new one lie outside of it
-        for k in range(first, free):
-            i = lists[k]
-            for m in range(at[i], at[i] + elements[i]):
-                e = lists[m]
-                if length[e] == 0:
-                    continue
-                if seen[e] != step:
-                    seen[e] = step
-                    outside[e] = length[e]
-                outside[e] -= 1
-                if outside[e] == 0:
-                    length[e] = 0  # it lies within the new one, which swallows it
-
-        # lists and degrees of the vertices of the new element
-        for k in range(first, free):
-            i = lists[k]
-            if blocked[i] == 0:
-                _take(i, degree[i], head, after, before)
-            here = at[i]
-            bound = length[p] - 1
-            kept = here
-            end = here + length[i]
-            own = here + elements[i]
-            # at least one entry goes, p or an element p swallowed, and so p finds room
-            for m in range(here, own):
-                e = lists[m]
-                if length[e] > 0:
-                    bound += outside[e]
-                    lists[kept] = e
-                    kept += 1
-            tail = kept
-            for m in range(own, end):
-                j = lists[m]
-                if not eliminated[j] and mark[j] != step:
-                    bound += 1
-                    lists[tail] = j
-                    tail += 1
-            # p itself goes between: the first edge moves to the end
-            lists[tail] = lists[kept]
-            lists[kept] = p
-            elements[i] = kept + 1 - here
-            length[i] = tail + 1 - here
-            degree[i] = min(min(bound, degree[i] + length[p] - 1), n - step - 2)
-
-        # late vertices that waited for p only may be chosen from now on
-        if not late[p]:
-            for m in range(start[p], start[p + 1]):
-                if late[neighbours[m]]:
-                    blocked[neighbours[m]] -= 1
-        for k in range(first, free):
-            i = lists[k]
-            if blocked[i] == 0:
-                _put(i, degree[i], head, after, before)
-                least = min(least, degree[i])
-    return order
+    return minimum_degree_by_level(Adjacency(start, neighbours), level)
 
 
 # --- elimination ----------------------------------------------------------------------------------

@@ -45,6 +45,8 @@ def from_dh(
     coms: Sequence[Sequence[Value]] | None = None,
     inertias: Sequence[Any] | None = None,
     limits: Sequence[tuple[Value, Value] | None] | None = None,
+    velocity_limits: Sequence[Value | None] | None = None,
+    effort_limits: Sequence[Value | None] | None = None,
     gravity: Sequence[Value] | None = None,
 ) -> Model:
     """The model of a serial robot: bodies "link1", "link2" … and joints "joint1", "joint2" …
@@ -63,6 +65,8 @@ def from_dh(
         coms: Their centres of mass, each from the frame of its link along its axes.
         inertias: Their inertias about them, as `Model.body` takes them.
         limits: Lowest and highest value of each coordinate; None for a joint without.
+        velocity_limits: The largest rate of each, likewise.
+        effort_limits: The largest force or torque along each, likewise.
         gravity: In the axes of the ground; 9.81 m/s² against z by default.
 
     Raises:
@@ -74,7 +78,14 @@ def from_dh(
         )
     if not rows:
         raise ModelError(f"{name}: a robot needs one row for each joint, and there is none")
-    given = {"masses": masses, "coms": coms, "inertias": inertias, "limits": limits}
+    given: dict[str, Sequence[Any] | None] = {
+        "masses": masses,
+        "coms": coms,
+        "inertias": inertias,
+        "limits": limits,
+        "velocity limits": velocity_limits,
+        "effort limits": effort_limits,
+    }
     for what, values in given.items():
         if values is not None and len(values) != len(rows):
             raise ModelError(f"{name}: {len(values)} {what} for {len(rows)} rows")
@@ -100,6 +111,8 @@ def from_dh(
             _marker(before.name, T_i),
             _marker(link.name, T_j),
             limits=None if limits is None else limits[k],
+            velocity_limits=None if velocity_limits is None else velocity_limits[k],
+            effort_limits=None if effort_limits is None else effort_limits[k],
         )
         before = link
     return model

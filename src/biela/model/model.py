@@ -21,6 +21,7 @@ from biela.model.drivers import Driver
 from biela.model.element import Element, kind_named, nearest, plain_name
 from biela.model.forces import Force
 from biela.model.joints import Connection, Joint
+from biela.model.joints.joint import BY_COORDINATE
 from biela.model.laws.law import law_from
 from biela.model.markers import Marker
 from biela.model.marking import Place
@@ -40,11 +41,15 @@ Kind = TypeVar("Kind", bound=Element)
 #: Gravity where none is given, m/s², against the last axis of the plane, or z.
 STANDARD_GRAVITY = 9.81
 
+#: Entries of an inertia that should be equal may differ by this part of its largest moment: it is
+#: often a product of matrices.
+_ASYMMETRY = 1e-9
+
 #: What goes before the names of the elements of a part.
 _OF_INSTANCE = re.compile(r"\A(?:[\w-]+(?:\[[0-9]+\])?\.)+")
 
 #: What every joint may be given besides the settings of its kind.
-_OF_JOINTS = ("at", "axis", "x_axis", "start", "rates", "limits")
+_OF_JOINTS = ("at", "axis", "x_axis", *BY_COORDINATE)
 
 
 class Model:
@@ -216,6 +221,8 @@ class Model:
         start: Mapping[str, Value] | Value | None = None,
         rates: Mapping[str, Value] | Value | None = None,
         limits: Mapping[str, tuple[Value, Value]] | tuple[Value, Value] | None = None,
+        velocity_limits: Mapping[str, Value] | Value | None = None,
+        effort_limits: Mapping[str, Value] | Value | None = None,
         **settings: Any,
     ) -> Connection:
         """Add a joint between a body before and a body after it, or a coupling of two joints.
@@ -232,6 +239,8 @@ class Model:
             start: Values of coordinates where a motion starts: one number for a joint with one.
             rates: Likewise, of their rates.
             limits: Lowest and highest value of coordinates: a pair for a joint with one.
+            velocity_limits: Largest rates of coordinates, either way, for those who plan motions.
+            effort_limits: Largest forces or torques along them, likewise.
             **settings: What the kind needs besides, such as ``pitch`` of a helical joint.
 
         Raises:
@@ -247,10 +256,10 @@ class Model:
             frame = along(who, "z" if axis is None else axis, x_axis) if turned_by else None
             settings["i"] = marking.joint_marker(self, name, i, at, frame)
             settings["j"] = marking.joint_marker(self, name, j, at, frame)
-            settings["start"] = _by_coordinate(cls, name, start)
-            settings["rates"] = _by_coordinate(cls, name, rates)
-            settings["limits"] = _by_coordinate(cls, name, limits)
-        elif not (i is None and j is None and start is None and limits is None):
+            given = (start, rates, limits, velocity_limits, effort_limits)
+            for what, values in zip(BY_COORDINATE, given, strict=True):
+                settings[what] = _by_coordinate(cls, name, values)
+        elif any(x is not None for x in (i, j, start, limits, velocity_limits, effort_limits)):
             raise ModelError(f"{self.name}: {kind} {name} couples joints and has no markers")
         made = self._made(cls, name, settings)
         assert isinstance(made, Connection)
@@ -429,6 +438,15 @@ class Model:
         return made
 
 
+def _product(who: str, one: Value, other: Value) -> tuple[Value, float]:
+    """A product of inertia that stands twice in a tensor, and how far both are apart."""
+    if isinstance(one, str) or isinstance(other, str):
+        if one != other:
+            raise ModelError(f"{who}: the inertia is not symmetric: {one!r} and {other!r}")
+        return one, 0.0
+    return (one if one == other else (one + other) / 2), abs(one - other)
+
+
 def _moments(who: str, inertia: Sequence[Any] | Value | None) -> Any:
     """Six moments from what was given."""
     if inertia is None:
@@ -438,9 +456,11 @@ def _moments(who: str, inertia: Sequence[Any] | Value | None) -> Any:
     rows = list(inertia)
     if len(rows) == 3 and all(hasattr(row, "__len__") and not isinstance(row, str) for row in rows):
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rows
-        if (xy, xz, yz) != (yx, zx, zy):
+        products = [_product(who, *pair) for pair in ((xy, yx), (xz, zx), (yz, zy))]
+        scale = max((abs(x) for x in (xx, yy, zz) if not isinstance(x, str)), default=0.0)
+        if any(gap > _ASYMMETRY * scale for _, gap in products):
             raise ModelError(f"{who}: the inertia is not symmetric")
-        return (xx, yy, zz, xy, xz, yz)
+        return (xx, yy, zz, *(value for value, _ in products))
     if len(rows) == 3:
         return (*rows, 0.0, 0.0, 0.0)
     if len(rows) == 6:

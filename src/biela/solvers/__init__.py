@@ -27,15 +27,15 @@ from biela.solvers.minimum_norm import (
 from biela.solvers.newton import CONVERGED, NOT_CONVERGED, SINGULAR, newton, newton_fixed
 from biela.solvers.nonlinear import Solution, Steps, solve_equations
 from biela.solvers.pseudo_inverse import RANK_TOLERANCE, orthogonal_factor, orthogonal_solve
-from biela.solvers.sparse_ldlt import (
+from biela.solvers.sparse.pattern import SymmetricPattern, drop_threshold
+from biela.solvers.sparse.scalar_ldlt import (
     sparse_equilibrate,
     sparse_ldlt_factor,
     sparse_ldlt_refine,
     sparse_ldlt_residual,
     sparse_ldlt_solve,
 )
-from biela.solvers.sparse_pattern import SymmetricPattern, drop_threshold
-from biela.solvers.sparse_solver import NEARLY_DROPPED, SparseLDLT
+from biela.solvers.sparse.scalar_solver import NEARLY_DROPPED, SparseLDLT
 
 __all__ = [
     "CONVERGED",

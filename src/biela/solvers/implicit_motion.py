@@ -27,8 +27,8 @@ from biela.solvers.position_iteration import (
     iterate_position,
 )
 from biela.solvers.position_sequence import follow_positions, solve_rates
-from biela.solvers.sparse_pattern import SymmetricPattern
-from biela.solvers.sparse_solver import SparseLDLT
+from biela.solvers.sparse.pattern import SymmetricPattern
+from biela.solvers.sparse.scalar_solver import SparseLDLT
 
 __all__ = ["METHODS", "Correction", "ImplicitMotion", "Iteration"]
 

@@ -13,7 +13,7 @@ bounded where J loses rank (Wampler 1986; Nakamura & Hanafusa 1986).  Entry k of
 from __future__ import annotations
 
 from biela.code.routines import Int, IntVector, Kernel, Real, Vector, routine
-from biela.solvers.sparse_ldlt import sparse_ldlt_factor, sparse_ldlt_solve
+from biela.solvers.sparse.scalar_ldlt import sparse_ldlt_factor, sparse_ldlt_solve
 
 __all__ = ["displace", "saddle_factor", "saddle_step", "sparse_gradient", "sparse_product"]
 

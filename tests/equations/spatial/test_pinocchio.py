@@ -59,15 +59,10 @@ def in_pinocchio(m: bl.Model) -> Any:
     return made
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_dynamics_are_those_of_pinocchio(seed: int) -> None:
-    m = random_tree(8, 60 + seed, SHARED, turned=False)
-    made = in_pinocchio(m)
-    data = made.createData()
-    tree = SpatialTree(m)
-    q, v, a = state(tree, seed)
+def matched(m: bl.Model, made: Any, tree: SpatialTree, q: Any) -> tuple[Any, Any]:
+    """The coordinates of Pinocchio for ours, and our number of each of its velocities."""
     theirs = np.empty(made.nq)
-    order = np.empty(len(v), dtype=int)
+    order = np.empty(len(tree.v), dtype=int)
     known = {name: k for k, name in enumerate(tree.v_names)}
     for joint in m.joints.values():
         number = made.getJointId(joint.name)
@@ -81,6 +76,17 @@ def test_dynamics_are_those_of_pinocchio(seed: int) -> None:
             (name,) = (n for n in tree.scalars if n.startswith(f"{joint.name}."))
             i, k = tree.scalars[name]
             theirs[first], order[speed] = q[i], k
+    return theirs, order
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dynamics_are_those_of_pinocchio(seed: int) -> None:
+    m = random_tree(8, 60 + seed, SHARED, turned=False)
+    made = in_pinocchio(m)
+    data = made.createData()
+    tree = SpatialTree(m)
+    q, v, a = state(tree, seed)
+    theirs, order = matched(m, made, tree, q)
     tau = pin.rnea(made, data, theirs, v[order], a[order])
     found = spatial.inverse_dynamics(m).interpret(q, v, a)
     np.testing.assert_allclose(found[order], tau, atol=1e-11 * np.abs(tau).max())

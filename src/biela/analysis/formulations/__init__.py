@@ -8,10 +8,24 @@ from __future__ import annotations
 
 from biela.analysis.formulations.choice import (
     FORMULATIONS,
+    PARTITIONED,
+    PROJECTED,
+    REDUCED,
     STEPPING,
     Formulation,
     Options,
+    StateKernel,
     formulate,
 )
 
-__all__ = ["FORMULATIONS", "STEPPING", "Formulation", "Options", "formulate"]
+__all__ = [
+    "FORMULATIONS",
+    "PARTITIONED",
+    "PROJECTED",
+    "REDUCED",
+    "STEPPING",
+    "Formulation",
+    "Options",
+    "StateKernel",
+    "formulate",
+]

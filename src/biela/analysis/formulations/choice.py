@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.formulations import multipliers, penalty
 from biela.analysis.formulations.augmented3 import AugmentedStep
-from biela.analysis.formulations.partition import Partition
+from biela.analysis.formulations.bound_kernel import BoundKernel
+from biela.analysis.formulations.partition import Partition, independent_rates
+from biela.analysis.formulations.projected import METHODS, Projected, ProjectedEquations
 from biela.analysis.formulations.projection import normalising, projections
 from biela.analysis.unrolled import Row, Unrolled
 from biela.code import Function
 from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
+from biela.solvers.coordinate_basis import PARTITIONS, CoordinateBasis
+from biela.solvers.dependent import DEPENDENT_SOLVERS
 
 Floats = npt.NDArray[np.float64]
+#: A kernel of t, x and p: straight-line code, or a routine with memory of its own.
+StateKernel: TypeAlias = Function | BoundKernel
 
 #: The formulations; any integrator of x' = f(t, x, p) runs them, but for the last two.
 FORMULATIONS: Final = {
@@ -28,11 +34,21 @@ FORMULATIONS: Final = {
     "augmented": "augmented Lagrangian, index 1",
     "index2": "independent accelerations by partition, all velocities integrated",
     "index3": "independent coordinates by partition, positions solved at every evaluation",
+    "velocity_projection": "independent accelerations by R, index 2 or 3, pivots chosen as it runs",
+    "matrix_r": "all accelerations from the constraints and the equations projected by R",
+    "null_space": "null-space method: accelerations by R, with projections",
+    "range_space": "range-space method: multipliers first, with projections",
     "augmented3": "augmented Lagrangian, index 3, by the trapezoidal rule with projections",
     "generalised_alpha": "generalised-α method, index 3",
 }
 #: Those that bring a step of their own, of fixed length.
 STEPPING: Final = ("augmented3", "generalised_alpha")
+#: Those whose pivots are chosen while they run, by routines with memory of their own.
+PROJECTED: Final = tuple(METHODS)
+#: Those that choose independent velocities, and may have to choose others later.
+PARTITIONED: Final = ("index2", "index3", "velocity_projection", "matrix_r", "null_space")
+#: Those whose state has independent velocities only.
+REDUCED: Final = ("index2", "index3", "velocity_projection")
 
 
 @dataclass(frozen=True)
@@ -51,7 +67,14 @@ class Options:
         damping: μ of the penalty methods.
         rounds: Rounds of the augmented Lagrangian.
         friction_rounds: Rounds for forces that depend on multipliers.
-        independent: Names of coordinates, or velocities, preferred as independent ones.
+        independent: Names of coordinates, or velocities, preferred as independent ones; without
+            them, coordinates of joints are preferred to those of bodies.
+        partition: How independent velocities are chosen: "pivoting" (Gauss elimination with full
+            pivoting), "qr" (with column pivoting), or "svd" (combinations of all velocities).
+        index: Of "velocity_projection": 2 integrates all positions, 3 solves for the dependent
+            ones by Newton's method in every evaluation.
+        linear_solver: Of the systems with the dependent columns of the Jacobian: "dense", the
+            reference, takes the full matrix.
         fused: Whether a step is compiled as a whole ("rk4" only), which runs faster and takes
             longer to compile; None decides by the size of the system and the length of the run.
         iterations: Newton iterations of the formulations of index 3 that step by themselves; None
@@ -71,6 +94,9 @@ class Options:
     rounds: int = 3
     friction_rounds: int = 16
     independent: tuple[str, ...] = ()
+    partition: str = "pivoting"
+    index: int = 2
+    linear_solver: str = "dense"
     refinements: int | None = None
     fused: bool | None = None
     iterations: int | None = None
@@ -82,6 +108,19 @@ class Options:
         if not isinstance(self.projections, str | None) and not self.projections >= 0:
             raise ModelError(
                 f"projections above a violation of {self.projections!r}: it must be 0 or more"
+            )
+        for what, given, known in (
+            ("partition", self.partition, PARTITIONS),
+            ("linear_solver", self.linear_solver, tuple(DEPENDENT_SOLVERS)),
+            ("index", self.index, (2, 3)),
+        ):
+            if given not in known:
+                listed = ", ".join(map(repr, known))
+                raise ModelError(f"option {what} = {given!r} is not known; these are: {listed}")
+        if self.partition == "svd" and self.independent:
+            raise ModelError(
+                "partition 'svd' takes combinations of all velocities as independent ones: leave "
+                "independent out, or use partition='pivoting' or 'qr'"
             )
         if self.refinements is not None and self.refinements < 0:
             raise ModelError(f"option refinements must be 0 or more, not {self.refinements!r}")
@@ -114,44 +153,56 @@ class Formulation:
 
     name: str
     unrolled: Unrolled
-    f: Function
-    read: Function
+    f: StateKernel
+    read: StateKernel
     project_q: Function | None
     project_v: Function | None
     symbols: Row
     place: tuple[Row, Row]
     threshold: float = 0.0
-    independent: tuple[int, ...] | None = None
+    #: The choice of independent velocities ż = B v, where there is one.
+    basis: CoordinateBasis | None = None
+    #: Whether the state is {ż, q}.
+    reduced: bool = False
+    #: The routine and its memory, of those that choose pivots as they run.
+    projected: Projected | None = None
     #: Whether constraints on positions are not projected onto.
     drifts: bool = False
     #: For a state with more than q and v in it: the state of t, (q, v) and p.
     enter: Function | None = None
 
     @property
-    def solving(self) -> float:
-        """The part of the operations of f that solves for accelerations, the rest gives M, Q …."""
-        system, all_of_it = self.unrolled.system, len(self.f.schedule.operations)
-        names = [n for n in ("M_Q", "Phi_v", "gamma") if n in system]
-        given = sum(len(system[name].schedule.operations) for name in names)
-        return max(0.0, 1.0 - given * self._passes / max(all_of_it, 1))
-
-    @property
-    def _passes(self) -> int:
-        """How often f evaluates the equations."""
-        return 3 if self.name == "augmented3" else 1
+    def independent(self) -> tuple[int, ...] | None:
+        """Places of the velocities in a reduced state; None where it begins with q and v."""
+        return self.basis.independent if self.reduced and self.basis is not None else None
 
     @property
     def size(self) -> int:
         """Number of entries of the state."""
-        return self.f.inputs[1].size
+        return len(self.symbols)
 
     def state(self, t: float, q: Floats, v: Floats, p: Floats) -> Floats:
         """The state x of a position and velocity."""
         if self.enter is not None:
             return np.asarray(self.enter([t], np.concatenate([q, v]), p))
-        if self.independent is None:
+        if not self.reduced:
             return np.concatenate([q, v])
-        return np.concatenate([v[list(self.independent)], q])
+        assert self.basis is not None, "a reduced state has independent velocities"
+        return np.concatenate([self.basis.B @ v, q])
+
+    def located(self, t: Any, x: Any, p: Any) -> Floats:
+        """The entries (q, v) of a state that does not begin with them."""
+        if self.projected is not None:
+            return np.asarray(self._place(t, x, p)[0])
+        return np.asarray(self._place(t, x, p))
+
+    @cached_property
+    def _place(self) -> StateKernel:
+        if self.projected is not None:
+            return self.projected.place()
+        return self.unrolled.kernel(
+            "place", {"place": [*self.place[0], *self.place[1]]}, self.symbols
+        )
 
 
 def formulate(
@@ -160,12 +211,14 @@ def formulate(
     options: Options,
     stiffening: Stiffening,
     scale: float = 1.0,
-    independent: Sequence[int] = (),
+    basis: CoordinateBasis | None = None,
+    equations: ProjectedEquations | None = None,
 ) -> Formulation:
     """Make the kernels of a formulation.
 
-    ``scale`` is the mean of the diagonal of M, for the penalty; ``independent`` are the velocities
-    integrated by the formulations by partition.
+    ``scale`` is the mean of the diagonal of M, for the penalty; ``basis`` the choice of independent
+    velocities, of those that need one; ``equations`` what was made before for the same system, of
+    those that choose pivots as they run.
 
     Raises:
         ModelError: The name is not that of a formulation.
@@ -173,8 +226,12 @@ def formulate(
     if name not in FORMULATIONS:
         known = ", ".join(FORMULATIONS)
         raise ModelError(f"formulation {name!r} is not known; these are: {known}")
-    if name in ("index2", "index3") and unrolled.constrained:
-        return _by_partition(unrolled, name, options, stiffening, independent)
+    if unrolled.constrained and basis is not None:
+        if name in PROJECTED:
+            made = equations or ProjectedEquations(unrolled)
+            return _projected(made, name, options, stiffening, basis)
+        if name in REDUCED:
+            return _by_partition(unrolled, name, options, stiffening, basis)
     if name in STEPPING:
         return _stepping(unrolled, name, options, stiffening, scale)
     a, lam = _accelerations(unrolled, name, options, stiffening, scale)
@@ -251,29 +308,73 @@ def _by_partition(
     name: str,
     options: Options,
     stiffening: Stiffening,
-    independent: Sequence[int],
+    basis: CoordinateBasis,
 ) -> Formulation:
     parts = Partition(
         unrolled,
-        independent,
+        basis.B,
         stiffening,
         options.friction_rounds,
         # the guess carried along is already close: two corrections leave rounding only
         corrections=2 if name == "index3" else 0,
         refinements=options.refinements or 0,
     )
-    chosen = [parts.a[i] for i in independent]
     return Formulation(
         name,
         unrolled,
-        unrolled.kernel("rates", {"dx": [*chosen, *parts.rates]}, parts.state),
+        unrolled.kernel("rates", {"dx": [*parts.z_accelerations, *parts.rates]}, parts.state),
         unrolled.kernel("read", _readings(parts.q, parts.v, parts.a, parts.lam), parts.state),
         normalising(unrolled, parts.z_rates, [], parts.state),
         None,
         parts.state,
         (parts.q, parts.v),
-        independent=tuple(independent),
+        basis=basis,
+        reduced=True,
         drifts=True,
+    )
+
+
+def _projected(
+    equations: ProjectedEquations,
+    name: str,
+    options: Options,
+    stiffening: Stiffening,
+    basis: CoordinateBasis,
+) -> Formulation:
+    """A formulation whose right-hand side is a routine."""
+    u = equations.unrolled
+    made = Projected(
+        equations,
+        name,
+        basis,
+        stiffening,
+        options.index,
+        options.friction_rounds,
+        options.linear_solver,
+    )
+    corrections: tuple[Function | None, Function | None, float, bool]
+    if made.reduced:
+        z_rates = independent_rates(u, basis.freedoms)
+        symbols = [*z_rates, *u.q]
+        corrections = normalising(u, z_rates, [], symbols), None, 0.0, True
+    else:
+        symbols = [*u.q, *u.v]
+        corrections = _projections(u, name, options, stiffening)
+    project_q, project_v, threshold, drifts = corrections
+    return Formulation(
+        name,
+        u,
+        made.rates(),
+        made.read(),
+        project_q,
+        project_v,
+        symbols,
+        (u.q, u.v),
+        threshold,
+        basis=basis if name in PARTITIONED else None,
+        reduced=made.reduced,
+        projected=made,
+        drifts=drifts,
     )
 
 

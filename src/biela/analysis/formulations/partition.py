@@ -1,6 +1,7 @@
 """Independent coordinates by partition: only their accelerations are integrated.
 
-A selection B picks the independent velocities ż = B v.  All velocities follow from
+A constant matrix B gives the independent velocities ż = B v, mostly a part of v.  All velocities
+follow from
 
     [ Φ_v ]     [ β ]
     [ B   ] v = [ ż ],
@@ -18,37 +19,40 @@ The dependent positions in the state of index 3 are only a start for that correc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numpy as np
+import numpy.typing as npt
 
 from biela.analysis.formulations.multipliers import solved_with_loads
 from biela.analysis.formulations.projection import position_correction
 from biela.analysis.formulations.saddle import Saddle, identity
-from biela.analysis.unrolled import Matrix, Row, Unrolled
+from biela.analysis.unrolled import Matrix, Row, Unrolled, product
 from biela.atoms import Kind, substitute
 from biela.equations.elimination import Stiffening
 
+Floats = npt.NDArray[np.float64]
+
+
+def independent_rates(unrolled: Unrolled, count: int) -> Row:
+    """Symbols of the independent velocities ż."""
+    return [unrolled.workspace.symbol(f"z_rate_{k}", Kind.VELOCITY) for k in range(count)]
+
 
 class Partition:
-    """Expressions of a system whose state is {ż, q}."""
+    """Expressions of a system whose state is {ż, q}, with ż = B v."""
 
     def __init__(
         self,
         unrolled: Unrolled,
-        independent: Sequence[int],
+        B: Floats,
         stiffening: Stiffening,
         rounds: int,
         corrections: int,
         refinements: int = 0,
     ) -> None:
-        self.unrolled, self.independent = unrolled, tuple(independent)
-        ws = unrolled.workspace
-        self.z_rates: Row = [
-            ws.symbol(f"z_{unrolled.v[i].name}", Kind.VELOCITY) for i in independent
-        ]
+        self.unrolled = unrolled
+        self.z_rates: Row = independent_rates(unrolled, len(B))
         self.state: Row = [*self.z_rates, *unrolled.q]
-        self.selection: Matrix = [
-            [ws.atom(int(i == j)) for j in range(len(unrolled.v))] for i in independent
-        ]
+        self.selection: Matrix = [[unrolled.workspace.atom(float(b)) for b in row] for row in B]
         self._stiffening, self._rounds = stiffening, rounds
         q = self._corrected(corrections)
         # everything below is written at q and moved to its corrected copy at the end
@@ -60,6 +64,7 @@ class Partition:
         self.q = q
         self.v, self.a, self.lam = (substitute(e, place) for e in (v, a, lam))
         self.rates = substitute(self._at(unrolled.rates(), v), place)
+        self.z_accelerations: Row = product(self.selection, self.a, unrolled.zero)
 
     def _at(self, expressions: Row, v: Row) -> Row:
         return substitute(expressions, dict(zip(self.unrolled.v, v, strict=True)))
@@ -75,7 +80,7 @@ class Partition:
         u = self.unrolled
         if not (corrections and u.system.geometric):
             return list(u.q)
-        held: Row = [u.zero] * len(self.independent)
+        held: Row = [u.zero] * len(self.selection)
         once, _ = position_correction(u, identity(u), Stiffening(), (held, self.selection))
         q = list(u.q)
         for _ in range(corrections):

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.assembly import initial_state
-from biela.analysis.formulations import STEPPING, Formulation, Options, formulate
+from biela.analysis.formulations import (
+    PROJECTED,
+    REDUCED,
+    STEPPING,
+    Formulation,
+    Options,
+    formulate,
+)
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.preparation import Values, check_masses, values
@@ -90,11 +97,11 @@ def kernels(
             "a step of fixed work projects always or never: use projections='always' instead of "
             f"{options.projections!r}"
         )
-    if formulation in ("index2", "index3", *STEPPING):
+    if formulation in (*REDUCED, *PROJECTED, *STEPPING):
         raise ModelError(
             f"{system.name}: formulation {formulation!r} cannot be exported: its independent "
-            f"coordinates change at dead points, or its step is not a right-hand side; use "
-            f"formulation='multipliers'"
+            f"coordinates change at dead points, its pivots change with the position, or its step "
+            f"is not a right-hand side; use formulation='multipliers'"
         )
     start = _start(system, t, given)
     lacking = stiffening(system, t, start.q, start.u, start.p)
@@ -102,6 +109,7 @@ def kernels(
     scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
     unrolled = Unrolled(system)
     made = formulate(unrolled, formulation, options, lacking, scale)
+    assert isinstance(made.f, Function), "all others are straight-line code"
     functions = {"f": made.f, "project_q": made.project_q, "project_v": made.project_v}
     functions["outputs"] = _outputs(unrolled, made, wanted)
     held = hoisted({name: f for name, f in functions.items() if f is not None})
@@ -121,6 +129,7 @@ def _start(system: System, t: float, given: Mapping[str, Values]) -> Start:
 
 def _outputs(unrolled: Unrolled, made: Formulation, wanted: Sequence[str]) -> Function | None:
     """What is wanted of a state; None if that is nothing."""
+    assert isinstance(made.read, Function), "all others are straight-line code"
     rows: dict[str, Row] = {a.name: list(made.read.expressions(a.name)) for a in made.read.outputs}
     if "outputs" in unrolled.system and "y" in wanted:
         given = {name: rows[name] for name in ("q", "v", "a", "lam") if name in rows}

@@ -20,11 +20,11 @@ from __future__ import annotations
 from typing import Final
 
 from biela.code.llvm import piecewise_ir, sincos
-from biela.code.llvm.body import EXTERNALS, Body, Layout, Needs, Options
+from biela.code.llvm.body import EXTERNALS, Body, Layout, Needs, Options, Results
 from biela.code.llvm.rows import WIDE, unloading
-from biela.code.schedule import Pack, Schedule, Split, split
+from biela.code.schedule import Chunk, Pack, Schedule, Split, split
 
-__all__ = ["ENTRY", "EXTERNALS", "Layout", "Options", "emit"]
+__all__ = ["ENTRY", "EXTERNALS", "Layout", "Module", "Options", "emit"]
 
 #: Steps in one LLVM function: longer ones pass less through memory, and compile as fast up to here.
 CHUNK: Final = 8000
@@ -41,10 +41,12 @@ _OF_TWO: Final = frozenset({"atan2", "pow"})
 
 def emit(schedule: Schedule, layout: Layout, options: Options) -> str:
     """The text of a module with one entry, named ``kernel``."""
-    return _Module(schedule, layout, options).text()
+    return Module(schedule, layout, options).text()
 
 
-class _Module:
+class Module:
+    """Writes the text of a module: its functions, and the declarations they turn out to need."""
+
     def __init__(self, schedule: Schedule, layout: Layout, options: Options) -> None:
         self.schedule, self.layout, self.options = schedule, layout, options
         self.table = schedule.table
@@ -58,6 +60,7 @@ class _Module:
         ]
 
     def text(self) -> str:
+        """The text."""
         # the lanes of a batch hold states, so there an angle is a pack of its own
         steps = self.schedule.steps(1 if self.options.lanes > 1 else self.options.packed)
         parts = split(self.schedule, steps, CHUNK)
@@ -68,10 +71,7 @@ class _Module:
     def _functions(self, parts: Split, paste: bool) -> list[str]:
         results = self._results()
         whole = len(parts.chunks) == 1
-        bodies = [
-            Body(self.table, self.layout, self.options, chunk, results, self.needs, paste, whole)
-            for chunk in parts.chunks
-        ]
+        bodies = [self._body(chunk, results, paste, whole) for chunk in parts.chunks]
         if whole:
             lines = bodies[0].emit(final=True)
             return [self._entry(lines, bodies[0].block, 0)]
@@ -87,6 +87,10 @@ class _Module:
             )
             calls.append(f"  call void @chunk{number}({arguments}, ptr %w)")
         return [*functions, self._entry(calls, "loop", parts.slots)]
+
+    def _body(self, chunk: Chunk, results: Results, paste: bool, whole: bool) -> Body:
+        """What writes the lines of a chunk."""
+        return Body(self.table, self.layout, self.options, chunk, results, self.needs, paste, whole)
 
     def _results(self) -> dict[int, list[tuple[int, int, int]]]:
         """For each atom the places (array, position) it is stored to, and the sign there."""

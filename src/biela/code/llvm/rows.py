@@ -57,23 +57,23 @@ class Rows:
         """One entry of an input array, of all states."""
         size = self._input_sizes[array]
         if self.lanes == 1:
-            return self.let(f"load double, ptr {self._place(f'%in{array}', position)}")
+            return self.let(f"load double, ptr {self._input_place(array, 0, position)}")
         if self._transposes and size >= _BLOCK:
             if (array, position) not in self._loaded:
-                self._load_block(array, min(position - position % _BLOCK, size - _BLOCK), size)
+                self._load_block(array, min(position - position % _BLOCK, size - _BLOCK))
             return self._loaded[array, position]
         vector = "poison"
         for lane in range(self.lanes):
-            place = self._place(f"%in{array}", lane * size + position)
+            place = self._input_place(array, lane, position)
             vector = self.insert(vector, self.let(f"load double, ptr {place}"), lane)
         return vector
 
-    def _load_block(self, array: int, start: int, size: int) -> None:
+    def _load_block(self, array: int, start: int) -> None:
         columns: list[list[str]] = []
         for first in range(0, self.lanes, _BLOCK):
             rows = []
             for lane in range(first, first + _BLOCK):
-                place = self._place(f"%in{array}", lane * size + start)
+                place = self._input_place(array, lane, start)
                 rows.append(self.let(f"load <4 x double>, ptr {place}, align 8"))
             columns.append(self._transposed(rows))
         for k in range(_BLOCK):
@@ -83,13 +83,17 @@ class Rows:
 
     def store(self, array: int, position: int, value: str) -> None:
         """One entry of an output array, of all states."""
-        size = self._output_sizes[array]
-        if self.lanes == 1:
-            place = self._place(f"%out{array}", position)
-            self.lines.append(f"  store double {value}, ptr {place}")
-        elif size > WIDE:
+        if self.lanes > 1 and self._output_sizes[array] > WIDE:
             place = self.let(f"getelementptr {self.type}, ptr %wide{array}, i64 {position}")
             self.lines.append(f"  store {self.type} {value}, ptr {place}")
+        else:
+            self._store_rows(array, position, value)
+
+    def _store_rows(self, array: int, position: int, value: str) -> None:
+        """One entry of all states into their rows, four at a time where that can be."""
+        size = self._output_sizes[array]
+        if self.lanes == 1:
+            self._put("double", value, self._output_place(array, 0, position), array)
         elif self._transposes and position < size - size % _BLOCK:
             self._waiting[array, position] = value
             start = position - position % _BLOCK
@@ -99,6 +103,10 @@ class Rows:
         else:
             self._store_lanes(array, position, value)
 
+    def _put(self, kind: str, value: str, place: str, array: int) -> None:
+        """Bring a value, or several that follow each other, into an output array."""
+        self.lines.append(f"  store {kind} {value}, ptr {place}, align 8")
+
     def store_the_rest(self) -> None:
         """Store what still waits for its block to be complete."""
         for (array, position), value in sorted(self._waiting.items()):
@@ -107,21 +115,29 @@ class Rows:
 
     def _store_lanes(self, array: int, position: int, value: str) -> None:
         for lane in range(self.lanes):
-            place = self._place(f"%out{array}", lane * self._output_sizes[array] + position)
-            self.lines.append(f"  store double {self.extract(value, lane)}, ptr {place}")
+            place = self._output_place(array, lane, position)
+            self._put("double", self.extract(value, lane), place, array)
 
     def _store_block(self, array: int, start: int, values: list[str]) -> None:
-        size = self._output_sizes[array]
         for first in range(0, self.lanes, _BLOCK):
             rows = self._transposed([self._part(value, first) for value in values])
             for k, row in enumerate(rows):
-                place = self._place(f"%out{array}", (first + k) * size + start)
-                self.lines.append(f"  store <4 x double> {row}, ptr {place}, align 8")
+                place = self._output_place(array, first + k, start)
+                self._put("<4 x double>", row, place, array)
 
-    # registers
+    # places in memory
+
+    def _input_place(self, array: int, lane: int, position: int) -> str:
+        """Pointer to an entry of an input of the state in a lane."""
+        return self._place(f"%in{array}", lane * self._input_sizes[array] + position)
+
+    def _output_place(self, array: int, lane: int, position: int) -> str:
+        return self._place(f"%out{array}", lane * self._output_sizes[array] + position)
 
     def _place(self, pointer: str, position: int) -> str:
         return self.let(f"getelementptr double, ptr {pointer}, i64 {position}")
+
+    # registers
 
     def _shuffle(self, a: str, b: str, kind: str, order: Sequence[int]) -> str:
         mask = ", ".join(f"i32 {i}" for i in order)

@@ -32,7 +32,7 @@ from biela.code.routines.types import ArrayType, KernelType, ScalarType, Type
 if TYPE_CHECKING:
     from biela.code.routines.language import Routine
 
-__all__ = ["compile_routine", "plain_python"]
+__all__ = ["compile_routine", "digest", "plain_python", "stored_module"]
 
 _FORMAT: Final = 1  # raise it when the meaning of the generated modules changes
 _SIGNATURES: Final = {ScalarType.INT: "int64", ScalarType.REAL: "float64"}
@@ -86,7 +86,7 @@ def _text(routine: Routine[..., Any]) -> str:
     lines = [
         f"# made by biela from routine {checked.source.function.__module__}.{routine.name}",
         f"# format {_FORMAT}",
-        *(f"# calls {callee.name} {_digest(callee)}" for callee in checked.routines),
+        *(f"# calls {callee.name} {digest(callee)}" for callee in checked.routines),
         f"from math import {', '.join(INTRINSICS)}",
         *(f"{name} = {value!r}" for name, value in checked.constants.items()),
         f"@compiled({_signature(checked)!r})",
@@ -96,7 +96,8 @@ def _text(routine: Routine[..., Any]) -> str:
 
 
 @cache
-def _digest(routine: Routine[..., Any]) -> str:
+def digest(routine: Routine[..., Any]) -> str:
+    """A hash of a routine and of all that it calls."""
     return hashlib.sha256(_text(routine).encode()).hexdigest()[:16]
 
 
@@ -116,14 +117,21 @@ def _numba_type(kind: Type) -> str:
 
 
 def _module(routine: Routine[..., Any]) -> ModuleType:
-    text = _text(routine)
-    name = f"{routine.name}_{_digest(routine)}"
+    tools = {"compiled": _njit, "call_kernel": _call_kernel()}
+    callees = {c.name: c.compiled for c in routine.checked.routines}
+    return stored_module(f"{routine.name}_{digest(routine)}", _text(routine), tools | callees)
+
+
+def stored_module(name: str, text: str, scope: dict[str, Any]) -> ModuleType:
+    """Run the text of a module that lies in the cache directory, so that numba caches it too.
+
+    The name must change with all that the code depends on, `digest` of routines included.
+    """
     path = _stored(name, text)
     specification = importlib.util.spec_from_file_location(f"biela_routines.{name}", path)
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)
-    tools = {"compiled": _njit, "call_kernel": _call_kernel()}
-    vars(module).update(tools, **{c.name: c.compiled for c in routine.checked.routines})
+    vars(module).update(scope)
     # numba's cache finds the module of a function by name
     sys.modules[module.__name__] = module
     specification.loader.exec_module(module)

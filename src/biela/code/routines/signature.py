@@ -53,7 +53,8 @@ def _parameter_type(source: Source, argument: ast.arg, shape: str | None) -> Typ
     try:
         if kind == "Kernel":
             left, right = (shape or "").split("->")
-            return KernelType(_sizes(left), _sizes(right))
+            # a kernel that works in place, such as a looped program, has outputs only
+            return KernelType(_sizes(left) if left.strip() else (), _sizes(right))
         element = INT if kind == "IntVector" else REAL
         array = ArrayType(element, _sizes(shape or ""))
         if len(array.shape) == (2 if kind == "Matrix" else 1):

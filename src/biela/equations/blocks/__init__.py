@@ -6,9 +6,18 @@ two ways: looped, each kernel run over all its instances, so that the cost is li
 number; and unrolled, every instance inlined into one graph.
 """
 
-from biela.equations.blocks.block import Block, looped, unrolled
+from biela.equations.blocks.block import Block, BlockProgram, looped, program, unrolled
 from biela.equations.blocks.frame_motion import FrameMotion
 from biela.equations.blocks.reference import reference_blocks
 from biela.equations.blocks.reference_blocks import ReferenceBlocks
 
-__all__ = ["Block", "FrameMotion", "ReferenceBlocks", "looped", "reference_blocks", "unrolled"]
+__all__ = [
+    "Block",
+    "BlockProgram",
+    "FrameMotion",
+    "ReferenceBlocks",
+    "looped",
+    "program",
+    "reference_blocks",
+    "unrolled",
+]

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from biela.atoms import Atom
 from biela.code import Function
+from biela.code.looped import Clear, Memory, Program, Stage, Write
 from biela.errors import ModelError, ShapeError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -136,6 +137,66 @@ def looped(
             if target in written:
                 _add(written[target], places, np.asarray(values).reshape(len(block), -1))
     return written
+
+
+@dataclass(frozen=True)
+class BlockProgram:
+    """Blocks as a native program: where the vectors lie in its workspace, and the program."""
+
+    memory: Memory
+    program: Program
+
+
+def program(
+    blocks: Sequence[Block], vectors: Mapping[str, int], sizes: Mapping[str, int]
+) -> BlockProgram:
+    """The same as one native call.
+
+    Args:
+        blocks: What is run, by stages.
+        vectors: What the blocks read, and how long it is.
+        sizes: What is written, of those that the blocks can write, and how long it is.
+
+    Raises:
+        ModelError: A block reads a vector that is not there.
+    """
+    memory = Memory({**vectors, **sizes})
+    stages: list[Stage | Clear] = []
+    if sizes:
+        stages.append(Clear(memory.first(next(iter(sizes))), sum(sizes.values())))
+    for block in sorted(blocks, key=lambda block: block.stage):
+        if len(block) and block.writes & sizes.keys():
+            stages.append(_stage(block, memory, sizes))
+    return BlockProgram(memory, Program(stages, memory.size))
+
+
+def _stage(block: Block, memory: Memory, sizes: Mapping[str, int]) -> Stage:
+    """The instances of a block as a stage, with those outputs only that are wanted."""
+    wanted = [a for a in block.kernel.outputs if block.scatter[a.name][0] in sizes]
+    kernel = block.kernel
+    if len(wanted) < len(kernel.outputs):
+        table = kernel.table
+        kernel = Function(
+            kernel.name,
+            {a.name: a.nested([Atom(table, r) for r in a.refs]) for a in kernel.inputs},
+            {a.name: a.nested([Atom(table, r) for r in a.refs]) for a in wanted},
+        )
+    for name, (source, _) in block.gather.items():
+        if source not in memory.sizes:
+            raise ModelError(
+                f"block {block.name}: {name} is read from {source}, which is not there"
+            )
+    return Stage(
+        kernel,
+        {name: memory.first(source) + places for name, (source, places) in block.gather.items()},
+        {
+            a.name: Write(memory.first(block.scatter[a.name][0]) + block.scatter[a.name][1], "add")
+            for a in wanted
+        },
+        block.parameters,
+        independent=True,
+        name=block.name,
+    )
 
 
 def unrolled(

@@ -200,7 +200,7 @@ class Builder:
         places["V"] = ("V", np.zeros((count, 1), dtype=np.int64))
         for joint, _ in kernel.multipliers:
             places[f"lam_{joint}"] = ("lam", self._multipliers(group, joint))
-        for level in ("Phi", "beta", "gamma"):
+        for level in ("Phi", "beta", "gamma", "dPhi"):
             places[level] = (level, group.rows)
         entries = len(kernel.entries)
         places["Phi_v"] = ("Phi_v", group.first_entry + entries * np.arange(count))

@@ -22,6 +22,7 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.element import SPECIAL, Element
 from biela.model.joints import Coordinate, Coupling, Joint
+from biela.model.joints.joint import BY_COORDINATE
 from biela.model.laws.law import Constant, Law
 from biela.model.markers import Marker
 from biela.model.parts.renaming import renamed_text
@@ -167,7 +168,7 @@ class _Draft:
             elif dimension not in SPECIAL and isinstance(value, str | int | float):
                 changes[name] = self._number(value, dimension, described.default, population, index)
         if isinstance(element, Joint):
-            changes |= {"start": {}, "rates": {}, "limits": {}}
+            changes |= {what: {} for what in BY_COORDINATE}
         return changes
 
     def _number(

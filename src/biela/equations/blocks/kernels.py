@@ -6,6 +6,9 @@ They are derived by the same rows on the same markers as the equations of a whol
     position       Phi, and the entries of Phi_v that are not identically zero
     velocity       beta
     acceleration   gamma
+    gap            Phi alone
+    dynamics       the entries of Phi_v, and gamma
+    rate           dPhi = Phi_v v - beta
     force          Q0, Q1 … on the bodies, Qx along x, and the energy V
     output         y
 """
@@ -168,8 +171,18 @@ class _Finisher:
                 beta[r] = beta[r] - row[column] * w.velocity
                 gamma[r] = gamma[r] - row[column] * twice
         self.outputs["position"] = {"Phi": found.Phi, "Phi_v": values}
+        self.outputs["gap"] = {"Phi": found.Phi}
         if any(b.ref for b in beta):
             self.outputs["velocity"] = {"beta": beta}
+        self.outputs["dynamics"] = {"Phi_v": values, "gamma": gamma}
+        rates = []
+        for row, b in zip(found.Phi_v, beta, strict=True):
+            rate = -b
+            for _, _, column in places:
+                if row[column].ref:
+                    rate = rate + row[column] * system.v[column]
+            rates.append(rate)
+        self.outputs["rate"] = {"dPhi": rates}
         if any(g.ref for g in gamma):
             self.outputs["acceleration"] = {"gamma": gamma}
         return tuple(entries)

@@ -29,6 +29,9 @@ class ReferenceBlocks:
         positions: Blocks of Phi and Phi_v.
         velocities: Of beta.
         accelerations: Of gamma.
+        gaps: Of Phi alone.
+        dynamics: Of the entries of Phi_v, and gamma.
+        rates_of_rows: Of dPhi = Phi_v v - beta.
         forces: Of Q and the stored energy V.
         sensors: Of y.
         laws: Of the laws of time.
@@ -51,6 +54,9 @@ class ReferenceBlocks:
     positions: tuple[Block, ...]
     velocities: tuple[Block, ...]
     accelerations: tuple[Block, ...]
+    gaps: tuple[Block, ...]
+    dynamics: tuple[Block, ...]
+    rates_of_rows: tuple[Block, ...]
     forces: tuple[Block, ...]
     sensors: tuple[Block, ...]
     laws: tuple[Block, ...]
@@ -131,6 +137,11 @@ class ReferenceBlocks:
         sizes = {"gamma": len(self.rows)}
         return looped(self.accelerations, self.vectors(q, v, t), sizes)["gamma"]
 
+    def dPhi(self, q: Floats, v: Floats, t: float = 0.0) -> Floats:
+        """The rates of the constraints, Φ_v v - β."""
+        sizes = {"dPhi": len(self.rows)}
+        return looped(self.rates_of_rows, self.vectors(q, v, t), sizes)["dPhi"]
+
     def Q(
         self,
         q: Floats,
@@ -146,6 +157,25 @@ class ReferenceBlocks:
     def stored_energy(self, q: Floats, v: Floats, t: float = 0.0, u: Floats | None = None) -> float:
         """The potential energy of springs; gravity is not included."""
         return float(looped(self.forces, self.vectors(q, v, t, u), {"V": 1})["V"][0])
+
+    def kinetic_energy(self, v: Floats) -> Floats:
+        """½ vᵀ M v of velocities, a row an instant."""
+        count, wide = self.world.count, self.widths[1]
+        speed = v[:, : wide * count].reshape(len(v), count, wide)
+        return np.asarray(np.einsum("tni,nij,tnj->t", speed, self.M(), speed, optimize=True) / 2)
+
+    def height_energy(self, q: Floats) -> Floats:
+        """The potential energy of gravity of positions, a row an instant."""
+        count, wide = self.world.count, self.widths[0]
+        place = q[:, : wide * count].reshape(len(q), count, wide)
+        mass, g = self.masses.parameters[:, :1], self.masses.parameters[:, 7:]
+        axes = [0, 1, 2] if self.plane is None else ["xyz".index(axis) for axis in self.plane]
+        return np.asarray(-np.einsum("ni,tni->t", (mass * g)[:, axes], place[:, :, : len(axes)]))
+
+    @property
+    def reads_multipliers(self) -> bool:
+        """Whether a sensor reads the reaction of a joint."""
+        return any(source == "lam" for s in self.sensors for source, _ in s.gather.values())
 
     def y(
         self,

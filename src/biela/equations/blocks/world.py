@@ -126,8 +126,9 @@ class World:
             if part.size < 2:
                 continue
             later = np.arange(1, part.size)
-            for joint in part.joints_between:
-                ends = [self._end(part, marker, later) for marker in (joint.i, joint.j)]
+            for said, joint in zip(part.between, part.joints_between, strict=True):
+                places = ((said.i, joint.i), (said.j, joint.j))
+                ends = [self._end(part, text, marker, later) for text, marker in places]
                 yield part, self._plain(part, joint), ends[0], ends[1], later
 
     def _plain(self, part: Part, joint: Joint) -> Joint:
@@ -139,7 +140,7 @@ class World:
                 changes[name] = self.host.value(value, dimension)
         return replace(joint, **changes)
 
-    def _end(self, part: Part, marker: Marker, later: Integers) -> Frames:
+    def _end(self, part: Part, text: str, marker: Marker, later: Integers) -> Frames:
         """A marker of the joint between two trial instances, in all of them.
 
         Raises:
@@ -147,6 +148,12 @@ class World:
         """
         population = self.parts[part.name]
         match = _INSTANCE.fullmatch(marker.body)
+        body, _, name = text.rpartition(".")
+        if match and body in population.prototype.bodies and body == match["rest"]:
+            known = population.prototype.bodies[body].markers.get(name)
+            if known is not None and known.orientation == marker.orientation:
+                # its place may be made of parameters that differ from instance to instance
+                return population.frames(known).at(later - 1 + int(match["number"] or 0))
         rows = any(isinstance(v, np.ndarray) for v in part.parameters.values())
         texts = (*marker.position, *(angle for _, angle in marker.orientation.turns))
         if match is None or (rows and any(isinstance(x, str) for x in texts)):

@@ -62,9 +62,9 @@ class Measured:
 class MechanismDerivation:
     """The equations of a model, being derived."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, system: SymbolicSystem | None = None) -> None:
         self.model = model
-        self.system = SymbolicSystem(model.name)
+        self.system = SymbolicSystem(model.name) if system is None else system
         symbols = self.system.parameters(**model.parameters)
         self._parameters: dict[str, Atom | float] = dict(
             zip(model.parameters, symbols, strict=True)
@@ -320,6 +320,10 @@ class MechanismDerivation:
         """The equations of a joint that closes a loop."""
         pair = self.pair(joint.i, joint.j)
         self.hold(joint.name, all_rows(joint.conditions(), pair), f"joint {joint.name}")
+        self.hold_laws(joint, pair)
+
+    def hold_laws(self, joint: Joint, pair: Pair) -> None:
+        """The further equations of a joint that closes a loop."""
         if joint.laws:
             q = {name: self.coordinate(f"{joint.name}.{name}") for name in joint.needs}
             held = zip(joint.laws, joint.law_rows(q, pair), strict=True)

@@ -15,12 +15,12 @@ array([0.52])
 `Operators` has the operators P, ρ, H, W … of Jaramillo 1998 at a state, as matrices.
 """
 
+from biela.equations.spatial.forward_derivatives import forward_dynamics_derivatives
 from biela.equations.spatial.functions import (
     bias_forces,
     computed_torque,
     coriolis_matrix,
     forward_dynamics,
-    forward_dynamics_derivatives,
     gravity_forces,
     inverse_dynamics,
     inverse_dynamics_derivatives,
@@ -39,17 +39,34 @@ from biela.equations.spatial.kinematic_functions import (
     pose,
     rates,
 )
+from biela.equations.spatial.loop_functions import (
+    closure,
+    closure_drift,
+    closure_jacobian,
+    constrained_forward_dynamics,
+    constrained_inverse_dynamics,
+    constraint_names,
+    held_by,
+)
+from biela.equations.spatial.looped import LoopedDynamics
 from biela.equations.spatial.operators import Operators, OperatorValues
 from biela.equations.spatial.system import spatial_system
 from biela.equations.spatial.tree import SpatialTree
 
 __all__ = [
+    "LoopedDynamics",
     "OperatorValues",
     "Operators",
     "SpatialTree",
     "bias_forces",
     "centroidal",
+    "closure",
+    "closure_drift",
+    "closure_jacobian",
     "computed_torque",
+    "constrained_forward_dynamics",
+    "constrained_inverse_dynamics",
+    "constraint_names",
     "coriolis_matrix",
     "difference",
     "energy",
@@ -57,6 +74,7 @@ __all__ = [
     "forward_dynamics_derivatives",
     "frame_acceleration",
     "gravity_forces",
+    "held_by",
     "integrate",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",

@@ -82,14 +82,14 @@ def articulated(tree: SpatialTree) -> Articulated:
         gains[k] = [[dot(row, inverse) for row in columns] for inverse in inverses[k]]
         if link.parent >= 0:
             rotor = any(not zero(tree.rotor[number]) for number in link.v)
-            rest = _rest(link, I[k], gains[k], Y, rotor)
-            I[link.parent] = _sum(I[link.parent], inertia_to_parent(link, rest))
+            rest = passed_on(link, I[k], gains[k], Y, rotor)
+            I[link.parent] = sum_of(I[link.parent], inertia_to_parent(link, rest))
     return Articulated(I, inverses, gains)
 
 
-def _rest(link: Link, I: Six, G: list[list[Scalar]], Y: list[list[Scalar]], rotor: bool) -> Six:
+def passed_on(link: Link, I: Six, G: list[list[Scalar]], Y: list[list[Scalar]], rotor: bool) -> Six:
     """I^A - G Hᵀ I^A: what the joint passes on.  Along its own free axes that is nothing."""
-    free = set() if rotor else {c.index(1.0) for c in link.H if _is_unit(c)}
+    free = set() if rotor else {axis for c in link.H if (axis := unit_axis(c)) is not None}
     rest: Six = [list(row) for row in I]
     for i in range(6):
         for j in range(i, 6):
@@ -104,8 +104,10 @@ def _rest(link: Link, I: Six, G: list[list[Scalar]], Y: list[list[Scalar]], roto
     return rest
 
 
-def _is_unit(column: Sequence[Scalar]) -> bool:
-    return all(isinstance(x, float) for x in column) and sorted(column) == [0.0] * 5 + [1.0]
+def unit_axis(column: Sequence[Scalar]) -> int | None:
+    """The axis along which a motion is, if it is one with a unit."""
+    unit = all(isinstance(x, float) for x in column) and sorted(column) == [0.0] * 5 + [1.0]
+    return column.index(1.0) if unit else None
 
 
 def forward_dynamics(
@@ -144,18 +146,19 @@ def forward_dynamics(
             passed = held
             for g, e in zip(filtered.G[k], eps[k], strict=True):
                 passed = plus(passed, scaled(g, e))
-            passed = _without_free(link, passed, [given[n] for n in link.v], tree)
+            passed = without_free(link, passed, [given[n] for n in link.v], tree)
             z[link.parent] = plus(z[link.parent], to_parent(link, passed))
     return _outward(tree, filtered, eps, b, [0.0, 0.0, 0.0, *(-g for g in tree.gravity)])
 
 
-def _without_free(
+def without_free(
     link: Link, passed: list[Scalar], given: Sequence[Scalar], tree: SpatialTree
 ) -> list[Scalar]:
     """What a joint passes on along its own axis is its force τ, without any arithmetic."""
     for column, t, number in zip(link.H, given, link.v, strict=True):
-        if _is_unit(column) and zero(tree.rotor[number]):
-            passed[column.index(1.0)] = t
+        axis = unit_axis(column)
+        if axis is not None and zero(tree.rotor[number]):
+            passed[axis] = t
     return passed
 
 
@@ -201,7 +204,7 @@ def _applied(tree: SpatialTree, filtered: Articulated, x: Sequence[Scalar]) -> l
             passed = z[k]
             for g, e in zip(filtered.G[k], eps[k], strict=True):
                 passed = plus(passed, scaled(g, e))
-            passed = _without_free(link, passed, [x[n] for n in link.v], tree)
+            passed = without_free(link, passed, [x[n] for n in link.v], tree)
             z[link.parent] = plus(z[link.parent], to_parent(link, passed))
     return _outward(tree, filtered, eps, None, [0.0] * 6)
 
@@ -254,7 +257,7 @@ def _shifted(A: Matrix, B: Matrix, C: Matrix, p: Triple) -> tuple[Matrix, Matrix
     if all(map(zero, p)):
         return A, B
     P = skew(p)
-    moved = _sum(B, product(P, C))
+    moved = sum_of(B, product(P, C))
     first, second = product(B, P), product(moved, P)
     rows: Matrix = [list(row) for row in A]
     for i in range(3):
@@ -269,5 +272,6 @@ def _six(A: Matrix, B: Matrix, C: Matrix) -> Six:
     return upper + [[*b, *c] for b, c in zip(lower, C, strict=True)]
 
 
-def _sum(A: Matrix, B: Matrix) -> Matrix:
+def sum_of(A: Matrix, B: Matrix) -> Matrix:
+    """The sum of two matrices."""
     return [plus(a, b) for a, b in zip(A, B, strict=True)]

@@ -49,6 +49,8 @@ class Coordinates:
     scalars: dict[str, tuple[int, int]] = field(default_factory=dict)
     followers: dict[str, tuple[Atom, int]] = field(default_factory=dict)
     _balls: dict[str, tuple[tuple[Atom, ...], tuple[int, ...]]] = field(default_factory=dict)
+    #: The coordinate whose rate a velocity is, by the number of the velocity.
+    _leaders: dict[int, Atom] = field(default_factory=dict)
 
     def value(self, name: str) -> tuple[Atom, int]:
         """A coordinate as an expression, and the number of its velocity."""
@@ -88,8 +90,7 @@ class Coordinates:
             value, number = self.value(name)
             given.append(value)
             velocities[k] = (number,)
-            leader = next(self.q[i] for i, j in self.scalars.values() if j == number)
-            symbols.setdefault(leader.ref, k)
+            symbols.setdefault(self._leaders[number].ref, k)
         return given, symbols, velocities, balls
 
     # --------------------------------------------------------------------- declaring
@@ -97,6 +98,7 @@ class Coordinates:
     def _line(self, ws: Workspace, name: str, start: float) -> None:
         (q,) = ws.coordinates([identifier(name)])
         self.scalars[name] = len(self.q), len(self.v)
+        self._leaders[len(self.v)] = q
         self.start.append(start)
         self.q.append(q)
         self.q_names.append(name)

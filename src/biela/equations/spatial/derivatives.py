@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from biela.atoms import Atom, directional, substitute
 from biela.equations.spatial.composite import mass_matrix
-from biela.equations.spatial.factorisation import factorised, inverse_of
+from biela.equations.spatial.factorisation import Factors, factorised, inverse_of_factors
 from biela.equations.spatial.newton_euler import bias, coriolis_forces, inverse_dynamics
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, dot, skew
@@ -43,19 +43,30 @@ def forward_dynamics_derivatives(tree: SpatialTree) -> tuple[list[Atom], Rows, R
 
     With τ(q, v, v') the joint forces of a motion, ∂v'/∂x = - M⁻¹ ∂τ/∂x at the v' of the state.
     """
-    M = mass_matrix(tree)
-    forces = [t - x for t, x in zip(tree.tau, bias(tree), strict=True)]
-    found = [tree.workspace.atom(x) for x in factorised(M, tree.v_names).solve(forces)]
-    by_q, by_v, _ = inverse_dynamics_derivatives(tree)
-    state = dict(zip(tree.a, found, strict=True))
+    a, factors = accelerations_and_factors(tree)
+    by_q, by_v = changes_of_forces(tree)
+    state = dict(zip(tree.a, a, strict=True))
     by_q = [substitute(row, state) for row in by_q]
-    inverse = inverse_of(M)
-    return found, _less(tree, inverse, by_q), _less(tree, inverse, by_v), _atoms(tree, inverse)
+    inverse = inverse_of_factors(factors)
+    return a, _product(tree, inverse, by_q), _product(tree, inverse, by_v), _atoms(tree, inverse)
 
 
-def _less(tree: SpatialTree, inverse: Sequence[Sequence[Scalar]], rows: Rows) -> Rows:
+def accelerations_and_factors(tree: SpatialTree) -> tuple[list[Atom], Factors]:
+    """V' of forces τ, and the factors of M."""
+    factors = factorised(mass_matrix(tree), tree.v_names)
+    forces = [t - x for t, x in zip(tree.tau, bias(tree), strict=True)]
+    return [tree.workspace.atom(x) for x in factors.solve(forces)], factors
+
+
+def changes_of_forces(tree: SpatialTree) -> tuple[Rows, Rows]:
+    """-∂τ/∂δ and -∂τ/∂v at accelerations v'."""
+    tau = [-x for x in inverse_dynamics(tree, tree.v, tree.a).tau]
+    return by_displacement(tree, tau), by_symbols(tau, tree.v)
+
+
+def _product(tree: SpatialTree, inverse: Sequence[Sequence[Scalar]], rows: Rows) -> Rows:
     columns = list(zip(*rows, strict=True))
-    return _atoms(tree, [[-dot(row, column) for column in columns] for row in inverse])
+    return _atoms(tree, [[dot(row, column) for column in columns] for row in inverse])
 
 
 def _atoms(tree: SpatialTree, rows: Sequence[Sequence[Scalar]]) -> Rows:

@@ -68,8 +68,12 @@ def factorised(M: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Fact
 
 def inverse_of(M: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Rows:
     """M⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ, each entry of a half once."""
-    n = len(M)
-    factors = factorised(M, names)
+    return inverse_of_factors(factorised(M, names))
+
+
+def inverse_of_factors(factors: Factors) -> Rows:
+    """M⁻¹ of the factors of M."""
+    n = len(factors.inverse)
     # rows of L⁻¹, lower triangular
     back: Rows = [[float(i == j) for j in range(n)] for i in range(n)]
     for i in range(n):

@@ -2,8 +2,9 @@
 
 Every function takes the arrays it needs of ``q`` (coordinates), ``v`` (velocities), ``a``
 (accelerations) and ``tau`` (joint forces), in the order and by the names of
-`biela.formulate(model)`; then ``wrenches``, a row [moment; force] for each external frame; and last
-``p``, the parameters, if the model has any.  Spatial vectors are [angular; linear].
+`biela.formulate(model)`; then ``wrenches``, a row [moment; force] for each external frame; ``t``,
+the time, if forces or drivers of the model depend on it; and last ``p``, the parameters, if the
+model has any.  Spatial vectors are [angular; linear].
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from biela.atoms import Atom, Kind
+from biela.atoms import Atom
 from biela.code import Function
 from biela.equations.spatial import (
     articulated,
@@ -19,17 +20,20 @@ from biela.equations.spatial import (
     derivatives,
     newton_euler,
 )
+from biela.equations.spatial.arrays import Rotors as Rotors
+from biela.equations.spatial.arrays import external_wrenches as external_wrenches
+from biela.equations.spatial.arrays import function_of as function_of
 from biela.equations.spatial.blocks import blocks
 from biela.equations.spatial.constraint_forces import constraint_forces
 from biela.equations.spatial.displacements import displacement
 from biela.equations.spatial.factorisation import factorised, inverse_of
 from biela.equations.spatial.inertial_parameters import regressor as regressor_of
+from biela.equations.spatial.loop_functions import constrained_forward_dynamics
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, cross, dot, minus, plus, times, transposed
 from biela.errors import ModelError
 from biela.model import Model
 
-Rotors = Mapping[str, float]
 _Accelerations = Callable[..., list[Atom]]
 
 #: Velocities up to which forward dynamics is derived in two ways.
@@ -37,34 +41,6 @@ _TRIED: Final = 24
 #: An operation of the factorised mass matrix takes this part of the time of one of the recursion by
 #: articulated bodies, whose operations wait for each other (measured on chains of 7 to 14 hinges).
 _WEIGHT: Final = 0.83
-
-
-def function_of(
-    name: str, tree: SpatialTree, inputs: Sequence[str], outputs: Mapping[str, Any], **more: Any
-) -> Function:
-    """A function of arrays of a tree, of more arrays, and of its parameters if there are any."""
-    arrays: dict[str, Any] = {key: getattr(tree, key) for key in inputs} | more
-    if tree.p:
-        arrays["p"] = tree.p
-    return Function(name, arrays, outputs)
-
-
-def _wrenches(tree: SpatialTree, external: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Symbols of the wrenches on frames, by frame, and as an input of a function.
-
-    Raises:
-        ModelError: A frame is named twice.
-        UnknownNameError: There is no such frame.
-    """
-    if isinstance(external, str) or len(set(external)) < len(external):
-        raise ModelError(f"external frames are a list of different names, not {external!r}")
-    rows = [
-        [tree.workspace.symbol(f"wrench{i + 1}_{k + 1}", Kind.INPUT) for k in range(6)]
-        for i in range(len(external))
-    ]
-    for name in external:
-        tree.frame(name)
-    return dict(zip(external, rows, strict=True)), {"wrenches": rows} if rows else {}
 
 
 # ---------------------------------------------------------------- inverse dynamics
@@ -89,7 +65,7 @@ def inverse_dynamics(
         rotors: Inertia of rotors by joint, reflected to the joint.
     """
     tree = SpatialTree(model, rotors=rotors)
-    given, more = _wrenches(tree, external)
+    given, more = external_wrenches(tree, external)
     found = newton_euler.inverse_dynamics(tree, tree.v, tree.a, wrenches=given, grouped=not forces)
     outputs: dict[str, Any] = {"tau": found.tau}
     if forces:
@@ -111,7 +87,7 @@ def bias_forces(
 ) -> Function:
     """ξ(q, v): Coriolis, centrifugal, gravity, springs, friction and external wrenches."""
     tree = SpatialTree(model, rotors=rotors)
-    given, more = _wrenches(tree, external)
+    given, more = external_wrenches(tree, external)
     xi = newton_euler.bias(tree, wrenches=given)
     return function_of("bias_forces", tree, ("q", "v"), {"xi": xi}, **more)
 
@@ -235,10 +211,10 @@ def forward_dynamics(
     external: Sequence[str] = (),
     rotors: Rotors | None = None,
 ) -> Function:
-    """V'(q, v, tau).
+    """V'(q, v, tau); of a model with closed loops or drivers see `constrained_forward_dynamics`.
 
     Args:
-        model: A tree of bodies.
+        model: Bodies and joints.
         method: "articulated" bodies or "innovations", both O(n); "composite" M factorised, which is
             faster for few bodies; "constraint forces", the Schur complement of Jaramillo 1998; or
             "fastest", of the first and the third the one with less to compute.
@@ -248,16 +224,17 @@ def forward_dynamics(
     Raises:
         ModelError: There is no such method, or it cannot be used here.
     """
+    tree = SpatialTree(model, rotors=rotors)
+    if tree.is_closed:
+        return constrained_forward_dynamics(model, method, external=external, rotors=rotors)
     if method == "fastest":
-        tree = SpatialTree(model, rotors=rotors)
         weights = {"articulated": 1.0, "composite": _WEIGHT}
         tried = list(weights) if len(tree.v) <= _TRIED else ["articulated"]
         if tree.coordinates.followers:
             tried = ["composite"]
         made = {m: forward_dynamics(model, m, external=external, rotors=rotors) for m in tried}
         return made[min(made, key=lambda m: weights[m] * len(made[m].schedule.operations))]
-    tree = SpatialTree(model, rotors=rotors)
-    given, more = _wrenches(tree, external)
+    given, more = external_wrenches(tree, external)
     ways: dict[str, _Accelerations] = {
         "articulated": articulated.forward_dynamics,
         "innovations": articulated.innovations,
@@ -291,11 +268,3 @@ def inverse_dynamics_derivatives(model: Model, *, rotors: Rotors | None = None) 
     by_q, by_v, M = derivatives.inverse_dynamics_derivatives(tree)
     outputs = {"tau_q": by_q, "tau_v": by_v, "M": M}
     return function_of("inverse_dynamics_derivatives", tree, ("q", "v", "a"), outputs)
-
-
-def forward_dynamics_derivatives(model: Model, *, rotors: Rotors | None = None) -> Function:
-    """V' and ∂v'/∂δ, ∂v'/∂v, ∂v'/∂τ at (q, v, tau)."""
-    tree = SpatialTree(model, rotors=rotors)
-    a, by_q, by_v, by_tau = derivatives.forward_dynamics_derivatives(tree)
-    outputs = {"a": a, "a_q": by_q, "a_v": by_v, "a_tau": by_tau}
-    return function_of("forward_dynamics_derivatives", tree, ("q", "v", "tau"), outputs)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from biela.code import Function
 from biela.equations.orientation import turned
 from biela.equations.spatial import jacobians, momentum
+from biela.equations.spatial.arrays import Rotors, function_of
 from biela.equations.spatial.displacements import displacement
-from biela.equations.spatial.functions import Rotors, function_of
 from biela.equations.spatial.motion import frame_pose
 from biela.equations.spatial.tree import SpatialTree
 from biela.model import Model

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from biela.equations.spatial.links import Link
-from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import (
     Matrix,
     Pose,
@@ -30,6 +30,9 @@ from biela.equations.spatial.turning import (
     times,
     zero,
 )
+
+if TYPE_CHECKING:
+    from biela.equations.spatial.tree import SpatialTree
 
 NOTHING: Triple = [0.0, 0.0, 0.0]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from biela.atoms import Atom
 from biela.equations.spatial.links import Pseudo
@@ -22,8 +23,10 @@ from biela.equations.spatial.motion import (
     from_frame,
     to_parent,
 )
-from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, cross, dot, minus, plus, scaled, times, zero
+
+if TYPE_CHECKING:
+    from biela.equations.spatial.tree import SpatialTree
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,6 +43,7 @@ class Operators:
 
     def __init__(self, model: Model) -> None:
         tree = SpatialTree(model)
+        tree.check_open("the algebra of operators")
         tree.check_uncoupled("the split into motions and held forces")
         self.tree = tree
         self.blocks: list[Block] = blocks(tree)

@@ -1,98 +1,215 @@
-"""Springs and friction along the coordinates of joints: forces that only need q and v."""
+"""What the forces of a model do along the velocities of a tree: springs, friction, drag, laws.
+
+A force along a coordinate pushes its velocity.  One between markers is a wrench on links, and
+Hᵀ ρ F along the velocities.  Actuators are left out: the joint forces τ stand in their place.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from biela.atoms import Atom, diff
+from biela.atoms import Atom, Workspace, diff
+from biela.equations.spatial.link_space import LinkSpace
+from biela.equations.spatial.newton_euler import gathered
+from biela.equations.spatial.turning import Scalar, cross, plus
 from biela.errors import ModelError
 from biela.model.forces.actuator import Actuator
+from biela.model.forces.force import Force
+from biela.model.joints import Coordinate, Joint
+from biela.model.joints.primitives import Row
 from biela.model.laws.law import Law
+from biela.model.markers import Marker
+from biela.model.pair import Pair, Place
 from biela.model.quantities.values import Value
+from biela.space import Space, Vector
 
 if TYPE_CHECKING:
     from biela.equations.spatial.tree import SpatialTree
 
 
-class CoordinateForces:
-    """What the forces of a model push along each velocity, and the energy they store.
+def passive_forces(tree: SpatialTree) -> tuple[list[Atom], Atom]:
+    """The force along each velocity, and the energy stored.
 
-    Actuators are left out: the joint forces τ stand in their place.  A force between markers, or
-    one that depends on time or on reactions, is refused.
+    Raises:
+        ModelError: A force depends on reactions, or has an input of its own.
     """
+    acting = Acting(tree)
+    for force in tree.model.forces.values():
+        if not isinstance(force, Actuator):
+            acting.force = force
+            force.act(acting)
+    return acting.along_velocities(), acting.stored
+
+
+class Acting:
+    """What forces ask for and say (`biela.model.derivation.Derivation`) on a tree."""
+
+    force: Force
 
     def __init__(self, tree: SpatialTree) -> None:
         self._tree = tree
-        self.workspace = tree.workspace
-        zero = self.workspace.atom(0)
-        self.pushed: list[Atom] = [zero] * len(tree.v)
-        self.stored: Atom = zero
-        self._numbers = {v.ref: k for k, v in enumerate(tree.v)}
-        for force in tree.model.forces.values():
-            if isinstance(force, Actuator):
-                continue
-            self._force = force
-            force.act(self)
+        self.pushed: list[Atom] = [self.workspace.atom(0)] * len(tree.v)
+        self.stored: Atom = self.workspace.atom(0)
+        self._wrenches: dict[int, list[Scalar]] = {}
 
-    # ------------------------------------------------- what elements ask for and say
+    @cached_property
+    def _links(self) -> LinkSpace:
+        return LinkSpace(self._tree)
+
+    def along_velocities(self) -> list[Atom]:
+        """All forces along the velocities."""
+        if not self._wrenches:
+            return self.pushed
+        F = [self._wrenches.get(k, [0.0] * 6) for k in range(len(self._tree.links))]
+        along = gathered(self._tree, F)
+        return [p + f for p, f in zip(self.pushed, along, strict=True)]
+
+    # ---------------------------------------------------------------- what there is
+
+    @property
+    def space(self) -> Space:
+        """Where points and bases live."""
+        return self._links.space
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where the atoms live."""
+        return self._tree.workspace
+
+    @property
+    def time(self) -> Atom:
+        """The time."""
+        return self.workspace.time
 
     def number(self, value: Value, dimension: str) -> Atom:
         """A value as an expression."""
         return self.workspace.atom(self._tree.number(value, dimension))
 
+    def law(self, law: Law, dimension: str) -> Atom:
+        """A law of time."""
+        return self._tree.law(law, dimension)
+
+    def place(self, marker: Marker) -> Place:
+        """A marker."""
+        return self._links.place(marker)
+
+    def pair(self, i: Marker, j: Marker) -> Pair:
+        """Two markers."""
+        return self._links.pair(i, j)
+
     def unit(self, name: str) -> str:
         """The unit of a coordinate."""
+        closing = self._closing(name)
+        if closing is not None:
+            return closing[1].unit
         joint, _, part = self._full(name).rpartition(".")
         found = self._tree.model.joints[joint]
         return str(next(c.unit for c in found.coordinates if c.name == part))  # type: ignore[attr-defined]
 
     def coordinate(self, name: str) -> Atom:
-        """A coordinate of a joint."""
-        return self._tree.coordinates.value(self._full(name))[0]
+        """A coordinate of a joint; that of one that closes a loop is read from its markers.
+
+        An angle that is read lies between -π and π.
+        """
+        closing = self._closing(name)
+        if closing is None:
+            return self._tree.coordinates.value(self._full(name))[0]
+        joint, coordinate = closing
+        assert coordinate.reading is not None
+        return coordinate.reading.value(self.pair(joint.i, joint.j))
+
+    def reading(self, name: str) -> tuple[Atom, bool]:
+        """A coordinate, and whether that is up to whole turns only."""
+        closing = self._closing(name)
+        turns = closing is not None and closing[1].reading is not None
+        return self.coordinate(name), bool(turns and closing[1].reading.turns)  # type: ignore[index, union-attr]
 
     def speed(self, name: str) -> Atom:
         """Its rate."""
+        closing = self._closing(name)
+        if closing is not None:
+            joint, coordinate = closing
+            assert coordinate.reading is not None
+            return coordinate.reading.rate(self.pair(joint.i, joint.j))
         value, k = self._tree.coordinates.value(self._full(name))
-        return self._rate(value, k) * self._tree.v[k]
-
-    def _rate(self, value: Atom, k: int) -> Atom:
-        """By how much a coordinate changes with the one that leads it."""
         tree = self._tree
-        return diff(value, next(tree.q[i] for i, j in tree.scalars.values() if j == k))
+        leader = next(tree.q[i] for i, j in tree.scalars.values() if j == k)
+        return diff(value, leader) * tree.v[k]
+
+    def driven(self, name: str, target: Atom, rate: Atom) -> Row:
+        """Forces drive nothing."""
+        raise NotImplementedError
+
+    def reaction(self, joint: str) -> tuple[Vector, Vector]:
+        """Reactions are not known before the accelerations.
+
+        Raises:
+            ModelError: Always.
+        """
+        raise ModelError(
+            f"{self._tree.model.name}: force {self.force.name} ({self.force.kind}) depends on the "
+            f"reaction of joint {joint}, which comes after the accelerations here; give it levels "
+            f"that do not, or use formulate(model)"
+        )
+
+    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+        """Inputs of forces are not among the joint forces.
+
+        Raises:
+            ModelError: Always.
+        """
+        del unit, value
+        raise ModelError(
+            f"{self._tree.model.name}: force {self.force.name} ({self.force.kind}) has the input "
+            f"{name}, and a robot has joint forces only: give it a law of time, or give the push "
+            f"as external wrenches"
+        )
+
+    # ------------------------------------------------------------ what elements say
+
+    def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:
+        """A force through the point of a marker, and a moment, act on its link."""
+        k, pose = self._tree.marker(marker)
+        if k < 0:
+            return
+        axes = self._links.link(k).base
+        f, n = list(force.components(axes)), list(moment.components(axes))
+        wrench = [*plus(n, cross(pose.p, f)), *f]
+        known = self._wrenches.get(k)
+        self._wrenches[k] = wrench if known is None else plus(known, wrench)
 
     def push(self, rate: Atom, force: Atom) -> None:
-        """A force along a velocity."""
-        moved = [ref for ref in self.workspace.table.live([rate.ref]) if ref in self._numbers]
-        if len(moved) != 1:
-            self._refuse()
-        k = self._numbers[moved[0]]
-        self.pushed[k] = self.pushed[k] + diff(rate, self._tree.v[k]) * force
+        """A force along a speed: the force ∂rate/∂v along each velocity."""
+        live = set(self.workspace.table.live([rate.ref]))
+        for k, v in enumerate(self._tree.v):
+            if v.ref in live:
+                self.pushed[k] = self.pushed[k] + diff(rate, v) * force
 
     def store(self, energy: Atom) -> None:
         """Energy of a spring."""
         self.stored = self.stored + energy
 
-    def law(self, law: Law, dimension: str) -> Atom:
-        """Laws of time are refused."""
-        del law, dimension
-        self._refuse()
+    def measure(
+        self, name: str, value: Atom, unit: str, *, rate: Atom | None = None, turns: bool = False
+    ) -> None:
+        """Outputs are of no interest here."""
+        del name, value, unit, rate, turns
 
     def watch(self, name: str, expression: Atom) -> None:
         """Events are of no interest here."""
         del name, expression
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        self._refuse()
+    # ----------------------------------------------------------------------- inside
 
     def _full(self, name: str) -> str:
         return self._tree.coordinate_name(name)
 
-    def _refuse(self) -> NoReturn:
-        force = self._force
-        raise ModelError(
-            f"{self._tree.model.name}: force {force.name} ({force.kind}) is not a spring or "
-            f"friction along a joint coordinate; give it as an external wrench on a frame, or use "
-            f"formulate(model)"
-        )
+    def _closing(self, name: str) -> tuple[Joint, Coordinate] | None:
+        """The joint that closes a loop, and its coordinate, of a name."""
+        for joint in self._tree.closing:
+            for coordinate in joint.coordinates:
+                whole = name == joint.name and len(joint.coordinates) == 1
+                if (whole or name == f"{joint.name}.{coordinate.name}") and coordinate.reading:
+                    return joint, coordinate
+        return None

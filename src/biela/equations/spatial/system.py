@@ -33,6 +33,7 @@ def spatial_system(model: Model, *, rotors: Mapping[str, float] | None = None) -
         ModelError: The model is no tree, or has elements that a tree cannot have.
     """
     tree = SpatialTree(model, rotors=rotors)
+    tree.check_open("this system")
 
     def maker(name: str, outputs: Callable[[SpatialTree], Mapping[str, Any]]) -> Any:
         def made() -> Function:

@@ -1,9 +1,10 @@
-"""Whether a model is a tree, and the joints that carry its bodies."""
+"""The joints that carry the bodies of a model, and those that close loops."""
 
 from __future__ import annotations
 
 import copy
 
+from biela.equations.joint_coordinates import carrying_tree
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
@@ -16,21 +17,15 @@ from biela.model.topology.tree import JointTree, joint_tree
 def carried_by_joints(model: Model) -> tuple[Model, JointTree]:
     """The joints of a model from the ground to the tips, each body carried by one of them.
 
-    A body that no joint reaches gets a free joint of its own name, in a copy of the model.
+    Of a model with loops they are those of `biela.formulate(model)`; the others close loops.  A
+    body that no joint reaches gets a free joint of its own name, in a copy of the model.
 
     Raises:
-        ModelError: The model is no tree; the message names what closes a loop or prescribes a
-            motion.
+        ModelError: A body of a plane hangs on no joint, or the name of one that floats is taken.
     """
-    if model.drivers:
-        raise ModelError(
-            f"{model.name}: driver {next(iter(model.drivers))} prescribes a motion; inverse "
-            f"dynamics takes it as q, v, a: leave the driver out, or use formulate(model)"
-        )
     tree = joint_tree(model)
     if tree.closing:
-        names = ", ".join(joint.name for joint in tree.closing)
-        raise ModelError(f"{model.name} is not a tree: {names} closes a loop; use formulate(model)")
+        tree = carrying_tree(model)
     if not tree.floating:
         return model, tree
     if model.plane is not None:
@@ -47,7 +42,8 @@ def carried_by_joints(model: Model) -> tuple[Model, JointTree]:
             f"free joint to the ground"
         )
     whole.joints = {**free, **model.joints}
-    return whole, joint_tree(whole)
+    tree = joint_tree(whole)
+    return whole, carrying_tree(whole) if tree.closing else tree
 
 
 def _free(name: str) -> Joint:

@@ -24,7 +24,7 @@ from biela.equations.spatial.links import (
     no_inertia,
     pseudo,
 )
-from biela.equations.spatial.passive import CoordinateForces
+from biela.equations.spatial.passive import passive_forces
 from biela.equations.spatial.segments import segments
 from biela.equations.spatial.topology import carried_by_joints, inverse_move
 from biela.equations.spatial.turning import Pose, Scalar, Triple
@@ -32,7 +32,9 @@ from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.element import nearest
+from biela.model.joints import Joint
 from biela.model.joints.moves import Move, Rotate
+from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.quantities.units import expression
 from biela.model.quantities.values import Value
@@ -43,9 +45,9 @@ class SpatialTree:
     """A model as a tree of links, with the symbols of its state.
 
     Args:
-        model: Bodies and joints without closed loops; a body that no joint reaches floats, by a
-            free joint of its own name.  Gears are allowed: a coordinate that follows another has no
-            velocity of its own.
+        model: Bodies and joints; a body that no joint reaches floats, by a free joint of its own
+            name.  Gears are allowed: a coordinate that follows another has no velocity of its own.
+            Joints that close loops carry nothing (`loop_rows` has their equations).
         rotors: Inertia of rotors, reflected to the joint (kg m², or kg along a slide), by joint or
             "joint.coordinate".
         short: Choose the frames of links such that constants vanish; else they are those of the
@@ -56,9 +58,10 @@ class SpatialTree:
         coordinates: The coordinates and velocities, with their names.
         a, tau: The symbols of accelerations and joint forces.
         carriers: Each body and the body before it.
+        closing: The joints that close loops.
         frames: For each body and marker its link (-1 for the ground) and its pose there.
         rotor: The inertia of the rotor along each velocity.
-        pushed: The force of springs and friction along each velocity.
+        pushed: The force of springs, friction and other forces of the model along each velocity.
         stored: The energy of springs.
     """
 
@@ -79,6 +82,7 @@ class SpatialTree:
         #: For each body its link, and the pose there of the marker at which its joint holds it.
         self.held_at: dict[str, tuple[int, Pose]] = {}
         self.model, tree = carried_by_joints(self.model)
+        self.closing: tuple[Joint, ...] = tree.closing
         _, values = start_poses(self.model, tree)
         self.coordinates = declared(self.workspace, self.model, tree.branches, values, self.number)
         for branch in tree.branches:
@@ -97,8 +101,7 @@ class SpatialTree:
         self.tau = list(self.workspace.inputs([f"tau_{v.name}" for v in self.v]))
         self.gravity: Triple = [self.number(g, "acceleration") for g in self.model.gravity]
         self.rotor = self._rotors(rotors or {})
-        forces = CoordinateForces(self)
-        self.pushed, self.stored = forces.pushed, forces.stored
+        self.pushed, self.stored = passive_forces(self)
 
     # ---------------------------------------------------------------- what there is
 
@@ -149,12 +152,39 @@ class SpatialTree:
                 f"coordinate; {what} takes the joints one by one: use the method composite"
             )
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether joints close loops, or drivers prescribe motions."""
+        return bool(self.closing or self.model.drivers)
+
+    def check_open(self, what: str) -> None:
+        """Refuse what is for trees only.
+
+        Raises:
+            ModelError: A joint closes a loop, or a driver prescribes a motion.
+        """
+        if self.closing:
+            names = ", ".join(joint.name for joint in self.closing)
+            raise ModelError(
+                f"{self.model.name} is not a tree: {names} closes a loop, and {what} is for trees; "
+                f"use forward_dynamics, or formulate(model)"
+            )
+        if self.model.drivers:
+            raise ModelError(
+                f"{self.model.name}: driver {next(iter(self.model.drivers))} prescribes a motion, "
+                f"and {what} has none: leave the driver out, or use formulate(model)"
+            )
+
     def number(self, value: Value, dimension: str) -> Scalar:
         """A value: a number, or an expression of the parameters of the model."""
         found = expression(value, self._parameters, dimension)
         if isinstance(found, Atom) and found.value is not None:
             return float(found.value)
         return found
+
+    def law(self, law: Law, dimension: str) -> Atom:
+        """A law of time as an expression."""
+        return law.expression(self.workspace, self._parameters, dimension)
 
     @property
     def children(self) -> list[list[int]]:
@@ -231,6 +261,11 @@ class SpatialTree:
         )
 
     # ----------------------------------------------------------------------- inside
+
+    def marker(self, marker: Marker) -> tuple[int, Pose]:
+        """The link of any marker, -1 for the ground, and its pose there."""
+        k, pose = self.frames[marker.body]
+        return k, pose @ self._marker(marker)
 
     def _marker(self, marker: Marker) -> Pose:
         pose = Pose([list(row) for row in marker.orientation.axes], [0.0, 0.0, 0.0])

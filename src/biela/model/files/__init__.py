@@ -1,4 +1,4 @@
-"""Model files: TOML, and the four text files of Peinado's thesis.
+"""Model files: TOML, robots, and the four text files of Peinado's thesis.
 
     model = load("crank.toml")
     save(model, "crank.toml")
@@ -7,6 +7,7 @@
 A model file cannot run code, and nothing outside of its folder is read.
 """
 
+from biela.model.files.denavit_hartenberg_tables import load_dh
 from biela.model.files.formats import load_model
 from biela.model.files.mjcf import load_mjcf
 from biela.model.files.reading import load, loads
@@ -19,6 +20,7 @@ from biela.model.files.writing import dumps, save
 __all__ = [
     "dumps",
     "load",
+    "load_dh",
     "load_mjcf",
     "load_model",
     "load_thesis",

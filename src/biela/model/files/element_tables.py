@@ -88,6 +88,8 @@ def _joint_fields(cls: type[Joint]) -> dict[str, Any]:
         ("start", _coordinate, "values of coordinates where a motion starts"),
         ("rates", _rate, "rates of coordinates where a motion starts"),
         ("limits", _limits, "lowest and highest values of coordinates"),
+        ("velocity_limits", _rate, "largest rates of coordinates, either way"),
+        ("effort_limits", _effort, "largest forces or torques along coordinates, either way"),
     ):
         if numbers:
             items: dict[str, Any] = {
@@ -104,6 +106,10 @@ def _coordinate(coordinate: Coordinate) -> Any:
 
 def _rate(coordinate: Coordinate) -> Any:
     return value_of(_DIMENSIONS.get(coordinate.unit, ("any", "any"))[1])
+
+
+def _effort(coordinate: Coordinate) -> Any:
+    return value_of({"m": "force", "rad": "torque"}.get(coordinate.unit, "any"))
 
 
 def _limits(coordinate: Coordinate) -> Any:

@@ -51,6 +51,8 @@ class MjcfBodies:
     settings: Settings
     defaults: Defaults
     geoms: Geoms
+    #: Inertias of rotors by coordinate, where somebody wants them.
+    rotors: dict[str, float] | None = None
     #: By their names in the file.
     bodies: dict[str, Body] = field(default_factory=dict)
     joints: dict[str, Known] = field(default_factory=dict)
@@ -246,7 +248,9 @@ class MjcfBodies:
         names = ("stiffness", "damping", "frictionloss", "armature")
         # the first number of a polynomial is the linear part
         values = {n: float(source.numbers(joint, n, (0.0,), counts=(1, 2, 3))[0]) for n in names}
-        if values["armature"]:
+        if values["armature"] and coordinate is not None and self.rotors is not None:
+            self.rotors[f"{label}.{coordinate}"] = values["armature"]
+        elif values["armature"]:
             source.note(
                 joint, f"joint {label}: armature {values['armature']:g} is not in the model"
             )

@@ -113,6 +113,8 @@ class Geoms:
         scale = self.source.numbers(asset, "scale", (1.0, 1.0, 1.0))
         path = self.places.file((Path(self.settings.meshdir) / file).as_posix())
         mesh, one = self.places.mesh(path, list(scale))
+        while self.places.notes:
+            self.source.note(geom, self.places.notes.pop())
         return mesh_shape(
             self.places.short(path), path, mesh, one, pose[:3, 3], pose[:3, :3], **mass
         )

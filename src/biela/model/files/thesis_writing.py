@@ -121,7 +121,8 @@ class _Writer:
         found += [
             f"the limits of joint {name}"
             for name, joint in model.joints.items()
-            if isinstance(joint, Joint) and joint.limits
+            if isinstance(joint, Joint)
+            and (joint.limits or joint.velocity_limits or joint.effort_limits)
         ]
         return found
 

@@ -34,8 +34,8 @@ def load_urdf(
 
     Revolute and continuous joints become revolute ones, floating ones free.  A joint with an
     ``effort`` gets a motor "<joint>_motor", an actuator with this limit; ``dynamics`` a
-    "<joint>_friction"; ``mimic`` a coupling "<joint>_mimic".  Limits of speed stand in
-    `read_urdf`.  The model may be given further joints, which close loops.
+    "<joint>_friction"; ``mimic`` a coupling "<joint>_mimic".  The model may be given further
+    joints, which close loops.
 
     Args:
         path_or_text: The file, or its text (anything with a "<").

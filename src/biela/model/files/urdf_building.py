@@ -182,6 +182,8 @@ class UrdfBuilder:
             _marker(before, "", pose_i @ joint.pose @ turn),
             _marker(after, "", pose_j @ turn),
             limits=limits,
+            velocity_limits=_size(coordinate, joint.velocity),
+            effort_limits=_size(coordinate, joint.effort),
         )
 
     def _forces(self, joint: UrdfJoint) -> None:
@@ -276,6 +278,11 @@ def free_name(name: str, taken: Callable[[str], bool]) -> str:
         k += 1
         found = f"{name}_{k}"
     return found
+
+
+def _size(coordinate: str | None, limit: float) -> dict[str, float] | None:
+    """A limit either way; zero and none mean that there is none."""
+    return {coordinate: limit} if coordinate is not None and 0 < limit < math.inf else None
 
 
 def _marker(body: Body, name: str, pose: Floats) -> Marker:

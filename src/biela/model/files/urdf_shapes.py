@@ -26,6 +26,8 @@ class MeshPlaces:
 
     folder: Path | None
     packages: Mapping[str, str | Path] = field(default_factory=dict)
+    #: What was to be remarked of meshes that were read.
+    notes: list[str] = field(default_factory=list)
     _read: dict[tuple[Path, float], Mesh] = field(default_factory=dict)
 
     def file(self, name: str) -> Path:
@@ -62,7 +64,7 @@ class MeshPlaces:
         one = a if a == b == c and a > 0 else None
         key = path, one or 1.0
         if key not in self._read:
-            self._read[key] = read_mesh(path, one or 1.0)
+            self._read[key] = read_mesh(path, one or 1.0, self.notes)
         return (self._read[key] if one else self._read[key].scaled((a, b, c))), one
 
     def short(self, path: Path) -> str:
@@ -79,7 +81,7 @@ class MeshPlaces:
     def _candidates(self, name: str) -> list[tuple[Path, str]]:
         """Folders and the paths in them that a name may mean, the likeliest first."""
         if name.startswith("package://"):
-            package, _, rest = unquote(name.removeprefix("package://")).partition("/")
+            package, _, rest = unquote(name.removeprefix("package://")).lstrip("/").partition("/")
             if package in self.packages:
                 return [(Path(self.packages[package]), rest)]
             if self.folder is None:
@@ -109,6 +111,8 @@ def shapes_of(
             found.append(_shape(geometry, places, pose @ geometry.pose))
         except ModelError as error:
             source.note(geometry.line, str(error))
+        while places.notes:
+            source.note(geometry.line, places.notes.pop())
     return found
 
 

@@ -19,6 +19,7 @@ from biela.model.element import Element
 from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.toml_text import document_text
 from biela.model.joints import Joint
+from biela.model.joints.joint import BY_COORDINATE
 from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.meshes.files import write_stl
@@ -196,7 +197,7 @@ def _element(model: Model, element: Element) -> dict[str, Any]:
         elif value is not None and _differs(item, value):
             data[name] = plain(value)
     if isinstance(element, Joint):
-        for name in ("start", "rates", "limits"):
+        for name in BY_COORDINATE:
             if getattr(element, name):
                 data[name] = plain(getattr(element, name))
     return data

@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from biela.atoms import Atom
 from biela.errors import ModelError
@@ -28,6 +28,10 @@ from biela.model.joints.readings import Reading
 from biela.model.markers import Marker
 from biela.model.pair import Pair
 from biela.model.quantities.values import Number, Value
+
+
+#: What joints have by coordinate.
+BY_COORDINATE: Final = ("start", "rates", "limits", "velocity_limits", "effort_limits")
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ class Joint(Connection):
         start: Values of the coordinates where a motion starts, as far as they are known.
         rates: Their rates then.
         limits: Lowest and highest value of each coordinate that has limits, by name.
+        velocity_limits: The largest rates, either way, of coordinates that have such a limit.
+        effort_limits: The largest forces or torques along them, either way, likewise.
     """
 
     i: Marker = quantity("marker", "marker on the body before")
@@ -78,6 +84,8 @@ class Joint(Connection):
     start: Mapping[str, Value] = field(default_factory=dict)
     rates: Mapping[str, Value] = field(default_factory=dict)
     limits: Mapping[str, tuple[Value, Value]] = field(default_factory=dict)
+    velocity_limits: Mapping[str, Value] = field(default_factory=dict)
+    effort_limits: Mapping[str, Value] = field(default_factory=dict)
 
     coordinates: ClassVar[tuple[Coordinate, ...]] = ()
     #: What the markers have in common: "point", "axis" (z).
@@ -87,11 +95,12 @@ class Joint(Connection):
 
     def __post_init__(self) -> None:
         known = [c.name for c in self.coordinates]
-        for what, given in (("start", self.start), ("rates", self.rates), ("limits", self.limits)):
-            for name in given:
+        for what in BY_COORDINATE:
+            for name in getattr(self, what):
                 if name not in known:
                     raise ModelError(
-                        f"joint {self.name} ({self.kind}) has no coordinate {name!r} for {what}; "
+                        f"joint {self.name} ({self.kind}) has no coordinate {name!r} for "
+                        f"{what.replace('_', ' ')}; "
                         f"it has {', '.join(known) or 'none'}"
                     )
         for name, pair in self.limits.items():
@@ -112,7 +121,7 @@ class Joint(Connection):
             raise ModelError(f"{who} must be the lower one first, not {ends[0]!r} and {ends[1]!r}")
 
     def check(self, number: Evaluate) -> None:
-        """Refuse limits given as texts of which the lower one is not the first."""
+        """Refuse limits of which the lower one is not the first, or of which one is no size."""
         super().check(number)
         for name, (low, high) in self.limits.items():
             unit = next(c.unit for c in self.coordinates if c.name == name)
@@ -122,6 +131,17 @@ class Joint(Connection):
                     f"joint {self.name} ({self.kind}): the limits of {name} must be the lower one "
                     f"first, not {low!r} and {high!r}"
                 )
+        for what, dimensions in (
+            ("velocity_limits", {"rad": "angular velocity", "m": "velocity"}),
+            ("effort_limits", {"rad": "torque", "m": "force"}),
+        ):
+            for name, value in getattr(self, what).items():
+                unit = next(c.unit for c in self.coordinates if c.name == name)
+                if not number(value, dimensions.get(unit, "any")) > 0:
+                    raise ModelError(
+                        f"joint {self.name} ({self.kind}): the {what[:-1].replace('_', ' ')} of "
+                        f"{name} must be above zero, not {value!r}; leave it out if there is none"
+                    )
 
     @abstractmethod
     def moves(self, q: Sequence[Atom | float], number: Number) -> Sequence[Move]:

@@ -1,6 +1,7 @@
-"""Mesh files: STL, in text or binary, and Wavefront OBJ.
+"""Mesh files: STL, in text or binary, Wavefront OBJ, and COLLADA.
 
-Neither format says in which unit it is written: drawings in millimetres want ``scale=0.001``.
+The first two do not say in which unit they are written: drawings in millimetres want
+``scale=0.001``.
 Vertices that are equal become one. The sense of the triangles is that of the order of their
 vertices; the normals in a file are not looked at, since programs disagree about them.
 """
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from biela.errors import ModelError
+from biela.model.meshes.collada import read_collada
 from biela.model.meshes.mesh import Floats, Mesh
 from biela.model.meshes.polygons import triangulated
 
@@ -24,12 +26,15 @@ _HEADER = 80
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
 
 
-def read_mesh(path: str | Path, scale: float = 1.0) -> Mesh:
-    """The mesh in an STL or OBJ file.
+def read_mesh(path: str | Path, scale: float = 1.0, notes: list[str] | None = None) -> Mesh:
+    """The mesh in an STL, OBJ or COLLADA (.dae) file.
+
+    A closed surface whose triangles face inward is turned.
 
     Args:
         path: The file; its ending says what it is.
         scale: Metres of one unit of the file: 0.001 for millimetres.
+        notes: A list to which a remark is added if the triangles were turned.
 
     Raises:
         ModelError: The file is not there, is of another kind, or is faulty; with the line.
@@ -38,9 +43,9 @@ def read_mesh(path: str | Path, scale: float = 1.0) -> Mesh:
     if not (math.isfinite(scale) and scale > 0):
         raise ModelError(f"{file}: the scale of a mesh must be positive, not {scale!r}")
     ending = file.suffix.lower()
-    if ending not in (".stl", ".obj"):
+    if ending not in (".stl", ".obj", ".dae"):
         raise ModelError(
-            f"{file}: meshes are read from .stl and .obj files, not {ending or 'this'}"
+            f"{file}: meshes are read from .stl, .obj and .dae files, not {ending or 'this'}"
         )
     try:
         content = file.read_bytes()
@@ -48,11 +53,18 @@ def read_mesh(path: str | Path, scale: float = 1.0) -> Mesh:
         raise ModelError(f"{file}: the mesh cannot be read: {error.strerror}") from None
     if ending == ".obj":
         mesh = _obj(file, content)
+    elif ending == ".dae":
+        mesh = read_collada(file, content)
     elif _is_binary(content):
         mesh = _binary_stl(file, content)
     else:
         mesh = _text_stl(file, content)
-    return mesh.scaled(scale).welded(0.0)
+    welded = mesh.scaled(scale).welded(0.0)
+    if not (welded.is_closed and welded.volume < 0):
+        return welded
+    if notes is not None:
+        notes.append(f"{file.name}: its triangles face inward and were turned")
+    return welded.flipped()
 
 
 def write_stl(mesh: Mesh, path: str | Path, *, text: bool = False, scale: float = 1.0) -> None:

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 from biela.code.routines import CStyle, c_text
 from biela.errors import ExportError
-from biela.solvers.sparse_ldlt import sparse_ldlt_factor, sparse_ldlt_refine, sparse_ldlt_solve
+from biela.solvers.sparse.scalar_ldlt import (
+    sparse_ldlt_factor,
+    sparse_ldlt_refine,
+    sparse_ldlt_solve,
+)
 
 if TYPE_CHECKING:
-    from biela.solvers.sparse_solver import SparseLDLT
+    from biela.solvers.sparse.scalar_solver import SparseLDLT
 
 __all__ = ["sparse_ldlt_c"]
 

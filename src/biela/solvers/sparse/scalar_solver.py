@@ -18,14 +18,14 @@ from biela.graph import (
     update_targets,
 )
 from biela.solvers.ldlt import DROP_TOLERANCE
-from biela.solvers.sparse_ldlt import (
+from biela.solvers.sparse.pattern import SymmetricPattern, drop_threshold
+from biela.solvers.sparse.scalar_ldlt import (
     sparse_equilibrate,
     sparse_ldlt_factor,
     sparse_ldlt_refine,
     sparse_ldlt_residual,
     sparse_ldlt_solve,
 )
-from biela.solvers.sparse_pattern import SymmetricPattern, drop_threshold
 
 __all__ = ["NEARLY_DROPPED", "SparseLDLT"]
 
@@ -201,7 +201,7 @@ class SparseLDLT:
         exactly `sweeps` sweeps of refinement. There is no scaling: it would not change the digits.
         The limit for dropping is the `threshold` of the last factorisation in process.
         """
-        from biela.solvers.sparse_c import sparse_ldlt_c
+        from biela.solvers.sparse.scalar_c import sparse_ldlt_c
 
         return sparse_ldlt_c(self, name, real, integer, sweeps)
 

@@ -1,0 +1,1 @@
+"""Chains of many four-bars: biela's looped engine beside MuJoCo and Exudyn."""

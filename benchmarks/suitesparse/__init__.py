@@ -1,0 +1,1 @@
+"""KLU and CHOLMOD of SuiteSparse, called from C with the analysis reused."""

@@ -1,0 +1,185 @@
+"""Formulations with a basis R of the motions allowed, whose pivots are chosen while they run.
+
+* velocity projection: independent accelerations from RᵀMR z̈ = Rᵀ (Q - M S c); the state is {ż, q}
+  with index 2, where all velocities are solved for, and with index 3 the dependent positions too
+  (Serna, Avilés & García de Jalón 1982; Paul 1975 for the state of index 2);
+* null space: the same accelerations for a state of all positions and velocities, which projections
+  keep on the constraints (von Schwerin 1999);
+* matrix R: all accelerations at once from Φ_v v' = γ and RᵀM v' = RᵀQ (Kamman & Huston 1984);
+* range space: multipliers from (Φ_v M⁻¹ Φ_vᵀ) λ = Φ_v M⁻¹ Q - γ (von Schwerin 1999).
+
+A system with the matrix J_d of the dependent velocities cannot be eliminated in a fixed order: any
+entry of it may vanish in some position.  So these run on numbers (`projected_state`), with
+matrices from the kernels of the system, and the solver for J_d is a choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.formulations.bound_kernel import BoundKernel, memory, table_of
+from biela.analysis.formulations.projected_state import (
+    EVENTS,
+    MATRIX_R,
+    NULL_SPACE,
+    PLACE,
+    RANGE_SPACE,
+    RATES,
+    READ,
+)
+from biela.analysis.unrolled import Row, Unrolled
+from biela.atoms import Kind
+from biela.code import Function
+from biela.equations.elimination import Stiffening
+from biela.solvers.coordinate_basis import CoordinateBasis
+from biela.solvers.dependent import DEPENDENT_SOLVERS
+
+Floats = npt.NDArray[np.float64]
+
+#: How each of these formulations finds accelerations.
+METHODS: Final[Mapping[str, int]] = {
+    "velocity_projection": NULL_SPACE,
+    "null_space": NULL_SPACE,
+    "matrix_r": MATRIX_R,
+    "range_space": RANGE_SPACE,
+}
+
+
+class ProjectedEquations:
+    """The kernels of a system that a projected state calls, and their patterns; made once."""
+
+    def __init__(self, unrolled: Unrolled) -> None:
+        self.unrolled = u = unrolled
+        self.jacobian = [
+            (i, j, e) for i, row in enumerate(u.Phi_v) for j, e in enumerate(row) if e.ref
+        ]
+        self.mass = [
+            (i, j, e) for i, row in enumerate(u.M) for j, e in enumerate(row[: i + 1]) if e.ref
+        ]
+        state = [*u.q, *u.v]
+        delta = [u.workspace.symbol(f"delta{k}", Kind.FREE) for k in range(len(u.v))]
+        self.place = self._kernel(
+            "place", state, [*u.Phi, *u.beta, *(e for *_, e in self.jacobian)]
+        )
+        self.motion = self._kernel(
+            "motion",
+            [*state, *u.lam],
+            [*(e for *_, e in self.mass), *u.Q(), *u.gamma, *u.rates()],
+        )
+        self.moved = self._kernel("moved", [*u.q, *delta], u.moved(delta))
+        self.events: Function | None = None
+        if u.system.events:
+            self.events = self._kernel("event_values", state, list(u("events")))
+
+    def _kernel(self, name: str, state: Row, values: Row) -> Function:
+        return self.unrolled.kernel(name, {"y": values}, state)
+
+
+class Projected:
+    """A formulation of these with its choices: makes kernels that share their memory."""
+
+    def __init__(
+        self,
+        equations: ProjectedEquations,
+        name: str,
+        basis: CoordinateBasis,
+        stiffening: Stiffening,
+        index: int,
+        rounds: int,
+        solver: str,
+    ) -> None:
+        self.equations, self.basis, self.reduced = equations, basis, name == "velocity_projection"
+        u = equations.unrolled
+        system = u.system
+        loaded = u.needs("Q", "lam")
+        n, m = len(u.v), len(system.multipliers)
+        state = (basis.freedoms if self.reduced else n) + len(u.q)
+        self._numbers = {
+            "method": METHODS[name], "reduced": int(self.reduced), "index": index,
+            "rounds": rounds if loaded else 1, "kind": DEPENDENT_SOLVERS[solver],
+            "selects": int(basis.selects), "nx": state, "np": len(u.p) + len(u.u),
+            "nq": len(u.q), "n": n, "m": m, "g": system.geometric, "r": basis.rank,
+            "nj": len(equations.jacobian), "nm": len(equations.mass), "k": 0,
+        }  # fmt: skip
+        self._arrays = memory(self._numbers)
+        self._fill(basis, stiffening)
+        self.size = state
+
+    def _fill(self, basis: CoordinateBasis, stiffening: Stiffening) -> None:
+        arrays, equations = self._arrays, self.equations
+        chosen = {row: place for place, row in enumerate(basis.rows)}
+        arrays["j_row"][:] = [i for i, _, _ in equations.jacobian]
+        arrays["j_column"][:] = [j for _, j, _ in equations.jacobian]
+        arrays["j_place"][:] = [chosen.get(i, -1) for i, _, _ in equations.jacobian]
+        arrays["m_row"][:] = [i for i, _, _ in equations.mass]
+        arrays["m_column"][:] = [j for _, j, _ in equations.mass]
+        arrays["rows"][:] = basis.rows
+        if basis.selects:
+            arrays["order"][:] = [*basis.dependent, *basis.independent]
+        arrays["T"][:] = basis.T
+        arrays["stiff"][list(stiffening.rows)] = stiffening.weight
+        arrays["monitor"][0] = 1.0
+
+    def kernel(self, what: int, outputs: list[tuple[str, int]]) -> BoundKernel:
+        """A kernel of t, x and p."""
+        equations = self.equations
+        functions = {
+            "place": equations.place,
+            "motion": equations.motion,
+            "moved": equations.moved,
+        }
+        if equations.events is not None:
+            functions["events"] = equations.events
+        kept = {name: function.native for name, function in functions.items()}
+        arrays: dict[str, Any] = dict(self._arrays)
+        if what != RATES:
+            # what is read is not counted as a part of the run
+            arrays["counts"] = np.zeros(4, dtype=np.int64)
+            arrays["monitor"] = np.array([1.0, 0.0])
+        numbers = {**self._numbers, "what": what, "no": sum(size for _, size in outputs)}
+        table = table_of(numbers, {name: code.address for name, code in kept.items()}, arrays)
+        sizes = (self._numbers["nx"], self._numbers["np"])
+        return BoundKernel(table, [kept, arrays], sizes, outputs)
+
+    def rates(self) -> BoundKernel:
+        """The kernel of x'."""
+        return self.kernel(RATES, [("dx", self.size)])
+
+    def read(self) -> BoundKernel:
+        """The kernel of q, v, v' and λ."""
+        n = self._numbers
+        parts = [("q", n["nq"]), ("v", n["n"]), ("a", n["n"]), ("lam", n["m"])]
+        return self.kernel(READ, parts)
+
+    def place(self) -> BoundKernel:
+        """The kernel of q and v."""
+        return self.kernel(PLACE, [("place", self._numbers["nq"] + self._numbers["n"])])
+
+    def events(self) -> BoundKernel:
+        """The kernel of the event functions."""
+        return self.kernel(EVENTS, [("g", len(self.equations.unrolled.system.events))])
+
+    def reset(self) -> None:
+        """Count from zero, and evaluate everywhere."""
+        self._arrays["counts"][:] = 0
+        self._arrays["monitor"][:] = 1.0, 0.0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was done so far: evaluations, Newton iterations, factorisations, systems solved."""
+        names = ("evaluations", "iterations", "factorisations", "solved")
+        return dict(zip(names, self._arrays["counts"].tolist(), strict=True))
+
+    def stop_below(self, ratio: float) -> None:
+        """Give no numbers where the ratio of pivots is smaller: a dead point is near."""
+        self._arrays["monitor"][1] = ratio
+
+    def least_pivot(self) -> float:
+        """The smallest ratio of pivots of J_d since this was asked for last."""
+        found = float(self._arrays["monitor"][0])
+        self._arrays["monitor"][0] = 1.0
+        return found

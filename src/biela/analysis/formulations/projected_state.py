@@ -1,0 +1,286 @@
+"""The derivative of the state by projections that choose their pivots while they run.
+
+One routine evaluates a state of the formulations with a basis R of the motions allowed.  It calls
+the kernels of a system for its matrices and does the algebra on numbers, so that the linear systems
+may be factored with pivoting, and with the solver that is asked for:
+
+    q_d by Newton's method (index 3 only)      J_d δ_d = -Φ
+    J_d factored once, then
+    R = T (-J_d⁻¹ J_i ; 1),   S b              v = S b + R ż
+    S c                                        RᵀMR z̈ = Rᵀ (Q - M S c),   v' = S c + R z̈
+    reactions                                  J_dᵀ λ = (Q - M v')_d
+
+(Serna, Avilés & García de Jalón 1982): four kinds of systems with one factorisation.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from biela.code.routines import Int, IntVector, Kernel, Matrix, Vector, routine
+from biela.solvers.dependent import dependent_solve, pivot_ratio
+from biela.solvers.projected_motion import (
+    factor_dependent,
+    matrix_r_accelerations,
+    motion_basis,
+    null_space_accelerations,
+    particular_motion,
+    range_space_accelerations,
+    reactions_of_dependent,
+    spread_dependent,
+)
+
+#: What is evaluated: x', all of (q, v, v', λ), (q, v), or event functions.
+RATES: Final = 0
+READ: Final = 1
+PLACE: Final = 2
+EVENTS: Final = 3
+#: How accelerations are found.
+NULL_SPACE: Final = 0
+MATRIX_R: Final = 1
+RANGE_SPACE: Final = 2
+#: Newton's method for the dependent positions: at most so many corrections, the last one below
+#: this part of the position; the next would be its square.
+ITERATIONS: Final = 12
+SMALL: Final = 1e-8
+#: Rounds for forces that depend on multipliers end where these change by less than this part.
+SETTLED: Final = 1e-14
+
+
+@routine(
+    t="1", x="nx", p="np", place="1, nq + n, np -> g + m + nj",
+    motion="1, nq + n + m, np -> nm + n + m + nq", moved="1, nq + n, np -> nq",
+    events="1, nq + n, np -> no", j_row="nj", j_column="nj", j_place="nj", m_row="nm",
+    m_column="nm", rows="r", order="n", pivots="r", swaps="n", shape="k", counts="4", T="n, n",
+    J="r, n", JT="r, n", A="r, r", R="n, n - r", MR="n, n - r", K="n - r, n - r", full="m, n",
+    Y="m, n", G="m, m", L="n, n", stiff="m", P="g + m + nj", Z="nm + n + m + nq", y="nq + n + m",
+    trial="nq + n", Sb="n", Sc="n", a="n", h="n", w="r", z="n - r", before="m", monitor="2",
+    out="no",
+)  # fmt: skip
+def projected_state(
+    what: Int,
+    method: Int,
+    reduced: Int,
+    index: Int,
+    rounds: Int,
+    kind: Int,
+    selects: Int,
+    nx: Int,
+    np: Int,
+    nq: Int,
+    n: Int,
+    m: Int,
+    g: Int,
+    r: Int,
+    nj: Int,
+    nm: Int,
+    k: Int,
+    no: Int,
+    t: Vector,
+    x: Vector,
+    p: Vector,
+    place: Kernel,
+    motion: Kernel,
+    moved: Kernel,
+    events: Kernel,
+    j_row: IntVector,
+    j_column: IntVector,
+    j_place: IntVector,
+    m_row: IntVector,
+    m_column: IntVector,
+    rows: IntVector,
+    order: IntVector,
+    pivots: IntVector,
+    swaps: IntVector,
+    shape: IntVector,
+    counts: IntVector,
+    T: Matrix,
+    J: Matrix,
+    JT: Matrix,
+    A: Matrix,
+    R: Matrix,
+    MR: Matrix,
+    K: Matrix,
+    full: Matrix,
+    Y: Matrix,
+    G: Matrix,
+    L: Matrix,
+    stiff: Vector,
+    P: Vector,
+    Z: Vector,
+    y: Vector,
+    trial: Vector,
+    Sb: Vector,
+    Sc: Vector,
+    a: Vector,
+    h: Vector,
+    w: Vector,
+    z: Vector,
+    before: Vector,
+    monitor: Vector,
+    out: Vector,
+) -> None:
+    """Evaluate a state x = (q, v), or (ż, q) where it is `reduced`, and write `out`.
+
+    `place` gives (Φ, β, entries of Φ_v), `motion` (entries of M, Q, γ, q'), `moved` q ⊕ δ.
+    `counts` are those of evaluations, Newton iterations, factorisations and systems solved;
+    `monitor` is the smallest ratio of pivots of J_d so far, and one below which nothing is
+    evaluated.
+    """
+    f = n - r
+    singular = 0
+    for i in range(nq + n + m):
+        y[i] = 0.0
+    for i in range(nq):
+        y[i] = x[f + i] if reduced != 0 else x[i]
+    if reduced == 0:
+        for i in range(n):
+            y[nq + i] = x[nq + i]
+    place(t, y[0 : nq + n], p, P)
+
+    # dependent positions, in a copy that leaves the state alone
+    if reduced != 0 and index == 3 and g > 0:
+        for _step in range(ITERATIONS):
+            singular = factor_dependent(
+                kind, n, r, nj, P[g + m : g + m + nj], j_place, j_column, selects, order, T, J, JT,
+                A, pivots, k, shape,
+            )  # fmt: skip
+            counts[2] += 1
+            for i in range(r):
+                w[i] = -P[rows[i]] if rows[i] < g else 0.0
+            dependent_solve(kind, r, A, pivots, k, shape, w)
+            spread_dependent(n, r, selects, order, T, w, h)
+            counts[1] += 1
+            counts[3] += 1
+            size = 0.0
+            scale = 1.0
+            for i in range(nq):
+                trial[i] = y[i]
+                scale = max(scale, abs(y[i]))
+            for i in range(n):
+                trial[nq + i] = h[i]
+                size = max(size, abs(h[i]))
+            moved(t, trial, p, y[0:nq])
+            place(t, y[0 : nq + n], p, P)
+            if not size > SMALL * scale or singular != 0:
+                break
+
+    # velocities
+    if method != RANGE_SPACE or reduced != 0:
+        singular = factor_dependent(
+            kind, n, r, nj, P[g + m : g + m + nj], j_place, j_column, selects, order, T, J, JT,
+            A, pivots, k, shape,
+        )  # fmt: skip
+        if singular == 0:
+            motion_basis(kind, n, r, selects, order, T, JT, A, pivots, k, shape, w, h, R)
+        counts[2] += 1
+        counts[3] += f
+        ratio = 0.0
+        if singular == 0:
+            ratio = pivot_ratio(r, A, n, JT)
+        monitor[0] = min(monitor[0], ratio)
+        # too near a dead point: the integrator has to stop, for another choice
+        if ratio < monitor[1]:
+            singular = 1
+    if reduced != 0 and singular == 0:
+        particular_motion(
+            kind, n, m, r, selects, order, T, A, pivots, k, shape, rows, P[g : g + m], w, Sb
+        )
+        for i in range(n):
+            value = Sb[i]
+            for c in range(f):
+                value += R[i, c] * x[c]
+            y[nq + i] = value
+        counts[3] += 1
+
+    # accelerations and multipliers; in rounds where forces depend on these
+    for _round in range(rounds if what <= READ else 0):
+        motion(t, y, p, Z)
+        for i in range(m):
+            before[i] = y[nq + n + i]
+        if method == RANGE_SPACE:
+            rank = range_space_accelerations(
+                n, m, nm, Z[0:nm], m_row, m_column, nj, P[g + m : g + m + nj], j_row, j_column,
+                stiff, Z[nm : nm + n], Z[nm + n : nm + n + m], full, L, Y, G, h,
+                y[nq + n : nq + n + m], a,
+            )  # fmt: skip
+            counts[2] += 2
+            counts[3] += m + 2
+            if rank == 0 and m > 0:
+                singular = 1
+        elif singular == 0:
+            if method == MATRIX_R:
+                counts[2] += 1
+                singular = matrix_r_accelerations(
+                    n, m, n - r, r, nm, Z[0:nm], m_row, m_column, Z[nm : nm + n], R, J, rows,
+                    Z[nm + n : nm + n + m], MR, L, swaps, a,
+                )  # fmt: skip
+            else:
+                particular_motion(
+                    kind, n, m, r, selects, order, T, A, pivots, k, shape, rows,
+                    Z[nm + n : nm + n + m], w, Sc,
+                )  # fmt: skip
+                null_space_accelerations(
+                    n,
+                    n - r,
+                    nm,
+                    Z[0:nm],
+                    m_row,
+                    m_column,
+                    Z[nm : nm + n],
+                    R,
+                    Sc,
+                    MR,
+                    K,
+                    h,
+                    z,
+                    a,
+                )
+            if what == READ or rounds > 1:
+                reactions_of_dependent(
+                    kind, n, m, r, nm, Z[0:nm], m_row, m_column, Z[nm : nm + n], a, selects,
+                    order, T, A, pivots, k, shape, rows, h, w, y[nq + n : nq + n + m],
+                )  # fmt: skip
+            counts[3] += 2 if what == READ or rounds > 1 else 1
+        if rounds > 1:
+            change = 0.0
+            most = 0.0
+            for i in range(m):
+                change = max(change, abs(y[nq + n + i] - before[i]))
+                most = max(most, abs(y[nq + n + i]))
+            if change <= SETTLED * most:
+                break
+
+    counts[0] += 1
+    if what == EVENTS:
+        events(t, y[0 : nq + n], p, out)
+    elif what == PLACE:
+        for i in range(nq + n):
+            out[i] = y[i]
+    elif what == READ:
+        for i in range(nq + n):
+            out[i] = y[i]
+        for i in range(n):
+            out[nq + n + i] = a[i]
+        for i in range(m):
+            out[nq + 2 * n + i] = y[nq + n + i]
+    elif reduced != 0:
+        for c in range(f):
+            value = 0.0
+            if selects != 0:
+                value = a[order[r + c]]
+            else:
+                for i in range(n):
+                    value += T[i, r + c] * a[i]
+            out[c] = value
+        for i in range(nq):
+            out[f + i] = Z[nm + n + m + i]
+    else:
+        for i in range(nq):
+            out[i] = Z[nm + n + m + i]
+        for i in range(n):
+            out[nq + i] = a[i]
+    if singular != 0:
+        zero = 0.0
+        for i in range(no):
+            out[i] = zero / zero

@@ -1,0 +1,267 @@
+"""Forward dynamics of large mechanisms: no equation is written out, and no step is in Python.
+
+The equations are kernels run over all instances, in reference-point coordinates
+(`biela.equations.blocks`), and eliminated front by front (`looped_motion`); the integrators are
+those of all simulations.  The cost of a step grows with the number of bodies.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.follower import Follower
+from biela.analysis.looped_motion import LoopedMotion
+from biela.analysis.looped_results import channel_groups
+from biela.analysis.looped_start import first_blocks, first_velocity, named_values
+from biela.analysis.plan import Plan
+from biela.analysis.progress import Progress
+from biela.analysis.stepping import statistics
+from biela.errors import ModelError, SimulationError
+from biela.model import Model
+from biela.results import Results
+from biela.solvers.integrators import FINISHED, Problem
+
+Floats = npt.NDArray[np.float64]
+
+#: Residuals (m, rad, and their rates) up to which nothing is corrected after a step.
+THRESHOLD = 1e-13
+#: Corrections of the positions and of the velocities after a step, at most.
+CORRECTIONS = (3, 1)
+#: A constraint missed by more than this ends a run.
+_MISSED = 1e-5
+#: Native calls are about this long, so that an interrupt is answered soon.
+_CHUNK_SECONDS = 0.1
+
+
+def looped_simulation(
+    model: Model,
+    duration: float,
+    *,
+    integrator: str | None = None,
+    q: Mapping[str, float] | None = None,
+    v: Mapping[str, float] | None = None,
+    t: float = 0.0,
+    step: float | None = None,
+    output: float | None = None,
+    tolerance: float = 1e-8,
+    parameters: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float] | Sequence[float] | None = None,
+    progress: bool | None = None,
+) -> Results:
+    """The motion of a large mechanism from its forces.
+
+    Args:
+        model: The mechanism; arrays of parts stay arrays.
+        duration: Time to simulate, s.
+        integrator: "rk4" and other methods of fixed step, or an adaptive one; without it, "rk4" if
+            a step is given, else "dormand_prince".
+        q: Where it starts, by "joint.coordinate" or by coordinates of bodies ("crank.rx" …), as a
+            guess where constraints leave no choice.
+        v: Velocities of bodies at the start, by name ("crank.angle_rate" …); others are those of
+            joints that have rates, and of least kinetic energy beside them.
+        t: Start time, s.
+        step: Step of a fixed-step method, s.
+        output: Time between stored instants, s.
+        tolerance: Relative tolerance of adaptive methods.
+        parameters: Values other than those of the model.
+        inputs: Constant values of the inputs, by name or in order.
+        progress: Whether to show a bar; None shows it on a terminal for long runs.
+
+    Returns:
+        Channels q, v, a of the bodies, outputs y, the motion of frames, and the monitors "energy",
+        "constraint error" and "velocity error".
+
+    Raises:
+        ModelError: An argument makes no sense.
+        AssemblyError: The mechanism cannot be assembled at the start.
+        SimulationError: The run diverges; it holds the results until then.
+    """
+    began = time.perf_counter()
+    if not (np.isfinite(duration) and duration > 0):
+        raise ModelError(f"{model.name}: the duration must be a positive time, not {duration!r}")
+    blocks, guess = first_blocks(model, q, t, parameters)
+    u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
+    start = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
+    motion = LoopedMotion(blocks)
+    speed = first_velocity(model, blocks, start, t, v, parameters)
+    plan = Plan.make(integrator, duration, t, step, output, None, False)
+    held = bool(len(blocks.rows))
+    problem = Problem(
+        motion.f,
+        blocks.nq + blocks.nv,
+        len(u),
+        nq=blocks.nq,
+        project_q=motion.project_q,
+        project_v=motion.project_v,
+        q_iterations=CORRECTIONS[0] if held else 0,
+        v_iterations=CORRECTIONS[1] if held else 0,
+        threshold=THRESHOLD,
+    )
+    run = _Run(motion, plan, u)
+    return run.go(problem, np.concatenate([start, speed]), tolerance, progress, began)
+
+
+class _Run:
+    """One run: what it has stored so far, and its loop."""
+
+    def __init__(self, motion: LoopedMotion, plan: Plan, u: Floats) -> None:
+        self.motion, self.plan, self.u = motion, plan, u
+        self.times: list[Floats] = []
+        self.states: list[Floats] = []
+
+    def go(
+        self, problem: Problem, x: Floats, tolerance: float, progress: bool | None, began: float
+    ) -> Results:
+        plan, blocks = self.plan, self.motion.blocks
+        stepper = plan.stepper(problem, tolerance)
+        stepper.start(plan.start, x, self.u, plan.times)
+        stepper.pause = 10
+        self.times.append(np.array([plan.start]))
+        self.states.append(x[None].copy())
+        done, native, interrupted, fault = 0, 0.0, False, ""
+        prepared = time.perf_counter()
+        with Progress(f"simulating {blocks.name}", plan.duration, progress) as bar:
+            try:
+                while done < len(plan.times) and not fault:
+                    tick = time.perf_counter()
+                    found = stepper.advance(len(plan.times) - done)
+                    spent = time.perf_counter() - tick
+                    native += spent
+                    good = np.isfinite(found.states).all(axis=1)
+                    self.times.append(found.times[good])
+                    self.states.append(found.states[good])
+                    done += len(found.times)
+                    fault = self._fault(found.status, found.t, found.x)
+                    if spent < _CHUNK_SECONDS / 2:
+                        stepper.pause = min(2 * stepper.pause, 10_000_000)
+                    elif spent > 2 * _CHUNK_SECONDS:
+                        stepper.pause = max(1, stepper.pause // 2)
+                    bar.update(float(found.t) - plan.start)
+            except KeyboardInterrupt:
+                interrupted = True
+        spent_in_all = time.perf_counter() - began
+        costs = stepper.counts() | {"time_integration": native, "time_total": spent_in_all}
+        costs["more"] = {"preparation": f"{prepared - began:.3g} s"}
+        results = self._results(costs, interrupted or bool(fault))
+        if fault:
+            raise SimulationError(f"{blocks.name}: {fault}", results)
+        return results
+
+    def _fault(self, status: int, t: float, x: Floats) -> str:
+        """What to say if the run cannot go on; else nothing."""
+        blocks = self.motion.blocks
+        if status != FINISHED or not np.isfinite(x).all():
+            return (
+                f"the motion cannot be followed beyond t = {t:.6g} s: velocities or accelerations "
+                f"grow without bound. Take smaller steps, or look for a singular position or a "
+                f"force without limit near there; the results until then are in the attribute "
+                f"results of this error"
+            )
+        if not len(blocks.rows):
+            return ""
+        Phi = np.abs(blocks.Phi(x[: blocks.nq], t))
+        worst = int(np.argmax(Phi))
+        if not Phi[worst] > _MISSED * max(1.0, float(np.abs(x[: blocks.nq]).max())):
+            return ""
+        return (
+            f"{blocks.rows[worst]} is missed by {Phi[worst]:.3g} at t = {t:.6g} s: constraints "
+            f"contradict each other, or the step is too long for them to be followed"
+        )
+
+    def _results(self, costs: Mapping[str, Any], interrupted: bool) -> Results:
+        plan = self.plan
+        motion = SimulatedMotion(
+            self.motion, np.concatenate(self.times), np.concatenate(self.states), self.u
+        )
+        errors = motion.constraint_errors()
+        energy = motion.energies()
+        scale = float(np.abs(energy["kinetic energy"]).max()) or 1.0
+        total, blocks = energy["energy"], motion.blocks
+        alone = not len(blocks.forces) and not blocks.law_count
+        found = statistics(
+            costs,
+            method="multipliers, reference point, looped",
+            integrator=plan.name,
+            time_simulated=float(motion.t[-1] - motion.t[0]),
+            max_constraint_error=float(errors.max(initial=0.0)),
+            energy_drift=float(np.abs(total - total[0]).max()) / scale if alone else None,
+        )
+        monitors = {
+            "constraint error": errors,
+            "velocity error": motion.velocity_errors,
+            **energy,
+        }
+        units = {name: "J" for name in energy}
+        groups = channel_groups(motion)
+        return Results(
+            blocks.name, motion.t, groups, monitors, units, found, None, (), interrupted
+        )
+
+
+class SimulatedMotion:
+    """The stored states of a run; what follows from them is found when somebody asks for it."""
+
+    def __init__(self, motion: LoopedMotion, t: Floats, states: Floats, u: Floats) -> None:
+        self.motion, self.blocks, self.t, self.u = motion, motion.blocks, t, u
+        self.q, self.v = states[:, : self.blocks.nq], states[:, self.blocks.nq :]
+
+    @cached_property
+    def a(self) -> Floats:
+        """Accelerations."""
+        return np.array([a for a, _ in self._instants()])
+
+    @cached_property
+    def lam(self) -> Floats:
+        """Multipliers."""
+        return np.array([lam for _, lam in self._instants()])
+
+    def _instants(self) -> list[tuple[Floats, Floats]]:
+        rows = zip(self.t, self.q, self.v, strict=True)
+        return [self.motion.accelerations(float(t), q, v, self.u) for t, q, v in rows]
+
+    def outputs(self) -> Floats:
+        """What sensors read."""
+        rows = zip(self.t, self.q, self.v, strict=True)
+        needed = self.blocks.reads_multipliers
+        lams = self.lam if needed else [None] * len(self.t)
+        return np.array(
+            [
+                self.blocks.y(q, v, float(t), self.u, lam)
+                for (t, q, v), lam in zip(rows, lams, strict=True)
+            ]
+        )
+
+    def constraint_errors(self) -> Floats:
+        """The largest violation at each instant."""
+        return np.array(
+            [
+                np.abs(self.blocks.Phi(q, float(t))).max(initial=0.0)
+                for t, q in zip(self.t, self.q, strict=True)
+            ]
+        )
+
+    def velocity_errors(self) -> Floats:
+        """The largest |Φ_v v - β|."""
+        rows = zip(self.t, self.q, self.v, strict=True)
+        return np.array(
+            [np.abs(self.blocks.dPhi(q, v, float(t))).max(initial=0.0) for t, q, v in rows]
+        )
+
+    def energies(self) -> dict[str, Floats]:
+        """Kinetic and potential energy, and their sum."""
+        blocks = self.blocks
+        kinetic = blocks.kinetic_energy(self.v)
+        rows = zip(self.t, self.q, self.v, strict=True)
+        stored = [blocks.stored_energy(q, v, float(t), self.u) for t, q, v in rows]
+        potential = blocks.height_energy(self.q) + np.array(stored)
+        return {
+            "energy": kinetic + potential,
+            "kinetic energy": kinetic,
+            "potential energy": potential,
+        }

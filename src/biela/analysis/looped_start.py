@@ -1,0 +1,192 @@
+"""Where motions of large mechanisms start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.engine_choice import with_start
+from biela.analysis.follower import Follower
+from biela.analysis.linked_start import Relative, relative_poses, unlinked
+from biela.analysis.looped_motion import mass_entries
+from biela.equations.blocks import ReferenceBlocks, reference_blocks
+from biela.errors import AssemblyError, ModelError
+from biela.model import Model
+from biela.model.drivers import Rotary, Translational
+from biela.model.element import nearest
+from biela.model.joints import Joint
+from biela.model.laws.law import law_from
+from biela.solvers import SparseLDLT, SymmetricPattern
+
+Floats = npt.NDArray[np.float64]
+
+
+def first_blocks(
+    model: Model,
+    q: Mapping[str, float] | None,
+    t: float,
+    parameters: Mapping[str, float] | None,
+) -> tuple[ReferenceBlocks, Floats]:
+    """The equations of a model, and a first guess of its position.
+
+    Raises:
+        ModelError: A name in ``q`` is not known.
+    """
+    given, rest = with_start(model, q or {})
+    blocks = reference_blocks(given, parameters=parameters, t=t, start=_links(given, parameters, t))
+    return blocks, _guess(blocks, rest)
+
+
+def _links(model: Model, parameters: Mapping[str, float] | None, t: float) -> Relative | None:
+    """The bodies of linked instances, each assembled as if its ground did not move.
+
+    An angle that is a little wrong in each of a thousand cells throws the end of a chain far off.
+    """
+    alone = unlinked(model)
+    if alone is None:
+        return None
+    blocks = reference_blocks(alone, parameters=parameters, t=t)
+    try:
+        q = Follower(blocks, 1e-10).assembled(t, blocks.start)
+    except AssemblyError:
+        return None  # only the whole can be assembled
+    return relative_poses(blocks, q)
+
+
+def _guess(blocks: ReferenceBlocks, given: Mapping[str, float]) -> Floats:
+    q = blocks.start.copy()
+    if given:
+        places = {name: k for k, name in enumerate(blocks.coordinate_names)}
+        for name, value in given.items():
+            if name not in places:
+                raise ModelError(
+                    f"{blocks.name} has no coordinate {name!r} in reference-point coordinates; "
+                    f"they are called as {', '.join(list(places)[:7])}"
+                )
+            q[places[name]] = float(value)
+    return q
+
+
+def named_values(
+    blocks: ReferenceBlocks,
+    what: str,
+    names: Sequence[str],
+    default: Floats,
+    given: Mapping[str, float] | Sequence[float] | None,
+) -> Floats:
+    """Values given by name or in order; the others are those of the model.
+
+    Raises:
+        ModelError: There is no such name, or not as many as values.
+    """
+    found = np.array(default, dtype=float)
+    if given is None:
+        return found
+    if not isinstance(given, Mapping):
+        values = np.asarray(given, dtype=float).ravel()
+        if len(values) != len(found):
+            raise ModelError(f"{blocks.name} has {len(found)} {what}s, not {len(values)}")
+        return values
+    places = {name: k for k, name in enumerate(names)}
+    for name, value in given.items():
+        if name not in places:
+            raise ModelError(f"{blocks.name} has no {what} {name!r}{nearest(name, places)}")
+        found[places[name]] = float(value)
+    return found
+
+
+# ------------------------------------------------------------------------------- velocities
+
+
+def first_velocity(
+    model: Model,
+    blocks: ReferenceBlocks,
+    q: Floats,
+    t: float,
+    given: Mapping[str, float] | None,
+    parameters: Mapping[str, float] | None,
+) -> Floats:
+    """The velocity at the start: that of joints with rates, of least kinetic energy beside it.
+
+    It is the one nearest to the velocities given, in the metric of the mass, that fulfils all
+    constraints and moves joints at their rates.
+
+    Raises:
+        ModelError: The rates contradict each other or the constraints, or a name is not known.
+    """
+    names = list(blocks.velocity_names) if given else []
+    v = named_values(blocks, "velocity", names, np.zeros(blocks.nv), given)
+    moving, asked = _moving_joints(model)
+    full = reference_blocks(moving, parameters=parameters, t=t) if asked else blocks
+    if not len(full.rows):
+        return v
+    bodies = blocks.widths[1] * blocks.world.count
+    at = full.start.copy()
+    at[: blocks.widths[0] * blocks.world.count] = q[: blocks.widths[0] * blocks.world.count]
+    wanted = np.zeros(full.nv)
+    wanted[:bodies] = v[:bodies]
+    J, beta = full.Phi_v(at, t), full.beta(at, t)
+    row, column = full.indices
+    rest = beta - np.bincount(row, J * wanted[column], len(full.rows))
+    if not rest.any():
+        return v
+    found = wanted + _nearest_step(full, J, rest)
+    left = np.abs(beta - np.bincount(row, J * found[column], len(full.rows)))
+    worst = int(np.argmax(left))
+    if left[worst] > 1e-9 * (1 + np.abs(beta).max()):
+        raise ModelError(
+            f"{blocks.name}: no velocity fulfils all joints and their rates; {full.rows[worst]} "
+            f"is missed by {left[worst]:.3g}. Give rates to as many joints as there are freedoms"
+        )
+    v[:bodies] = found[:bodies]
+    if len(blocks.extra):
+        places = {name: k for k, name in enumerate(full.extra)}
+        v[bodies:] = [found[bodies + places[name]] for name in blocks.extra]
+    return v
+
+
+def _nearest_step(blocks: ReferenceBlocks, J: Floats, rest: Floats) -> Floats:
+    """The step δ with Φ_v δ = rest that is smallest in the metric of the mass."""
+    n, m, bodies = blocks.nv, len(blocks.rows), blocks.widths[1] * blocks.world.count
+    first, second, M = mass_entries(blocks)
+    extra = np.arange(bodies, n)
+    pattern = SymmetricPattern(
+        n + m,
+        np.concatenate([first, extra, n + blocks.indices[0]]),
+        np.concatenate([second, extra, blocks.indices[1]]),
+    )
+    solver = SparseLDLT(pattern, late=np.arange(n, n + m))
+    solver.factor(np.concatenate([M, np.full(len(extra), M.mean()), J]))
+    return solver.solve(np.concatenate([np.zeros(n), rest]))[:n]
+
+
+def _moving_joints(model: Model) -> tuple[Model, bool]:
+    """The model with a driver for each rate of a joint, in its parts too; whether there are any."""
+    found, any_rate = copy(model), False
+    found.drivers = dict(model.drivers)
+    for joint in model.joints.values():
+        if not isinstance(joint, Joint):
+            continue
+        for coordinate in joint.coordinates:
+            rate = joint.rates.get(coordinate.name)
+            if rate is None:
+                continue
+            any_rate = True
+            kind = Rotary if coordinate.unit == "rad" else Translational
+            called = f"rate of {joint.name}.{coordinate.name}"
+            found.drivers[called] = kind(
+                name=called,
+                coordinate=f"{joint.name}.{coordinate.name}",
+                law=law_from(f"({rate})*t"),
+            )
+    found.parts = dict(model.parts)
+    for name, part in model.parts.items():
+        inner, some = _moving_joints(part.model)
+        if some:
+            found.parts[name] = replace(part, model=inner)
+            any_rate = True
+    return found, any_rate

@@ -1,0 +1,264 @@
+"""Motions of a robot: rollouts, trajectories, simulations, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.configurations import Configurations
+from biela.code import Function
+
+if TYPE_CHECKING:
+    from biela.analysis.rollouts import Rollout
+    from biela.analysis.trajectories import Trajectory
+    from biela.equations import System
+    from biela.results import Results
+
+Floats = npt.NDArray[np.float64]
+
+
+class Motions(Configurations):
+    """What a robot does over time; a base of `biela.Robot`."""
+
+    def rollout(
+        self,
+        q0: Any,
+        v0: Any = None,
+        inputs: Any = None,
+        *,
+        dt: float,
+        steps: int | None = None,
+        substeps: int = 1,
+        method: str = "rk4",
+        law: Function | None = None,
+        saturate: bool = False,
+        parameters: Mapping[str, Any] | None = None,
+        threads: int = 1,
+    ) -> Rollout:
+        """Many motions at once, from many states, under many inputs, or of many parameters.
+
+        The loop over time is native, with a motion in every vector lane.  What the N motions share
+        is given once.
+
+        >>> import biela as bl
+        >>> from biela.model.denavit_hartenberg import from_dh
+        >>> robot = bl.Robot(from_dh([(0.4, 0, 0, 0), (0.3, 0, 0, 0)], masses=[2.0, 1.0]))
+        >>> robot.rollout(robot.random(0, 100), dt=1e-2, steps=50)
+        Rollout: 100 motions of 0.5 s, 50 samples
+
+        Args:
+            q0: Coordinates at the start, (nq,) or (N, nq).
+            v0: Velocities, (nv,) or (N, nv); at rest if not given.
+            inputs: Joint forces, or what the law takes: held all the time (k,), over each of T
+                samples (T, k), or for each motion (N, T, k); zero if not given.
+            dt: Time between samples.
+            steps: T, where the inputs do not say it.
+            substeps: Steps of the method in a sample.
+            method: "rk4", or "semi_implicit_euler", one evaluation a step and no drift of energy.
+            law: A function whose arrays ``q``, ``v`` (and ``p``) are the state (and parameters) at
+                the start of a sample, and whose other arrays one after the other are the inputs;
+                its output are the joint forces: `pd_law`, or
+                ``biela.equations.spatial.computed_torque(robot.model)``.
+            saturate: Whether joint forces are cut off at the `effort_limits`.
+            parameters: Values of parameters, (N,) or one for all, in place of those of the robot.
+            threads: How many work at the same time; the digits do not depend on it.
+
+        Returns:
+            A `biela.analysis.rollouts.Rollout` with ``t``, ``q``, ``v`` and ``tau``.  A motion that
+            leaves the finite numbers is there as it went.
+
+        Raises:
+            ModelError: There is no such method, law or parameter.
+            ShapeError: Arrays do not fit.
+        """
+        from biela.analysis.rollouts import Roller, rollout
+
+        made: dict[Any, tuple[Any, Roller]] = self.__dict__.setdefault("_rollers", {})
+        key = id(law), saturate
+        if key not in made:
+            # the law stays with its roller, so that no other can have its number
+            made[key] = law, Roller(self, law, self.effort_limits if saturate else None)
+        return rollout(
+            self,
+            made[key][1],
+            q0,
+            v0,
+            inputs,
+            dt=dt,
+            steps=steps,
+            substeps=substeps,
+            method=method,
+            parameters=parameters,
+            threads=threads,
+        )
+
+    def pd_law(self, kp: Any, kd: Any, *, gravity: bool = False) -> Function:
+        """The law τ = k_p (q_d ⊖ q) + k_d (v_d - v), for `rollout` or to be exported.
+
+        Its inputs are ``q_d`` and ``v_d``, one after the other in a row of inputs.
+
+        Args:
+            kp: Stiffness, one number or one for each velocity.
+            kd: Damping, likewise.
+            gravity: Whether to add the forces that hold the weight.
+
+        Raises:
+            ShapeError: There are not as many gains as velocities.
+        """
+        from biela.analysis.feedback import pd_law
+
+        return pd_law(self, kp, kd, gravity)
+
+    def trajectory(
+        self,
+        waypoints: Any,
+        times: Any = None,
+        *,
+        kind: str = "quintic",
+        velocity: Any = None,
+        acceleration: Any = None,
+        together: bool = True,
+        ends: Any = None,
+    ) -> Trajectory:
+        """A motion through configurations, at given times or as fast as limits allow.
+
+        >>> import biela as bl
+        >>> from biela.model.denavit_hartenberg import from_dh
+        >>> robot = bl.Robot(from_dh([(0.4, 0, 0, 0), (0.3, 0, 0, 0)], masses=[2.0, 1.0]))
+        >>> way = robot.trajectory([[0, 0], [1, 2]], kind="trapezoid", velocity=1, acceleration=4)
+        >>> way
+        Trajectory of robot: 2 waypoints, 2.25 s
+        >>> q, v, a = way.at(1.0)
+        >>> v
+        array([0.5, 1. ])
+
+        Args:
+            waypoints: Two or more configurations, rows of nq.
+            times: When it passes each, or the duration alone; without it the shortest time within
+                the limits.
+            kind: "quintic" (the least jerk; velocity, acceleration, jerk and snap continuous),
+                "cubic" (the least acceleration, which is continuous but for rotations between
+                more than two waypoints), or "trapezoid" of velocity, which rests at every waypoint.
+            velocity: The largest velocities, one number or (nv,); the `velocity_limits` if not
+                given.
+            acceleration: The largest accelerations, likewise; unlimited if not given.
+            together: Whether the joints of a trapezoid move in proportion, on a straight way; else
+                each has a trapezoid of its own, and they arrive at the same time, the earliest for
+                the slowest joint.
+            ends: Velocities at the start and at the end, (2, nv), of splines with times; at rest
+                if not given.
+
+        Raises:
+            ModelError: The kind is none, times or limits make no sense or are missing.
+            ShapeError: An array does not fit.
+        """
+        from biela.analysis.trajectories import trajectory
+
+        return trajectory(
+            self,
+            waypoints,
+            times,
+            kind=kind,
+            velocity=velocity,
+            acceleration=acceleration,
+            together=together,
+            ends=ends,
+        )
+
+    def line(
+        self,
+        frame: str,
+        q: Any,
+        target: Any,
+        times: Any = None,
+        *,
+        points: int = 21,
+        velocity: Any = None,
+        acceleration: Any = None,
+    ) -> Trajectory:
+        """A motion in which a frame goes along a straight line, by inverse kinematics.
+
+        The configurations at points of the line are joined by a quintic spline, so that the way is
+        straight at these points and nearly so between them.
+
+        Args:
+            frame: A body or "body.marker".
+            q: Where it starts.
+            target: Where the frame ends: a place (3,), with the orientation kept, or a pose (4, 4).
+            times: The duration, or start and end; without it the shortest time within the limits.
+            points: How many points of the line are met.
+            velocity: The largest velocities of the joints; the `velocity_limits` if not given.
+            acceleration: The largest accelerations; unlimited if not given.
+
+        Raises:
+            AssemblyError: A point of the line cannot be reached.
+            ModelError: Times or limits make no sense or are missing.
+            ShapeError: The target is neither a place nor a pose.
+        """
+        from biela.analysis.trajectories import line
+
+        return line(
+            self,
+            frame,
+            q,
+            target,
+            times,
+            points=points,
+            velocity=velocity,
+            acceleration=acceleration,
+        )
+
+    # ------------------------------------------------------------- results and pictures
+
+    @cached_property
+    def kinematic_system(self) -> System:
+        """The equations behind pictures and inverse kinematics: joint forces are its inputs."""
+        from biela.analysis.robot_pictures import drawn_system
+
+        return drawn_system(self)
+
+    def simulate(self, duration: float, **options: Any) -> Results:
+        """One motion as `biela.simulate` gives it; inputs are the joint forces, by "tau.joint".
+
+        Args:
+            duration: In s.
+            **options: Of `biela.simulate`: ``q``, ``v``, ``step``, ``inputs``, ``control`` …
+
+        Raises:
+            SimulationError: The run diverges; it holds the results until then.
+        """
+        from biela.analysis.simulator import simulate
+
+        values = {"parameters": dict(self.parameter_values)} if self.parameter_values else {}
+        return simulate(self.kinematic_system, duration, **{**values, **options})
+
+    def results(self, t: Any, q: Any, v: Any = None, a: Any = None) -> Results:
+        """Configurations over time as `Results`: channels of frames, plots, animations, files.
+
+        Args:
+            t: Times (T,).
+            q: Configurations (T, nq).
+            v: Velocities (T, nv); zero if not given.
+            a: Accelerations, likewise.
+
+        Raises:
+            ShapeError: The arrays do not fit.
+        """
+        from biela.analysis.robot_pictures import recorded
+
+        return recorded(self, t, q, v, a)
+
+    def animate(self, q: Any, dt: float = 0.02, **options: Any) -> Any:
+        """An animation of configurations (T, nq) that are dt apart; see `Results.animate`."""
+        rows = self._checked("q", q)
+        return self.results(dt * np.arange(len(rows)), rows).animate(**options)
+
+    def draw(self, q: Any = None, **options: Any) -> Any:
+        """A picture of one configuration, the start if none is given; a matplotlib figure."""
+        from biela.analysis.robot_pictures import picture
+
+        return picture(self, self.start if q is None else self._checked("q", q), **options)

@@ -1,0 +1,127 @@
+"""A robot in a table: joints with their places in q and v and their limits, bodies and masses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biela.model import Model
+from biela.model.joints import Coupling, Joint
+
+if TYPE_CHECKING:
+    from biela.analysis.configurations import Configurations
+
+
+@dataclass(frozen=True)
+class JointRow:
+    """A joint: its kind, the bodies before and after it, its places, its limits as texts."""
+
+    name: str
+    kind: str
+    before: str
+    after: str
+    q: str
+    v: str
+    limits: str
+    velocity: str
+    effort: str
+
+
+@dataclass(frozen=True)
+class RobotTable:
+    """What ``print(robot)`` shows."""
+
+    title: str
+    joints: tuple[JointRow, ...]
+    couplings: tuple[str, ...]
+    masses: Mapping[str, float]
+
+    @property
+    def mass(self) -> float:
+        """Of all bodies together."""
+        return sum(self.masses.values())
+
+    def __str__(self) -> str:
+        head = ("joint", "kind", "from", "to", "q", "v", "limits", "velocity", "effort")
+        cells = [
+            (j.name, j.kind, j.before, j.after, j.q, j.v, j.limits, j.velocity, j.effort)
+            for j in self.joints
+        ]
+        lines = [self.title, "", *_columns([head, *cells])]
+        if self.couplings:
+            lines += ["", f"coupled: {', '.join(self.couplings)}"]
+        listed = ", ".join(f"{name} {mass:g}" for name, mass in self.masses.items())
+        lines += ["", f"mass: {self.mass:g} kg ({listed})"]
+        return "\n".join(lines)
+
+
+def robot_table(robot: Configurations) -> RobotTable:
+    """The table of a robot."""
+    model = robot.model.flattened() if robot.model.parts else robot.model
+    rows = []
+    for name in robot.joint_names:
+        joint = model.joints.get(name)
+        q, v = robot.q_index(name), robot.v_index(name)
+        known = isinstance(joint, Joint)
+        own = [full for full in robot.q_names[q] if full in robot.scalars]
+        i = [robot.scalars[full][0] for full in own]
+        j = [robot.scalars[full][1] for full in own]
+        rows.append(
+            JointRow(
+                name,
+                joint.kind if joint is not None else "free",
+                joint.i.body if isinstance(joint, Joint) else "ground",
+                joint.j.body if isinstance(joint, Joint) else name,
+                _place(q),
+                _place(v),
+                _pairs(robot.lower[i], robot.upper[i]) if known else "",
+                _sizes(robot.velocity_limits[j]),
+                _sizes(robot.effort_limits[j]),
+            )
+        )
+    couplings = tuple(
+        f"{c.name} ({c.kind} of {' and '.join(c.couples)})"
+        for c in model.joints.values()
+        if isinstance(c, Coupling)
+    )
+    title = (
+        f"{robot.name}: {robot.nv} freedoms, {robot.nq} coordinates, {len(model.bodies)} bodies, "
+        f"{len(robot.frames)} frames"
+    )
+    return RobotTable(title, tuple(rows), couplings, _masses(model))
+
+
+def _masses(model: Model) -> dict[str, float]:
+    """Of the bodies that have any."""
+    masses = {name: model.number(b.inertia.mass, "mass") for name, b in model.bodies.items()}
+    return {name: mass for name, mass in masses.items() if mass}
+
+
+def _place(part: slice) -> str:
+    return str(part.start) if part.stop - part.start == 1 else f"{part.start}:{part.stop}"
+
+
+def _pairs(lower: Sequence[float], upper: Sequence[float]) -> str:  # type: ignore[type-arg,unused-ignore]
+    pairs = [
+        f"[{low:.4g}, {high:.4g}]"
+        for low, high in zip(lower, upper, strict=True)
+        if np.isfinite(low) or np.isfinite(high)
+    ]
+    return " ".join(pairs)
+
+
+def _sizes(limits: Sequence[float]) -> str:  # type: ignore[type-arg,unused-ignore]
+    return " ".join(f"{x:.4g}" for x in limits if np.isfinite(x))
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Texts in columns; those that are empty all the way down are left out."""
+    used = [k for k in range(len(rows[0])) if any(row[k] for row in rows[1:])]
+    widths = [max(len(row[k]) for row in rows) for k in used]
+    return [
+        "  ".join(row[k].ljust(w) for k, w in zip(used, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,400 @@
+"""Rollouts: many motions of a robot at once, from many states or under many inputs.
+
+The states are dealt into blocks that stay in the cache.  A block goes through all its steps in one
+native call, with a state in every lane of the vector registers; threads take blocks.  Every state
+goes through the same instructions wherever it is, so that the digits do not depend on threads.
+
+    x' = (N(q) v, forward_dynamics(q, v, τ)),        τ held over a step of ``dt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.atoms import Atom, Kind, Workspace, maximum, minimum, sqrt
+from biela.code import Function
+from biela.code.native import Block
+from biela.errors import ModelError, ShapeError
+from biela.solvers.integrators.many_states import rk4_of_states, semi_implicit_euler_of_states
+from biela.solvers.integrators.status import WITHOUT
+
+Floats = npt.NDArray[np.float64]
+
+METHODS: Final = ("rk4", "semi_implicit_euler")
+#: Bytes of a block of states with its scratch rows: well within the first cache.
+_BLOCK_BYTES: Final = 24_000
+_MOST_VECTORS: Final = 8
+
+
+class Moving(Protocol):
+    """What a rollout needs of a robot."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def nq(self) -> int: ...
+    @property
+    def nv(self) -> int: ...
+    @property
+    def quaternions(self) -> tuple[tuple[int, int], ...]: ...
+    @property
+    def parameter_values(self) -> Mapping[str, float]: ...
+    def function(self, name: str, *of: str) -> Function: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """Motions of N states over T samples.
+
+    Attributes:
+        t: Times (T + 1,).
+        q: Coordinates (N, T + 1, nq).
+        v: Velocities (N, T + 1, nv).
+        tau: The joint forces held from each instant to the next, (N, T, nv).
+    """
+
+    t: Floats
+    q: Floats
+    v: Floats
+    tau: Floats
+
+    @cached_property
+    def finite(self) -> npt.NDArray[np.bool_]:
+        """Which of the N motions stayed finite."""
+        ends = np.concatenate([self.q[:, -1], self.v[:, -1]], axis=1)
+        return np.asarray(np.isfinite(ends).all(axis=1))
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __repr__(self) -> str:
+        lost = int((~self.finite).sum())
+        more = f", {lost} not finite" if lost else ""
+        return f"Rollout: {len(self)} motions of {self.t[-1]:g} s, {len(self.t) - 1} samples{more}"
+
+
+class Roller:
+    """The kernels of the rollouts of a robot under one law; made once, used for many rollouts.
+
+    Args:
+        robot: What moves.
+        law: Joint forces as a function of ``q``, ``v``, the parameters ``p`` of the model if it
+            wants them, and any further arrays, which then are the inputs; None for joint forces
+            as inputs.
+        bounds: The largest joint forces (nv,), to which they are cut off.
+
+    Raises:
+        ModelError: The law does not give a force for each velocity.
+    """
+
+    def __init__(
+        self, robot: Moving, law: Function | None = None, bounds: Floats | None = None
+    ) -> None:
+        self._robot = robot
+        self._names = list(robot.parameter_values)
+        self.inputs = robot.nv if law is None else _inputs_of(robot, law)
+        self._dynamics = _dynamics(robot, self._names)
+        self._law = None
+        if law is not None or bounds is not None:
+            self._law = _law(robot, law, self._names, self.inputs, bounds)
+        self._normalised = _normalised(robot) if robot.quaternions else None
+        self._moved = _moved(robot)
+        self._blocks: dict[tuple[str, int], Block] = {}
+        self.lanes = self._dynamics.native.lanes
+        rows = max(1, _BLOCK_BYTES // (7 * 8 * (robot.nq + robot.nv)))
+        vectors = min(_MOST_VECTORS, max(1, rows // self.lanes))
+        #: States in a block.
+        self.size = vectors * self.lanes
+
+    def run(
+        self,
+        x: Floats,
+        inputs: Floats,
+        parameters: Floats,
+        h: float,
+        substeps: int,
+        method: str,
+        threads: int,
+    ) -> tuple[Floats, Floats]:
+        """States (N, T + 1, n) and joint forces (N, T, nv) from states x (N, n).
+
+        Args:
+            x: The states at the start.
+            inputs: (N, T, inputs); an axis of N may have one entry for all.
+            parameters: (N, parameters), likewise.
+            h: The step.
+            substeps: Steps in a sample.
+            method: One of `METHODS`.
+            threads: How many work at the same time.
+        """
+        count, n, samples = len(x), x.shape[1], inputs.shape[1]
+        nv, m = self._robot.nv, self._robot.nv + len(self._names)
+        found, forces = np.empty((count, samples + 1, n)), np.empty((count, samples, nv))
+        # few states: blocks as small as they may be, so that all threads have some
+        least = -(-count // (threads * self.lanes)) * self.lanes
+        size = min(self.size, max(self.lanes, least))
+        advance = self._advance(method, size)
+
+        def block(first: int) -> None:
+            rows = np.minimum(np.arange(first, first + size), count - 1)
+            u = inputs[rows if len(inputs) > 1 else np.zeros(size, int)]
+            p = parameters[rows if len(parameters) > 1 else np.zeros(size, int)]
+            shared = np.broadcast_to(p[:, None], (size, samples, len(self._names)))
+            U = (
+                np.concatenate([u, shared], axis=2)
+                .transpose(1, 0, 2)
+                .reshape(samples, size * (self.inputs + len(self._names)))
+            )
+            X = np.empty((samples + 1, size * n))
+            X[0] = x[rows].ravel()
+            P = U if self._law is None else np.empty((samples, size * m))
+            advance(X, U, P, h, substeps)
+            last = min(first + size, count)
+            used = slice(0, last - first)
+            found[first:last] = X.reshape(samples + 1, size, n).transpose(1, 0, 2)[used]
+            forces[first:last] = P.reshape(samples, size, m).transpose(1, 0, 2)[used, :, :nv]
+
+        starts = range(0, count, size)
+        if threads == 1 or len(starts) == 1:
+            for first in starts:
+                block(first)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(block, starts))
+        return found, forces
+
+    def _advance(self, method: str, size: int) -> Callable[..., None]:
+        """The native loop of a method over a block, its kernels compiled."""
+        nq, nv = self._robot.nq, self._robot.nv
+        n, m = nq + nv, nv + len(self._names)
+        k = self.inputs + len(self._names)
+        f = self._block("dynamics", self._dynamics, size)
+        law = WITHOUT if self._law is None else self._block("law", self._law, size)
+        with_law = int(self._law is not None)
+        if method == "rk4":
+            with_project = int(self._normalised is not None)
+            project: Any = WITHOUT
+            if self._normalised is not None:
+                project = self._block("normalised", self._normalised, size)
+
+            def rk4(X: Floats, U: Floats, P: Floats, h: float, substeps: int) -> None:
+                work = np.empty((5, size * n))
+                rk4_of_states(
+                    *(size * n, size * k, size * m, len(U), substeps, with_law, with_project, h),
+                    *(X, U, P, f, law, project, work),
+                )
+
+            return rk4
+        move = self._block("moved", self._moved, size)
+
+        def euler(X: Floats, U: Floats, P: Floats, h: float, substeps: int) -> None:
+            work, delta = np.empty((2, size * n)), np.empty(size * nv)
+            semi_implicit_euler_of_states(
+                *(size, nq, nv, size * k, size * m, len(U), substeps, with_law, h),
+                *(X, U, P, f, law, move, work, delta),
+            )
+
+        return euler
+
+    def _block(self, name: str, function: Function, size: int) -> Block:
+        if (name, size) not in self._blocks:
+            self._blocks[name, size] = function.native.block(size)
+        return self._blocks[name, size]
+
+
+def rollout(
+    robot: Moving,
+    roller: Roller,
+    q0: Any,
+    v0: Any = None,
+    inputs: Any = None,
+    *,
+    dt: float,
+    steps: int | None = None,
+    substeps: int = 1,
+    method: str = "rk4",
+    parameters: Mapping[str, Any] | None = None,
+    threads: int = 1,
+) -> Rollout:
+    """See `Robot.rollout`."""
+    if method not in METHODS:
+        raise ModelError(
+            f"{robot.name}: a rollout goes by {' or '.join(METHODS)}, not by {method!r}"
+        )
+    if not (np.isfinite(dt) and dt > 0):
+        raise ModelError(f"{robot.name}: the time dt between samples is positive, not {dt!r}")
+    for what, value in (("substeps", substeps), ("threads", threads)):
+        if not isinstance(value, int) or value < 1:
+            raise ModelError(f"{robot.name}: {what} is a whole number from 1, not {value!r}")
+    q, v = _rows(robot, "q0", q0, robot.nq), None
+    v = np.zeros((1, robot.nv)) if v0 is None else _rows(robot, "v0", v0, robot.nv)
+    given, samples = _given(robot, inputs, roller.inputs, steps)
+    names = list(robot.parameter_values)
+    values = _parameters(robot, names, parameters or {})
+    sizes = {len(part) for part in (q, v, given, values)} - {1}
+    if len(sizes) > 1:
+        spelled = f"q0 {q.shape}, v0 {v.shape}, inputs {given.shape}, parameters {values.shape}"
+        raise ShapeError(
+            f"{robot.name}: the first axis of all arrays counts the motions, or is 1 for what they "
+            f"share; not {spelled}"
+        )
+    count = max(sizes, default=1)
+    x = np.empty((count, robot.nq + robot.nv))
+    x[:, : robot.nq], x[:, robot.nq :] = q, v
+    given = np.broadcast_to(given, (len(given), samples, given.shape[2]))
+    h = dt / substeps
+    found, tau = roller.run(x, given, values, h, substeps, method, threads)
+    return Rollout(
+        dt * np.arange(samples + 1.0), found[:, :, : robot.nq], found[:, :, robot.nq :], tau
+    )
+
+
+# ------------------------------------------------------------------------ what is given
+
+
+def _rows(robot: Moving, what: str, given: Any, size: int) -> Floats:
+    array = np.atleast_2d(np.asarray(given, dtype=float))
+    if array.ndim != 2 or array.shape[1] != size or not len(array):
+        raise ShapeError(
+            f"{robot.name}: {what} has {size} numbers, or a row of them for each motion, not the "
+            f"shape {np.shape(given)}"
+        )
+    return array
+
+
+def _given(robot: Moving, inputs: Any, size: int, steps: int | None) -> tuple[Floats, int]:
+    """Inputs as (N or 1, T or 1, size), and T."""
+    array = np.zeros((1, 1, size)) if inputs is None else np.asarray(inputs, dtype=float)
+    if inputs is not None and array.ndim == 1:
+        array = array[None, None]
+    elif array.ndim == 2:
+        array = array[None]
+    if array.ndim != 3 or array.shape[2] != size:
+        raise ShapeError(
+            f"{robot.name}: inputs are ({size},), held all the time, (T, {size}), the same for all "
+            f"motions, or (N, T, {size}); not {np.shape(inputs)}"
+        )
+    changing = inputs is not None and np.ndim(inputs) > 1
+    if changing and steps not in (None, array.shape[1]):
+        raise ShapeError(
+            f"{robot.name}: there are inputs for {array.shape[1]} steps, and steps is {steps}"
+        )
+    samples = array.shape[1] if changing else steps
+    if not isinstance(samples, int) or samples < 1:
+        raise ModelError(f"{robot.name}: say how many steps with steps=…, one or more")
+    return array, samples
+
+
+def _parameters(robot: Moving, names: Sequence[str], given: Mapping[str, Any]) -> Floats:
+    for name in given:
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise ModelError(f"{robot.name} has no parameter {name!r}; it has {known}")
+    columns = [np.ravel(np.asarray(given.get(n, robot.parameter_values[n]), float)) for n in names]
+    rows = max((len(c) for c in columns), default=1)
+    for name, column in zip(names, columns, strict=True):
+        if len(column) not in (1, rows):
+            raise ShapeError(
+                f"{robot.name}: parameter {name} has {len(column)} values, another has {rows}"
+            )
+    made = [np.broadcast_to(c, rows) for c in columns]
+    return np.stack(made, axis=1) if made else np.empty((1, 0))
+
+
+# -------------------------------------------------------------------------- functions
+
+
+def _symbols(ws: Workspace, what: str, count: int, kind: Kind = Kind.FREE) -> list[Atom]:
+    return [ws.symbol(f"{what}{i + 1}", kind) for i in range(count)]
+
+
+def _dynamics(robot: Moving, names: Sequence[str]) -> Function:
+    """X' for x = (q, v) and p = (τ, parameters)."""
+    ws = Workspace("rollout")
+    q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
+    tau, p = _symbols(ws, "tau", robot.nv), _symbols(ws, "p", len(names), Kind.PARAMETER)
+    more = [p] if p else []
+    a = robot.function("forward_dynamics").inline(q, v, tau, *more)
+    dq = robot.function("rates").inline(q, v, *more)
+    return Function("rollout_rates", {"x": [*q, *v], "p": [*tau, *p]}, {"dx": [*dq, *a]})
+
+
+def _normalised(robot: Moving) -> Function:
+    """The state with unit quaternions."""
+    ws = Workspace("rollout")
+    x = _symbols(ws, "x", robot.nq + robot.nv)
+    found = list(x)
+    for first, _ in robot.quaternions:
+        e = x[first : first + 4]
+        size = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+        found[first : first + 4] = [c / size for c in e]
+    return Function("rollout_normalised", {"x": x}, {"y": found})
+
+
+def _moved(robot: Moving) -> Function:
+    """The state with its positions displaced."""
+    ws = Workspace("rollout")
+    q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
+    delta = _symbols(ws, "delta", robot.nv)
+    integrate = robot.function("integrate")
+    arguments: list[Any] = [q, delta]
+    if len(integrate.inputs) > 2:  # parameters, on which no displacement depends
+        arguments.append([0.0] * len(robot.parameter_values))
+    moved = integrate.inline(*arguments)
+    return Function("rollout_moved", {"x": [*q, *v], "delta": delta}, {"y": [*moved, *v]})
+
+
+def _inputs_of(robot: Moving, law: Function) -> int:
+    """How many inputs a law has."""
+    if len(law.outputs) != 1 or law.outputs[0].size != robot.nv:
+        raise ModelError(
+            f"{robot.name}: the law {law.name} should have one output of {robot.nv} joint forces, "
+            f"not {', '.join(f'{a.name} of {a.size}' for a in law.outputs)}"
+        )
+    sizes = {"q": robot.nq, "v": robot.nv, "p": len(robot.parameter_values)}
+    for array in law.inputs:
+        if array.size != sizes.get(array.name, array.size):
+            raise ModelError(
+                f"{robot.name}: {array.name} of the law {law.name} has {array.size} entries, "
+                f"and {sizes[array.name]} are there"
+            )
+    return sum(a.size for a in law.inputs if a.name not in sizes)
+
+
+def _law(
+    robot: Moving,
+    law: Function | None,
+    names: Sequence[str],
+    inputs: int,
+    bounds: Floats | None,
+) -> Function:
+    """The map of x and u = (inputs, parameters) to p = (τ, parameters)."""
+    ws = Workspace("rollout")
+    q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
+    u, p = _symbols(ws, "u", inputs), _symbols(ws, "p", len(names), Kind.PARAMETER)
+    if law is None:
+        tau: list[Any] = list(u)
+    else:
+        own: dict[str, list[Atom]] = {"q": q, "v": v, "p": p}
+        arguments, first = [], 0
+        for array in law.inputs:
+            if array.name in own:
+                arguments.append(array.nested(own[array.name]))
+            else:
+                arguments.append(array.nested(u[first : first + array.size]))
+                first += array.size
+        given = law.inline(*arguments)
+        tau = list(given) if isinstance(given, list) else [given]
+    if bounds is not None:
+        tau = [
+            minimum(maximum(x, -limit), limit) if np.isfinite(limit) else x
+            for x, limit in zip(tau, bounds.tolist(), strict=True)
+        ]
+    return Function("rollout_law", {"x": [*q, *v], "u": [*u, *p]}, {"p": [*tau, *p]})

@@ -1,0 +1,8 @@
+"""Trajectories in joint space: moves and splines within limits, on every manifold."""
+
+from __future__ import annotations
+
+from biela.analysis.trajectories.planning import line, trajectory
+from biela.analysis.trajectories.trajectory import Samples, Trajectory
+
+__all__ = ["Samples", "Trajectory", "line", "trajectory"]

@@ -1,0 +1,96 @@
+"""Loops over instances as loaded code: compiled once, found again on disk and in the process."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from typing import Any, Final
+
+from biela.code import cache
+from biela.code.externals import ExternalCalls
+from biela.code.function import Function
+from biela.code.llvm import host
+from biela.code.llvm.emit import CHUNK, ENTRY, EXTERNALS, Layout, Options
+from biela.code.looped.emit import Access, Reach, emit_loop
+from biela.code.looped.stage import PARAMETERS, Stage
+from biela.code.native import machine, object_code
+
+#: Up to this many operations of one instance several run side by side: more would only spill.
+_SIDE_BY_SIDE: Final = min(2000, CHUNK)
+
+
+class LoopKernel:
+    """Loaded code of a loop over instances; the code lives as long as this.
+
+    Attributes:
+        address: ``void kernel(double *x, int64_t first, int64_t count, const void **arguments)``.
+        lanes: How many instances it runs side by side.
+    """
+
+    def __init__(self, code: Any, lanes: int, externals: ExternalCalls | None) -> None:
+        self._code = code
+        self.address: int = code[ENTRY]
+        self.lanes = lanes
+        self._externals = externals
+
+    def raise_failures(self) -> None:
+        """Raise what external functions written in Python have raised."""
+        if self._externals is not None:
+            self._externals.raise_failures()
+
+
+#: Code in use, by its key.
+_loaded: weakref.WeakValueDictionary[str, LoopKernel] = weakref.WeakValueDictionary()
+
+
+def lanes_of(stage: Stage) -> int:
+    """How many instances of a stage run side by side."""
+    lanes = host.host_lanes()
+    small = len(stage.kernel.schedule.operations) <= _SIDE_BY_SIDE
+    return lanes if stage.independent and small and stage.count >= lanes else 1
+
+
+def access_of(stage: Stage) -> Access:
+    """How the arrays of a stage are reached."""
+
+    def reach(places: Any) -> Reach:
+        return Reach.SCATTERED if places.ndim == 2 else Reach.FOLLOWING
+
+    kernel, scatter = stage.kernel, stage.scatter
+    return Access(
+        tuple(
+            Reach.PARAMETERS if a.name == PARAMETERS else reach(stage.gather[a.name])
+            for a in kernel.inputs
+        ),
+        tuple(reach(scatter[a.name].places) for a in kernel.outputs),
+        tuple(scatter[a.name].mode == "add" for a in kernel.outputs),
+    )
+
+
+def loop_kernel(kernel: Function, access: Access, lanes: int) -> LoopKernel:
+    """The code of a kernel reached in a way: that in use, else from the disk, else compiled."""
+    layout = Layout(
+        {ref: (g, e) for g, array in enumerate(kernel.inputs) for e, ref in enumerate(array.refs)},
+        tuple(array.size for array in kernel.inputs),
+        tuple(array.refs for array in kernel.outputs),
+    )
+    options = Options(lanes=lanes, packed=min(4, host.host_lanes()), fma=host.host_has_fma())
+    ir = emit_loop(kernel.schedule, layout, options, access)
+    # the text says all: kernels of another workspace, or of another size of model, are the same
+    key = hashlib.blake2b(f"{ir}{machine()}".encode(), digest_size=20).hexdigest()
+    external = bool(kernel.table.externals)
+    known = None if external else _loaded.get(key)
+    if known is not None:
+        return known
+    code = cache.read_object(key)
+    if code is None:
+        code = object_code(kernel.name, ir)
+        cache.write_object(key, code)
+    if external:  # its own table of addresses
+        calls = ExternalCalls(kernel.name, kernel.schedule)
+        library = host.load_object(code, [ENTRY, EXTERNALS])
+        calls.bind(library[EXTERNALS])
+        return LoopKernel(library, lanes, calls)
+    made = LoopKernel(host.load_object(code, [ENTRY]), lanes, None)
+    _loaded[key] = made
+    return made

@@ -1,0 +1,106 @@
+"""What acts in a layout: springs, dampers and motors along coordinates, forces on points.
+
+The part of `Layout` between its constraints and its bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from biela.atoms import Atom
+from biela.equations.natural.drafting import PLANES
+from biela.equations.natural.entities import (
+    Arrow,
+    Cross,
+    Entity,
+    NaturalPoint,
+    RelativeCoordinate,
+    at_start,
+)
+from biela.equations.natural.tying import Tying
+from biela.errors import ModelError
+
+
+class Loading(Tying):
+    """Forces along relative coordinates and on points, and rates at the start."""
+
+    def spring(
+        self,
+        coordinate: RelativeCoordinate,
+        stiffness: Atom | float = 0.0,
+        rest: Atom | float = 0.0,
+        damping: Atom | float = 0.0,
+        force: Atom | float = 0.0,
+    ) -> None:
+        """A spring, damper and constant force on a relative coordinate: -k (s - s0) - c s' + f."""
+        s, ws = coordinate.q, self.workspace
+        if not coordinate.free[0]:
+            raise ModelError(f"{self.name}: {coordinate.name} is fixed; nothing acts along it")
+        k, c, gap = ws.atom(stiffness), ws.atom(damping), s - rest
+        self.source.push(s.velocity, -k * gap - c * s.velocity + force, k * gap * gap / 2)
+
+    def motor(self, coordinate: RelativeCoordinate, force: Atom | float) -> None:
+        """A force or torque along a relative coordinate: a number, or any expression."""
+        self.spring(coordinate, force=force)
+
+    def force(self, point: NaturalPoint, force: Sequence[Atom | float]) -> None:
+        """A force on a point, by its components."""
+        for x, free, f in zip(point.components, point.free, force, strict=True):
+            if free and self.workspace.atom(f).ref:
+                self.source.push(x.velocity, f)
+
+    def strut(
+        self, first: NaturalPoint, second: NaturalPoint, stiffness: float, rest: float,
+        damping: float = 0.0,
+    ) -> None:  # fmt: skip
+        """A spring and damper between two points, without a coordinate of its own."""
+        d = [b - a for a, b in zip(first.components, second.components, strict=True)]
+        square = d[0] * d[0]
+        for x in d[1:]:
+            square = square + x * x
+        length = square ** self.workspace.atom(0.5)
+        rate = self.source.space.time_rate(length)
+        gap = length - rest
+        self.source.push(rate, -stiffness * gap - damping * rate, stiffness * gap * gap / 2)
+
+    def joint_springs(
+        self,
+        name: str,
+        before: tuple[Arrow, Arrow],
+        after: tuple[Arrow, Arrow],
+        *,
+        torsion: tuple[float, float] = (0.0, 0.0),
+        bending: tuple[tuple[float, float], tuple[float, float]] = ((0.0, 0.0), (0.0, 0.0)),
+    ) -> tuple[RelativeCoordinate, RelativeCoordinate, RelativeCoordinate]:
+        """One torsion and two bending springs in a joint that turns freely.
+
+        With a, b the arrows across the axis of the body before, u along that of the body after and
+        a' across it, the angles are those of
+
+            bending 1   u · a  and  u · (a x b),       bending 2   u · b  and  u · (a x b),
+            torsion     (a x a') · u  and  a · a'.
+
+        Each spring is (stiffness N m/rad, damping N m s/rad).  Returns bending 1, 2 and torsion.
+        """
+        (a, b), (u, a_after) = before, after
+        normal = Cross(a, b)
+        length = float(np.linalg.norm(at_start(u)))
+        first = self.bearing(f"{name}.bending1", (u, a), (u, normal), (length, length))
+        second = self.bearing(f"{name}.bending2", (u, b), (u, normal), (length, length))
+        twist = self.bearing(f"{name}.torsion", (Cross(a, a_after), u), (a, a_after), (length, 1.0))
+        made = (first, second, twist)
+        for theta, (k, c) in zip(made, (*bending, torsion), strict=True):
+            if k or c:
+                self.spring(theta, k, theta.start[0], c)
+        return made
+
+    def rate(self, coordinate: Entity, value: float, component: str = "x") -> None:
+        """Let a coordinate start with a rate."""
+        number = 0
+        if not isinstance(coordinate, RelativeCoordinate):
+            number = PLANES[self.plane].index(component)
+        q = coordinate.components[number]
+        self.source.start({q.velocity: value})
+        self.source.initial_velocity(q.velocity - value)

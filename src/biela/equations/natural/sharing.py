@@ -1,0 +1,168 @@
+"""Which points and axes the bodies of a model share by their joints.
+
+A joint declares what its markers have in common: a point, an axis.  Nodes (body, place in it) that
+are one by a joint are merged; a class of nodes can then be one point, or one vector, for all its
+bodies.  A merger that would make two places of one body the same is refused, and that joint is left
+to its equations; so is a joint whose reaction a force or sensor asks for: it needs multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from biela.atoms import Atom, cos, sin
+from biela.equations.mechanism.derivation import MechanismDerivation
+from biela.equations.natural.entities import Floats
+from biela.model.forces import Force
+from biela.model.joints import Joint
+from biela.model.markers import Marker
+from biela.model.placing import marker_pose, matrix
+from biela.model.sensors import Sensor
+
+#: Places of a body nearer than this are one (m, or of a unit vector).
+_SAME: Final = 1e-12
+
+Triple: TypeAlias = tuple[Atom, Atom, Atom]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A place in a body, or a direction of it."""
+
+    body: str
+    #: In the frame of the body, as expressions of parameters and as numbers.
+    at: Triple
+    numbers: Floats
+    #: The marker it was first seen at.
+    marker: Marker
+
+
+class Classes:
+    """Nodes in classes that are one point, or one vector."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._of_body: dict[str, list[int]] = {}
+        self._parent: list[int] = []
+        self._bodies: list[set[str]] = []
+
+    def node(self, made: Node) -> int:
+        """The number of a node; one at the same place of the same body is the same."""
+        near = self._of_body.setdefault(made.body, [])
+        for k in near:
+            if _same(self.nodes[k], made):
+                return k
+        near.append(len(self.nodes))
+        self._parent.append(len(self.nodes))
+        self._bodies.append({made.body})
+        self.nodes.append(made)
+        return near[-1]
+
+    def root(self, k: int) -> int:
+        """The class of a node."""
+        while self._parent[k] != k:
+            self._parent[k] = self._parent[self._parent[k]]
+            k = self._parent[k]
+        return k
+
+    def merge(self, a: int, b: int) -> bool:
+        """Make two nodes one, unless two places of one body would be."""
+        first, second = sorted((self.root(a), self.root(b)))
+        if first == second:
+            return True
+        if self._bodies[first] & self._bodies[second]:
+            return False
+        self._parent[second] = first
+        self._bodies[first] |= self._bodies[second]
+        return True
+
+    def shared(self) -> dict[int, list[Node]]:
+        """The classes of more than one body, in the order in which they were seen."""
+        found: dict[int, list[Node]] = {}
+        for k, node in enumerate(self.nodes):
+            found.setdefault(self.root(k), []).append(node)
+        return {root: nodes for root, nodes in found.items() if len(nodes) > 1}
+
+
+def _same(a: Node, b: Node) -> bool:
+    """Whether two places are one for all values of the parameters."""
+    for x, y, i, j in zip(a.at, b.at, a.numbers, b.numbers, strict=True):
+        if x.ref != y.ref and (x.value is None or y.value is None or abs(i - j) > _SAME):
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The points and axes that joints make one."""
+
+    points: Classes
+    axes: Classes
+
+    def point_of(self, marker: Marker, derivation: MechanismDerivation) -> int:
+        """The class of the point of a marker."""
+        return self.points.root(self.points.node(point_node(derivation, marker)))
+
+    def axis_of(self, marker: Marker, derivation: MechanismDerivation) -> int:
+        """The class of the axis of a marker."""
+        return self.axes.root(self.axes.node(axis_node(derivation, marker)))
+
+
+def shared_entities(derivation: MechanismDerivation) -> Shared:
+    """Merge what the joints of a model share."""
+    model = derivation.model
+    elements: list[Force | Sensor] = [*model.forces.values(), *model.sensors.values()]
+    loaded = {name for element in elements for name in element.needs_reactions}
+    points, axes = Classes(), Classes()
+    for joint in model.joints.values():
+        if not isinstance(joint, Joint) or joint.name in loaded:
+            continue
+        if "point" in joint.shares:
+            nodes = [points.node(point_node(derivation, m)) for m in (joint.i, joint.j)]
+            points.merge(*nodes)
+        if "axis" in joint.shares:
+            nodes = [axes.node(axis_node(derivation, m)) for m in (joint.i, joint.j)]
+            axes.merge(*nodes)
+    return Shared(points, axes)
+
+
+def point_node(derivation: MechanismDerivation, marker: Marker) -> Node:
+    """The place of a marker in its body."""
+    x, y, z = (derivation.number(c, "length") for c in marker.position)
+    numbers = marker_pose(derivation.model, marker)[:3, 3]
+    return Node(marker.body, (x, y, z), numbers, marker)
+
+
+def axis_node(derivation: MechanismDerivation, marker: Marker) -> Node:
+    """The z axis of a marker in its body."""
+    columns = marker_axes(derivation, marker)
+    numbers = matrix(derivation.model, marker.orientation)[:, 2]
+    x, y, z = (row[2] for row in columns)
+    return Node(marker.body, (x, y, z), numbers, marker)
+
+
+def marker_axes(derivation: MechanismDerivation, marker: Marker) -> Sequence[Sequence[Atom]]:
+    """R of a marker in its body, by rows; its turns may be expressions of parameters."""
+    if not marker.orientation.turns:
+        R = np.array(marker.orientation.axes)
+        return [[derivation.workspace.atom(float(x)) for x in row] for row in R]
+    return _turned(derivation, marker)
+
+
+def _turned(derivation: MechanismDerivation, marker: Marker) -> list[list[Atom]]:
+    ws = derivation.workspace
+    R = [[ws.atom(float(x)) for x in row] for row in marker.orientation.axes]
+    for axis, angle in marker.orientation.turns:
+        turn = derivation.number(angle, "angle")
+        k = "xyz".index(axis[-1])
+        if axis.startswith("-"):
+            turn = -turn
+        i, j = (k + 1) % 3, (k + 2) % 3
+        s, c = sin(turn), cos(turn)
+        for row in R:
+            row[i], row[j] = row[i] * c + row[j] * s, row[j] * c - row[i] * s
+    return R

@@ -1,0 +1,60 @@
+"""Functions of the arrays of a tree: coordinates, velocities, wrenches, time, parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from biela.atoms import Atom, Kind
+from biela.code import Function
+from biela.equations.spatial.tree import SpatialTree
+from biela.errors import ModelError
+
+Rotors = Mapping[str, float]
+
+
+def function_of(
+    name: str, tree: SpatialTree, inputs: Sequence[str], outputs: Mapping[str, Any], **more: Any
+) -> Function:
+    """A function of arrays of a tree, of more arrays, and of its parameters if there are any."""
+    arrays: dict[str, Any] = {key: getattr(tree, key) for key in inputs} | more
+    if depends_on_time(tree, outputs.values()):
+        arrays["t"] = tree.workspace.time
+    if tree.p:
+        arrays["p"] = tree.p
+    return Function(name, arrays, outputs)
+
+
+def depends_on_time(tree: SpatialTree, outputs: Any) -> bool:
+    """Whether the time is in any of the atoms of lists of lists."""
+    refs: list[int] = []
+
+    def collect(x: Any) -> None:
+        if isinstance(x, Atom):
+            refs.append(abs(x.ref))
+        elif isinstance(x, Iterable):
+            for part in x:
+                collect(part)
+
+    collect(outputs)
+    return tree.workspace.time.ref in tree.workspace.table.live(refs)
+
+
+def external_wrenches(
+    tree: SpatialTree, external: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Symbols of the wrenches on frames, by frame, and as an input of a function.
+
+    Raises:
+        ModelError: A frame is named twice.
+        UnknownNameError: There is no such frame.
+    """
+    if isinstance(external, str) or len(set(external)) < len(external):
+        raise ModelError(f"external frames are a list of different names, not {external!r}")
+    rows = [
+        [tree.workspace.symbol(f"wrench{i + 1}_{k + 1}", Kind.INPUT) for k in range(6)]
+        for i in range(len(external))
+    ]
+    for name in external:
+        tree.frame(name)
+    return dict(zip(external, rows, strict=True)), {"wrenches": rows} if rows else {}

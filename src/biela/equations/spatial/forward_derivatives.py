@@ -1,0 +1,103 @@
+"""Derivatives of forward dynamics, with the mass matrix factorised once for all columns.
+
+    ∂v'/∂x = M⁻¹ b,     M = Lᵀ D L,     b = - ∂τ/∂x for δ and v, the unit matrix for τ,
+
+(Carpentier & Mansard 2018, *Analytical derivatives of rigid body dynamics algorithms*): a solution
+for each column of three matrices.  Between branches L has zeros.  The factors and b are straight
+code; the solution is the same for every column and runs over them in vector lanes.  Of a humanoid
+with 38 freedoms that is 60,000 operations in place of the 156,000 of M⁻¹ b written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from biela.atoms import Atom, Workspace
+from biela.code.columns import ColumnFunction
+from biela.code.function import Function
+from biela.equations.spatial import derivatives
+from biela.equations.spatial.factorisation import Factors
+from biela.equations.spatial.functions import function_of
+from biela.equations.spatial.tree import SpatialTree
+from biela.equations.spatial.turning import Scalar, zero
+from biela.errors import ModelError
+from biela.model import Model
+
+_NAME: Final = "forward_dynamics_derivatives"
+#: Velocities up to which everything is written out: the columns would be too short for the lanes.
+_SHORT: Final = 8
+
+
+def forward_dynamics_derivatives(
+    model: Model, method: str = "fastest", *, rotors: Mapping[str, float] | None = None
+) -> Function:
+    """V' and ∂v'/∂δ, ∂v'/∂v, ∂v'/∂τ at (q, v, tau).
+
+    Args:
+        model: A tree of bodies.
+        method: "columns", a `biela.code.columns.ColumnFunction`; "written out", which is better for
+            few freedoms and for many states at once; or "fastest" for one state.
+        rotors: Inertia of rotors by joint.
+
+    Raises:
+        ModelError: There is no such method.
+    """
+    if method not in ("fastest", "columns", "written out"):
+        raise ModelError(
+            f"there is no method {method!r}; choose one of fastest, columns, written out"
+        )
+    tree = SpatialTree(model, rotors=rotors)
+    if method == "columns" or (method == "fastest" and len(tree.v) > _SHORT):
+        return _by_columns(tree)
+    a, by_q, by_v, by_tau = derivatives.forward_dynamics_derivatives(tree)
+    outputs = {"a": a, "a_q": by_q, "a_v": by_v, "a_tau": by_tau}
+    return function_of(_NAME, tree, ("q", "v", "tau"), outputs)
+
+
+def _by_columns(tree: SpatialTree) -> ColumnFunction:
+    n = len(tree.v)
+    a, factors = derivatives.accelerations_and_factors(tree)
+    kept = [(i, j) for i in range(n) for j in range(i) if not zero(factors.L[i][j])]
+    state: dict[str, Any] = {"q": tree.q, "v": tree.v, "tau": tree.tau}
+    motion: dict[str, Any] = {"q": tree.q, "v": tree.v, "a": tree.a}
+    if tree.p:
+        state["p"] = motion["p"] = tree.p
+    L = [factors.L[i][j] for i, j in kept] or [0.0]
+    first = Function("first", state, {"v_rate": a, "L": L, "D_inverse": factors.inverse})
+    by_q, by_v = derivatives.changes_of_forces(tree)
+    second = Function("second", motion, {"b_q": by_q, "b_v": by_v})
+    head = _one_after_the_other(f"{_NAME}_head", first, second)
+    matrices = {"a_q": "b_q", "a_v": "b_v", "a_tau": ""}
+    return ColumnFunction(_NAME, head, _solution(n, kept), ["a"], matrices)
+
+
+def _one_after_the_other(name: str, first: Function, second: Function) -> Function:
+    """Both in one workspace, the accelerations of the first being those of the second.
+
+    Written anew, the atoms stand in the order of the recursions, which compiles faster than what a
+    substitution leaves.
+    """
+    ws = Workspace(first.workspace.name)
+    symbols = first.table.symbols
+    arrays = {
+        array.name: [ws.symbol(symbols[ref].name, symbols[ref].kind) for ref in array.refs]
+        for array in first.inputs
+    }
+    a, L, inverse = first.inline(*arrays.values())
+    by_q, by_v = second.inline(*({**arrays, "a": a}[array.name] for array in second.inputs))
+    outputs = {"a": a, "L": L, "D_inverse": inverse, "b_q": by_q, "b_v": by_v}
+    return Function(name, arrays, outputs)
+
+
+def _solution(n: int, kept: list[tuple[int, int]]) -> Function:
+    """M⁻¹ b of factors with these entries of L."""
+    ws = Workspace("solution")
+    entries: list[Atom] = list(ws.inputs([f"L{k + 1}" for k in range(max(len(kept), 1))]))
+    inverse: list[Atom] = list(ws.inputs([f"D{k + 1}" for k in range(n)]))
+    b: list[Atom] = list(ws.inputs([f"b{k + 1}" for k in range(n)]))
+    L: list[list[Scalar]] = [[float(i == j) for j in range(n)] for i in range(n)]
+    for (i, j), entry in zip(kept, entries, strict=False):
+        L[i][j] = entry
+    x = Factors(L, list(inverse)).solve(b)
+    return Function("solution", {"L": entries, "D_inverse": inverse, "b": b}, {"x": x})

@@ -1,0 +1,203 @@
+"""COLLADA files (.dae): the triangles of the geometries that their scene shows.
+
+Read are positions, ``triangles``, ``polylist`` and ``polygons``, placed by the nodes of the visual
+scene with ``matrix``, ``translate``, ``rotate`` and ``scale``; colours, normals and skins are not.
+Lengths are multiplied by the ``unit`` of the file.  Its ``up_axis`` is not looked at: robot files
+mean the coordinates as they stand (as the viewers of ROS do).
+
+COLLADA 1.4.1 specification, Khronos Group 2008, ch. 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from biela.errors import ModelError
+from biela.model.meshes.mesh import Floats, Mesh
+
+__all__ = ["read_collada"]
+
+#: Nodes within nodes, more than which no robot has.
+_DEEPEST = 100
+
+
+def read_collada(file: Path, content: bytes) -> Mesh:
+    """The mesh of the scene of a COLLADA file, in metres.
+
+    Raises:
+        ModelError: The file is faulty, or shows no triangles.
+    """
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        raise ModelError(f"{file}: a document type (<!DOCTYPE …>) is not read: delete it")
+    try:
+        root = ElementTree.fromstring(content)
+    except ElementTree.ParseError as error:
+        raise ModelError(f"{file}:{error.position[0]}: this is not XML: {error}") from None
+    for element in root.iter():  # the name space is always the same one
+        element.tag = element.tag.rpartition("}")[2]
+    try:
+        return _Collada(file, root).mesh()
+    except (ValueError, IndexError, KeyError) as error:
+        raise ModelError(f"{file}: this COLLADA file cannot be understood: {error}") from None
+
+
+class _Collada:
+    def __init__(self, file: Path, root: ElementTree.Element) -> None:
+        self._file, self._root = file, root
+        self._by_id = {e.attrib["id"]: e for e in root.iter() if "id" in e.attrib}
+        self._read: dict[str, tuple[Floats, np.ndarray]] = {}
+
+    def mesh(self) -> Mesh:
+        unit = self._root.find("asset/unit")
+        scale = float(unit.attrib.get("meter", 1.0)) if unit is not None else 1.0
+        scene = self._root.find("scene/instance_visual_scene")
+        if scene is not None:
+            tops = list(self._named(scene.attrib["url"]).findall("node"))
+        else:
+            tops = self._root.findall("library_visual_scenes/visual_scene/node")
+        parts = [found for node in tops for found in self._shown(node, np.eye(4), 0)]
+        if not parts and not tops:  # geometries alone
+            ids = [g.attrib["id"] for g in self._root.findall("library_geometries/geometry")]
+            parts = [self._geometry(f"#{name}") for name in ids]
+        vertices, triangles, count = [], [], 0
+        for places, faces in parts:
+            vertices.append(places * scale)
+            triangles.append(faces + count)
+            count += len(places)
+        if not triangles or not sum(map(len, triangles)):
+            raise ModelError(f"{self._file}: there are no triangles in it")
+        return Mesh(np.concatenate(vertices), np.concatenate(triangles))
+
+    def _named(self, url: str) -> ElementTree.Element:
+        if url.removeprefix("#") not in self._by_id:
+            raise ModelError(f"{self._file}: it names {url!r}, which is not in it")
+        return self._by_id[url.removeprefix("#")]
+
+    # ------------------------------------------------------------------------ nodes
+
+    def _shown(
+        self, node: ElementTree.Element, pose: Floats, depth: int
+    ) -> Iterator[tuple[Floats, np.ndarray]]:
+        """The places and triangles of what hangs from a node."""
+        if depth > _DEEPEST:
+            raise ModelError(f"{self._file}: nodes are nested too deep")
+        pose = pose @ _transform(node)
+        for child in node:
+            if child.tag == "instance_geometry":
+                places, faces = self._geometry(child.attrib["url"])
+                moved = places @ pose[:3, :3].T + pose[:3, 3]
+                # a reflection turns the triangles inside out
+                yield moved, faces[:, ::-1] if np.linalg.det(pose[:3, :3]) < 0 else faces
+            elif child.tag == "instance_node":
+                yield from self._shown(self._named(child.attrib["url"]), pose, depth + 1)
+            elif child.tag == "node":
+                yield from self._shown(child, pose, depth + 1)
+
+    # ------------------------------------------------------------------- geometries
+
+    def _geometry(self, url: str) -> tuple[Floats, np.ndarray]:
+        if url not in self._read:
+            self._read[url] = self._triangles(self._named(url))
+        return self._read[url]
+
+    def _triangles(self, geometry: ElementTree.Element) -> tuple[Floats, np.ndarray]:
+        mesh = geometry.find("mesh")
+        if mesh is None:  # a spline or a convex hull
+            return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
+        places: list[Floats] = []
+        faces: list[np.ndarray] = []
+        first: dict[str, int] = {}
+        for kind in ("triangles", "polylist", "polygons"):
+            for group in mesh.findall(kind):
+                inputs = group.findall("input")
+                vertex = next((i for i in inputs if i.attrib.get("semantic") == "VERTEX"), None)
+                if vertex is None:
+                    continue
+                source = vertex.attrib["source"]
+                if source not in first:
+                    first[source] = sum(map(len, places))
+                    places.append(self._positions(source))
+                stride = 1 + max(int(i.attrib.get("offset", 0)) for i in inputs)
+                offset = int(vertex.attrib.get("offset", 0))
+                for corners in _polygons(group, kind, stride, offset):
+                    faces.append(first[source] + corners)
+        if not faces:
+            return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
+        found, joined = np.concatenate(places), np.concatenate(faces)
+        if joined.max() >= len(found) or joined.min() < 0:
+            raise ModelError(
+                f"{self._file}: geometry {geometry.attrib.get('id')!r} has a corner at vertex "
+                f"{int(joined.max())}, and there are {len(found)}"
+            )
+        return found, joined
+
+    def _positions(self, url: str) -> Floats:
+        """The places of ``vertices``, or of a source itself."""
+        element = self._named(url)
+        if element.tag == "vertices":
+            inputs = element.findall("input")
+            own = next(i for i in inputs if i.attrib.get("semantic") == "POSITION")
+            element = self._named(own.attrib["source"])
+        numbers = _floats(element.find("float_array"))
+        accessor = element.find("technique_common/accessor")
+        stride = int(accessor.attrib.get("stride", 3)) if accessor is not None else 3
+        return np.ascontiguousarray(numbers.reshape(-1, stride)[:, :3])
+
+
+def _polygons(
+    group: ElementTree.Element, kind: str, stride: int, offset: int
+) -> Iterator[np.ndarray]:
+    """The corners (m, 3) of triangles; a polygon is a fan from its first corner."""
+    for p in group.findall("p"):
+        corners = _integers(p).reshape(-1, stride)[:, offset]
+        if kind == "triangles":
+            yield corners.reshape(-1, 3)
+            continue
+        counts = _integers(group.find("vcount")) if kind == "polylist" else [len(corners)]
+        start = np.concatenate([[0], np.cumsum(counts)])
+        if start[-1] != len(corners):
+            raise ValueError(f"polygons of {start[-1]} corners in all have {len(corners)}")
+        for size in np.unique(counts):
+            begin = start[:-1][np.asarray(counts) == size]
+            for k in range(1, int(size) - 1):
+                yield corners[np.stack([begin, begin + k, begin + k + 1], axis=1)]
+
+
+def _transform(node: ElementTree.Element) -> Floats:
+    """The pose of a node in the one above: its transformations in their order."""
+    pose = np.eye(4)
+    for child in node:
+        if child.tag == "matrix":
+            pose = pose @ _floats(child).reshape(4, 4)
+        elif child.tag == "translate":
+            step = np.eye(4)
+            step[:3, 3] = _floats(child)
+            pose = pose @ step
+        elif child.tag == "scale":
+            pose = pose @ np.diag([*_floats(child), 1.0])
+        elif child.tag == "rotate":
+            *axis, degrees = _floats(child)
+            n = np.array(axis) / np.linalg.norm(axis)
+            K = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
+            angle = math.radians(degrees)
+            step = np.eye(4)
+            step[:3, :3] += math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
+            pose = pose @ step
+    return pose
+
+
+def _floats(element: ElementTree.Element | None) -> Floats:
+    if element is None:
+        raise ValueError("an array of numbers is missing")
+    return np.array((element.text or "").split(), dtype=float)
+
+
+def _integers(element: ElementTree.Element | None) -> np.ndarray:
+    if element is None:
+        raise ValueError("a list of whole numbers is missing")
+    return np.array((element.text or "").split(), dtype=np.int64)

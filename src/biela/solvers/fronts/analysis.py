@@ -1,0 +1,205 @@
+"""Which fronts a matrix has, which of them are alike, and where everything is kept.
+
+Nothing is numeric here.  Unknowns are renumbered by their place in the elimination, entries by the
+group that eliminates them first, so that every front finds its own unknowns, its own entries and
+its own factors side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biela.errors import ShapeError
+
+Integers = NDArray[np.int64]
+Pairs = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Front:
+    """What fronts that are alike have in common; local numbers, own unknowns first.
+
+    Attributes:
+        own: Number of unknowns that are eliminated here.
+        late: For each unknown, own and border, whether it is a multiplier.
+        entries: Places (row, column), row ≥ column, of the entries that belong here.
+        children: For each earlier front that leads here, the places of what it passes on, and the
+            unknowns in whose diagonal it accumulated magnitudes.
+        borders: For each of them its border, by local numbers of this front.
+    """
+
+    own: int
+    late: tuple[bool, ...]
+    entries: Pairs
+    children: tuple[tuple[Pairs, tuple[int, ...]], ...]
+    borders: tuple[tuple[int, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns, own and border."""
+        return len(self.late)
+
+    @property
+    def pattern(self) -> tuple[set[tuple[int, int]], Pairs, tuple[int, ...]]:
+        """Entries of the factors; and what is passed on, by border numbers: entries, magnitudes."""
+        there = {*self.entries, *((i, i) for i in range(self.own))}
+        for pairs, _ in self.children:
+            there |= set(pairs)
+        sized = {i for _, found in self.children for i in found}
+        for p in range(self.own):
+            below = [i for i in range(p + 1, self.size) if (i, p) in there]
+            there |= {(i, j) for i in below for j in below if j <= i}
+            sized |= set(below)
+        passed = sorted((i, j) for i, j in there if j >= self.own)
+        magnitudes = sorted(i for i in sized if i >= self.own and self.late[i])
+        return there, tuple(passed), tuple(magnitudes)
+
+
+@dataclass(frozen=True, eq=False)
+class Fronts:
+    """The fronts of a matrix.
+
+    Attributes:
+        place: Where an unknown stands in the elimination.
+        slot: Where the value of an entry is kept.
+        kinds: The different fronts.
+        kind: The kind of each group.
+        start: First unknown of each group, and their number.
+        slots: First entry of each group, and their number.
+        border: Places of the unknowns in the border of each group.
+        children: Groups that pass on to each group, in the order of `Front.children`.
+        passes: For each kind what it passes on: entries and magnitudes, by border numbers.
+    """
+
+    place: Integers
+    slot: Integers
+    kinds: tuple[Front, ...]
+    kind: Integers
+    start: Integers
+    slots: Integers
+    border: Sequence[Sequence[int]]
+    children: Sequence[Sequence[int]]
+    passes: tuple[tuple[Pairs, tuple[int, ...]], ...]
+
+
+def find_fronts(
+    rows: ArrayLike, columns: ArrayLike, group: ArrayLike, rank: ArrayLike, late: ArrayLike
+) -> Fronts:
+    """The fronts of a symmetric matrix, given by the entries of one triangle.
+
+    Args:
+        rows: Row of each entry.
+        columns: Column of each entry.
+        group: Group of each unknown; they are eliminated in ascending order.
+        rank: Orders the unknowns within a group.
+        late: Which unknowns are multipliers.
+
+    Raises:
+        ShapeError: The arrays do not fit each other.
+    """
+    first, second = (np.asarray(x, dtype=np.int64) for x in (rows, columns))
+    groups, ranks = (np.asarray(x, dtype=np.int64) for x in (group, rank))
+    lates = np.asarray(late, dtype=bool)
+    n = len(groups)
+    if first.shape != second.shape or ranks.shape != (n,) or lates.shape != (n,):
+        raise ShapeError("fronts: entries need a row and a column, unknowns group, rank and late")
+    order = np.lexsort((ranks, groups))
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    numbers, start = np.unique(groups[order], return_index=True)
+    start = np.append(start, n)
+    of = np.repeat(np.arange(len(numbers)), np.diff(start))  # group of each place
+    low = np.minimum(place[first], place[second])
+    high = np.maximum(place[first], place[second])
+    by_slot = np.lexsort((high, low))
+    slot = np.empty(len(first), dtype=np.int64)
+    slot[by_slot] = np.arange(len(first))
+    low, high = low[by_slot], high[by_slot]
+    slots = np.searchsorted(of[low], np.arange(len(numbers) + 1))
+    return _Finder(place, slot, start, slots, low, high, of, lates[order]).found()
+
+
+class _Finder:
+    """Walks over the groups in the order of elimination."""
+
+    def __init__(
+        self,
+        place: Integers,
+        slot: Integers,
+        start: Integers,
+        slots: Integers,
+        low: Integers,
+        high: Integers,
+        of: Integers,
+        late: NDArray[np.bool_],
+    ) -> None:
+        self.place, self.slot, self.start, self.slots = place, slot, start, slots
+        self.low, self.high = low.tolist(), high.tolist()
+        self.of, self.late = of.tolist(), late.tolist()
+
+    def found(self) -> Fronts:
+        count = len(self.start) - 1
+        kinds: dict[Front, int] = {}
+        passes: list[tuple[Pairs, tuple[int, ...]]] = []
+        kind = np.empty(count, dtype=np.int64)
+        border: list[list[int]] = []
+        children: list[list[int]] = [[] for _ in range(count)]
+        start, slots = self.start.tolist(), self.slots.tolist()
+        for g in range(count):
+            begin, end = start[g], start[g + 1]
+            later = {i for i in self.high[slots[g] : slots[g + 1]] if i >= end}
+            for child in children[g]:
+                later.update(i for i in border[child] if i >= end)
+            mine = sorted(later)
+            border.append(mine)
+            if mine:
+                children[self.of[mine[0]]].append(g)
+            local = {i: i - begin for i in range(begin, end)}
+            local |= {i: end - begin + k for k, i in enumerate(mine)}
+            entries = tuple(
+                (local[i], local[j])
+                for i, j in zip(
+                    self.high[slots[g] : slots[g + 1]],
+                    self.low[slots[g] : slots[g + 1]],
+                    strict=True,
+                )
+            )
+            brought, borders = [], []
+            for child in children[g]:
+                where = tuple(local[i] for i in border[child])
+                borders.append(where)
+                pairs, magnitudes = passes[kind[child]]
+                brought.append(
+                    (
+                        tuple((where[i], where[j]) for i, j in pairs),
+                        tuple(where[i] for i in magnitudes),
+                    )
+                )
+            late = (*self.late[begin:end], *(self.late[i] for i in mine))
+            front = Front(end - begin, late, entries, tuple(brought), tuple(borders))
+            if front not in kinds:
+                kinds[front] = len(kinds)
+                _, pairs, magnitudes = front.pattern
+                own = front.own
+                passes.append(
+                    (
+                        tuple((i - own, j - own) for i, j in pairs),
+                        tuple(i - own for i in magnitudes),
+                    )
+                )
+            kind[g] = kinds[front]
+        return Fronts(
+            self.place,
+            self.slot,
+            tuple(kinds),
+            kind,
+            self.start,
+            self.slots,
+            border,
+            children,
+            tuple(passes),
+        )

@@ -1,0 +1,216 @@
+"""Repeated solutions of saddle-point systems in small dense blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biela.errors import BielaError, ShapeError
+from biela.solvers.ldlt import DROP_TOLERANCE
+from biela.solvers.sparse.block_plan import block_plan
+from biela.solvers.sparse.pattern import SymmetricPattern
+
+__all__ = ["BlockLDLT"]
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class BlockLDLT:
+    """LDLᵀ by fronts of symmetric matrices with one pattern: fast, for systems of any size.
+
+    The matrix is positive definite or a saddle point, [[M, Φᵀ], [Φ, 0]] in any order of its rows.
+    Analysis is done once; each factorisation then runs through straight-line native code, one piece
+    for each kind of front that the structure repeats. Redundant rows are dropped as in
+    `SparseLDLT`, and named.
+
+    >>> pattern = SymmetricPattern(3, [0, 1, 2, 2], [0, 1, 0, 1])  # two masses and a rod
+    >>> solver = BlockLDLT(pattern, late=[2])
+    >>> solver.factor([1.0, 3.0, 1.0, -1.0])
+    3
+    >>> solver.solve([4.0, 0.0, 0.0])
+    array([1., 1., 3.])
+
+    Args:
+        pattern: the entries, in the order in which `factor` gets their values.
+        late: rows to eliminate after all the unknowns they act on: the multipliers.
+        blocks: sizes of groups of successive unknowns that belong together (3 for a planar body, 2
+            for its revolute). The order is then found for groups, which is faster and as good.
+        values: typical values of the entries. Unknowns whose diagonal is zero in them count as
+            without inertia, beside those that have no diagonal entry at all, and are paired with
+            the constraint in which they weigh most.
+        tolerance: part of its accumulated magnitude below which a pivot is dropped; in doubt the
+            limit moves into the nearest wide gap, see `drop_threshold`.
+        sweeps: at most so many refinement sweeps, and only where the backward error exceeds 1e-13,
+            or is more than rounding after something was dropped or nearly was.
+        scaled: equilibrate first. It changes no digit of a factorisation; it avoids overflow where
+            units are extreme.
+
+    Attributes:
+        order: unknown `order[k]` is the k-th to be eliminated.
+        pairs: unknowns without inertia and the constraint each is eliminated with.
+        rank: number of pivots kept.
+        dropped: rows dropped. A late one is redundant; another is an unknown that neither inertia
+            nor a constraint determines.
+        threshold: the limit that was used for dropping.
+        backward_error: max|r| / (max|K| max|x| + max|b|) of the last solution, over the rows that
+            were not dropped.
+        plan, addresses, work: what the routines of `biela.solvers.sparse` need; see there.
+    """
+
+    def __init__(
+        self,
+        pattern: SymmetricPattern,
+        late: ArrayLike = (),
+        *,
+        blocks: ArrayLike | None = None,
+        values: ArrayLike | None = None,
+        tolerance: float = DROP_TOLERANCE,
+        sweeps: int = 3,
+        scaled: bool = False,
+    ) -> None:
+        if values is not None:
+            values = self._checked("values", values, len(pattern.rows))
+        analysis = block_plan(pattern, late, blocks, values)
+        n = pattern.size
+        self.pattern = pattern
+        self.tolerance = tolerance
+        self.sweeps = sweeps
+        self.scaled = scaled
+        self.analysis = analysis
+        self.plan, self.addresses = analysis.plan, analysis.addresses
+        self.order, self.pairs = analysis.order, analysis.pairs
+        self.work: Reals = np.zeros(analysis.room)
+        self.rank: int | None = None
+        self.threshold = tolerance
+        self.dropped: Integers = np.zeros(0, dtype=np.int64)
+        self.backward_error: float | None = None
+        self._A = np.zeros(len(pattern.rows))
+        self._x, self._r = np.zeros(n), np.zeros(2 * n)
+        self._zero = np.zeros(n)
+        self._flags = np.zeros(n, dtype=np.int64)
+        self._report = np.zeros(3)
+        self._scale = np.ones(n)
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return self.pattern.size
+
+    @property
+    def fill(self) -> int:
+        """Numbers kept in L and D, zeros of merged fronts included."""
+        return self.analysis.fill
+
+    def factor(self, values: ArrayLike) -> int:
+        """Factor the matrix with these values of its entries; return its rank.
+
+        Raises:
+            ShapeError: not one value an entry of the pattern.
+        """
+        self._take(values)
+        return self._factor(self._zero, -1)
+
+    def factor_solve(self, values: ArrayLike, b: ArrayLike) -> Reals:
+        """Factor and solve for one right-hand side, in one pass; faster than one after the other.
+
+        Raises:
+            ShapeError: not one value an entry of the pattern, or b of another size.
+        """
+        self._take(values)
+        b = self._checked("b", b, self.size)
+        self._factor(b * self._scale if self.scaled else b, self.sweeps)
+        self.backward_error = float(self._report[1]) if self.sweeps >= 0 else None
+        return self._x * self._scale if self.scaled else self._x.copy()
+
+    def solve(self, b: ArrayLike) -> Reals:
+        """Solve for one right-hand side, or for each column of a matrix of them.
+
+        The unknowns of dropped rows are 0.
+
+        Raises:
+            BielaError: nothing was factored yet.
+            ShapeError: a right-hand side of another size.
+        """
+        from biela.solvers.sparse import block_routines
+
+        if self.rank is None:
+            raise BielaError("BlockLDLT.solve: no matrix was factored yet; call factor first")
+        b = np.asarray(b, dtype=np.float64)
+        if b.ndim == 2:
+            columns = [self.solve(column) for column in b.T]
+            return np.stack(columns, axis=1) if columns else np.zeros((self.size, 0))
+        b = self._checked("b", b, self.size)
+        if self.scaled:
+            b = b * self._scale
+        x = b.copy()
+        code = self.plan, self.addresses
+        block_routines.block_ldlt_solve(*code, self.work, x)
+        self.backward_error = None
+        if self.sweeps >= 0:
+            near = self._report[2] > 0
+            limit = block_routines.REFINED_ABOVE_NEAR if near else block_routines.REFINED_ABOVE
+            some = int(len(self.dropped) > 0)
+            self.backward_error = block_routines.block_ldlt_refine(
+                *code, self._A, b, some, self._flags, self.sweeps, limit, self.work, x, self._r
+            )
+        return x * self._scale if self.scaled else x
+
+    def residual(self, b: ArrayLike, x: ArrayLike) -> Reals:
+        """B - K x. In the dropped rows it tells by how much they contradict the others."""
+        from biela.solvers.sparse.block_routines import block_ldlt_residual
+
+        b, x = self._checked("b", b, self.size), self._checked("x", x, self.size)
+        if self.scaled:
+            b, x = b * self._scale, x / self._scale
+        r = np.zeros(self.size)
+        block_ldlt_residual(self.plan, self._A, b, x, 0, self._flags, r)
+        return r / self._scale if self.scaled else r
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _take(self, values: ArrayLike) -> None:
+        np.copyto(self._A, self._checked("values", values, len(self._A)))
+        if self.scaled:
+            from biela.solvers.sparse.scalar_ldlt import sparse_equilibrate
+
+            i, j, n = self.pattern.rows, self.pattern.columns, self.size
+            sparse_equilibrate.compiled(
+                n, len(i), i, j, self._A, self._scale, self._r[:n]
+            )
+            self._A *= self._scale[i]
+            self._A *= self._scale[j]
+
+    def _factor(self, b: Reals, sweeps: int) -> int:
+        from biela.solvers.sparse.block_routines import block_ldlt_factor_solve
+
+        self.rank = block_ldlt_factor_solve(
+            self.plan,
+            self.addresses,
+            self._A,
+            b,
+            self.tolerance,
+            sweeps,
+            self.work,
+            self._x,
+            self._r,
+            self._flags,
+            self._report,
+        )
+        self.threshold = float(self._report[0])
+        if self.rank < self.size:
+            self.dropped = np.flatnonzero(self._flags)
+        else:
+            self.dropped = np.zeros(0, dtype=np.int64)
+        return self.rank
+
+    @staticmethod
+    def _checked(name: str, values: ArrayLike, size: int) -> Reals:
+        array: Any = np.ascontiguousarray(values, dtype=np.float64)
+        if array.shape != (size,):
+            raise ShapeError(
+                f"BlockLDLT: '{name}' has shape {array.shape} where ({size},) is needed"
+            )
+        return np.array(array) if not array.flags.writeable else array

@@ -1,0 +1,412 @@
+"""Straight-line code for the elimination of one kind of front.
+
+Fronts of a kind have the same shape, the same entries and the same children, and a repeated
+structure has few kinds. For each kind that occurs often three functions are written as LLVM IR,
+without a loop, a branch or a zero: factor a front (with one right-hand side), and substitute
+forward and back. With the columns k of the front before a and b,
+
+    y_ab = a_ab - Σ y_ak l_bk,    l_ab = y_ab / d_b,    z_b = (b_b - Σ z_k d_k l_bk) / d_b
+
+and the same for what is passed on. See `block_routines` for the loops that call them, and for the
+general form that fronts of rare kinds go through; both do the same operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import llvmlite.binding as llvm
+
+from biela.code.llvm import host
+
+__all__ = ["COUNTED", "NEAR", "PAIR", "FrontKind", "compile_kinds"]
+
+EXTRA = 3
+#: A kept pivot below this part of what was accumulated in it has lost digits worth refining.
+NEAR = 1e-4
+#: Roles of a row: its pivot is judged by all magnitudes accumulated in it; it starts a pair.
+COUNTED, PAIR = 1, 2
+
+
+@dataclass(frozen=True)
+class Child:
+    """What a child passes on: the number in this front of its rows, and masks of them by column."""
+
+    local: tuple[int, ...]
+    masks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FrontKind:
+    """What fronts of a kind have in common.
+
+    `entries` are the places (row, column) of entries of the matrix, in the order of the list of
+    their sources; `roles` are those of all rows; of two columns that are eliminated together the
+    first has the role `PAIR`.
+    """
+
+    w: int
+    h: int
+    entries: tuple[tuple[int, int], ...]
+    roles: tuple[int, ...]
+    children: tuple[Child, ...]
+
+    @property
+    def m(self) -> int:
+        """Number of rows."""
+        return self.w + self.h
+
+    @cached_property
+    def masks(self) -> list[int]:
+        """By column, a bit for each row that is not zero after elimination."""
+        now = [0] * self.m
+        for i, j in self.entries:
+            now[j] |= 1 << i
+        for child in self.children:
+            for b, mask in enumerate(child.masks):
+                for a in range(b, len(child.local)):
+                    if mask >> a & 1:
+                        now[child.local[b]] |= 1 << child.local[a]
+        for columns in self.pivots:
+            below = 0
+            for j in columns:
+                below |= now[j] | 1 << j
+            for j in columns:
+                now[j] = below >> j << j
+            for i in range(columns[-1] + 1, self.m):
+                if below >> i & 1:
+                    now[i] |= below >> i << i
+        return now
+
+    @cached_property
+    def pivots(self) -> list[list[int]]:
+        """The columns that are eliminated together, one or two at a time."""
+        found, j = [], 0
+        while j < self.w:
+            size = 2 if self.roles[j] & PAIR else 1
+            found.append(list(range(j, j + size)))
+            j += size
+        return found
+
+    @cached_property
+    def panel(self) -> dict[tuple[int, int], int]:
+        """Where the factors are kept: after two numbers a pivot, the columns without zeros."""
+        found: dict[tuple[int, int], int] = {}
+        for columns in self.pivots:
+            for j in columns:
+                for i in range(j, self.m):
+                    if self.masks[j] >> i & 1:
+                        found[i, j] = 2 * self.w + len(found)
+        return found
+
+    @property
+    def room(self) -> int:
+        """Numbers kept in the panel."""
+        return 2 * self.w + len(self.panel)
+
+    @property
+    def operations(self) -> int:
+        """How many multiplications the code of a front has, about."""
+        count = 0
+        for j in range(self.w):
+            below = (self.masks[j] >> (j + 1)).bit_count()
+            count += below * (below + 1) // 2 + 3 * below + 8
+        return count
+
+
+class _Body:
+    """Instructions of one function."""
+
+    def __init__(self, kind: FrontKind) -> None:
+        self.kind = kind
+        self.lines: list[str] = []
+        self.count = 0
+        # the list of a front: panel, remainder, unknowns, sources of entries, children's remainders
+        self.sources = 2 + kind.m
+        self.remainders = self.sources + len(kind.entries)
+        self.panel = self.place("%W", self.number(0))
+
+    def __call__(self, text: str) -> str:
+        self.count += 1
+        self.lines.append(f"  %v{self.count} = {text}")
+        return f"%v{self.count}"
+
+    def place(self, base: str, index: int | str, kind: str = "double") -> str:
+        return self(f"getelementptr {kind}, ptr {base}, i64 {index}")
+
+    def load(self, pointer: str) -> str:
+        return self(f"load double, ptr {pointer}, align 8")
+
+    def store(self, value: str, pointer: str) -> None:
+        self.lines.append(f"  store double {value}, ptr {pointer}, align 8")
+
+    def number(self, index: int) -> str:
+        """Element of the list of this front, as a 64-bit integer."""
+        value = self(f"load i32, ptr {self.place('%plan', index, 'i32')}, align 4")
+        return self(f"sext i32 {value} to i64")
+
+    def element(self, array: str, index: int) -> str:
+        """Pointer to the element of an array whose number stands in the list."""
+        return self.place(array, self.number(index))
+
+    def factor(self, i: int, j: int) -> str:
+        """Pointer to an element of L, or of D⁻¹."""
+        return self.place(self.panel, self.kind.panel[i, j])
+
+    def times(self, a: str, b: str) -> str:
+        return self(f"fmul double {a}, {b}")
+
+    def plus(self, a: str | None, b: str) -> str:
+        return b if a is None else self(f"fadd double {a}, {b}")
+
+    def minus(self, a: str | None, b: str) -> str:
+        return self(f"fneg double {b}") if a is None else self(f"fsub double {a}, {b}")
+
+    def minus_product(self, value: str | None, a: str, b: str) -> str:
+        product = self(f"fmul contract double {a}, {b}")
+        if value is None:
+            return self(f"fneg double {product}")
+        return self(f"fsub contract double {value}, {product}")
+
+    def plus_product(self, value: str | None, a: str, b: str) -> str:
+        product = self(f"fmul contract double {a}, {b}")
+        return product if value is None else self(f"fadd contract double {value}, {product}")
+
+    def magnitude(self, a: str) -> str:
+        return self(f"call double @llvm.fabs.f64(double {a})")
+
+    def below(self, a: str, part: str, b: str, or_equal: bool) -> str:
+        kind = "ole" if or_equal else "olt"
+        return self(f"fcmp {kind} double {a}, {self.times(part, b)}")
+
+    def choose(self, condition: str, a: str, b: str) -> str:
+        return self(f"select i1 {condition}, double {a}, double {b}")
+
+    def text(self, head: str, result: str) -> str:
+        return "\n".join([f"define {head} {{", *self.lines, f"  ret {result}", "}", ""])
+
+
+class _Factor(_Body):
+    """`i64 factor(W, list, A, b, x, tolerance)`: dropped pivots, plus 2³² times the nearly dropped.
+
+    `Y` and `L` are the values so far; row m is the right-hand side.
+    """
+
+    def __init__(self, kind: FrontKind) -> None:
+        super().__init__(kind)
+        self.Y: dict[tuple[int, int], str] = {}
+        self.L: dict[tuple[int, int], str] = {}
+        self.cancelled: dict[int, str] = {}
+        self.small: list[tuple[str, int]] = []
+        self.given: dict[tuple[int, int], list[int]] = {}
+        for e, place in enumerate(kind.entries):
+            self.given.setdefault(place, []).append(e)
+        self.passed = [
+            self.place("%W", self.number(self.remainders + c)) for c in range(len(kind.children))
+        ]
+        for columns in kind.pivots:
+            self.column(columns)
+        self.pass_on()
+
+    def function(self, name: str) -> str:
+        total = "0"
+        for condition, weight in self.small:
+            more = self(f"select i1 {condition}, i64 {weight}, i64 0")
+            total = self(f"add i64 {total}, {more}")
+        arrays = ", ".join(f"ptr noalias %{name}" for name in ("W", "plan", "A", "b", "x"))
+        return self.text(f"i64 @{name}({arrays}, double %tolerance)", f"i64 {total}")
+
+    def own(self, i: int, j: int) -> str | None:
+        """Sum of the entries of the matrix at this place."""
+        value: str | None = None
+        for e in self.given.get((i, j), ()):
+            value = self.plus(value, self.load(self.element("%A", self.sources + e)))
+        return value
+
+    def start(self, i: int, j: int, value: str | None) -> str | None:
+        """Element (i, j) before elimination; i = m, m + 1, m + 2 are the extra rows."""
+        m = self.kind.m
+        for c, child in enumerate(self.kind.children):
+            if j not in child.local or (i < m and i not in child.local):
+                continue
+            h, b = len(child.local), child.local.index(j)
+            a = child.local.index(i) if i < m else h + i - m
+            if child.masks[b] >> (a if i < m else b) & 1:
+                pointer = self.place(self.passed[c], b * (h + EXTRA) + a)
+                value = self.plus(value, self.load(pointer))
+        return value
+
+    def reduced(self, a: int, b: int) -> str | None:
+        """Element (a, b) less what the columns before take from it."""
+        if a < self.kind.m:
+            value = self.own(a, b)
+        elif b < self.kind.w:
+            value = self.load(self.element("%b", 2 + b))
+        else:
+            value = None
+        value = self.start(a, b, value)
+        for k in range(min(b, self.kind.w)):
+            if (a, k) in self.Y and (b, k) in self.L:
+                value = self.minus_product(value, self.Y[a, k], self.L[b, k])
+        return value
+
+    def diagonal(self, b: int) -> tuple[str | None, str | None, str | None]:
+        """The pivot of row b, or what is passed on of it, and its two sums of magnitudes."""
+        own = self.own(b, b)
+        size = None if own is None else self.magnitude(own)
+        if not self.kind.roles[b] & COUNTED:
+            value = self.start(b, b, own)
+            for k in range(min(b, self.kind.w)):
+                if (b, k) in self.Y and (b, k) in self.L:
+                    value = self.minus_product(value, self.Y[b, k], self.L[b, k])
+            return value, size, size
+        value = self.start(b, b, own)
+        m = self.kind.m
+        c, e = self.start(m + 1, b, size), self.start(m + 2, b, size)
+        for k in range(min(b, self.kind.w)):
+            if (b, k) in self.Y and (b, k) in self.L:
+                product = self.times(self.Y[b, k], self.L[b, k])
+                value = self.minus(value, product)
+                size = self.magnitude(product)
+                c = self.plus(c, size)
+                e = self.plus_product(e, size, self.cancelled[k])
+        return value, c, e
+
+    def column(self, columns: list[int]) -> None:
+        kind, first = self.kind, columns[0]
+        rows = [i for i in range(columns[-1] + 1, kind.m) if kind.masks[first] >> i & 1] + [kind.m]
+        pivots = [[value or "0.0" for value in self.diagonal(j)] for j in columns]
+        between = self.reduced(columns[-1], first) if len(columns) > 1 else None
+        Y = {(i, j): self.reduced(i, j) for j in columns for i in rows}
+        r = self.pair(first, pivots, between) if len(columns) > 1 else self.single(first, *pivots)
+        for i in rows:
+            for q, j in enumerate(columns):
+                l: str | None = None
+                for t, k in enumerate(columns):
+                    y = Y[i, k]
+                    if y is not None:
+                        l = self.plus_product(l, y, r[max(q, t)][min(q, t)])
+                assert l is not None
+                self.store(l, self.element("%x", 2 + j) if i == kind.m else self.factor(i, j))
+                self.L[i, j] = l
+                self.Y[i, j] = Y[i, j] or "0.0"
+
+    def single(self, j: int, pivot: list[str]) -> list[list[str]]:
+        d, c, e = pivot
+        size = self.magnitude(d)
+        dropped = self.below(size, "%tolerance", e, True)
+        r = self.choose(dropped, "0.0", self(f"fdiv double 1.0, {d}"))
+        self.small += [(dropped, 1), (self.below(size, repr(NEAR), e, False), 1 << 32)]
+        self.cancelled[j] = self.times(c, self.magnitude(r))
+        self.store(r, self.factor(j, j))
+        self.judge(j, size, e)
+        return [[r]]
+
+    def judge(self, j: int, size: str, e: str) -> None:
+        self.store(size, self.place(self.panel, 2 * j))
+        self.store(e, self.place(self.panel, 2 * j + 1))
+
+    def pair(self, j: int, pivots: list[list[str]], between: str | None) -> list[list[str]]:
+        """Inverse of [[d0, f], [f, d1]]; where it is singular, of what is not zero of d0 and d1."""
+        f = between or "0.0"
+        (d0, _, e0), (d1, _, e1) = pivots
+        product, square = self.times(d0, d1), self.times(f, f)
+        det = self.minus(product, square)
+        size = self.magnitude(det)
+        total = self.plus(self.times(e0, e1), square)
+        singular = self.below(size, "%tolerance", total, True)
+        inverse = self(f"fdiv double 1.0, {det}")
+        # each alone, the first if it can be
+        zero0 = self.below(self.magnitude(d0), "%tolerance", e0, True)
+        zero1 = self.below(self.magnitude(d1), "%tolerance", e1, True)
+        gone1 = self(f"select i1 {zero0}, i1 {zero1}, i1 true")
+        alone0 = self.choose(zero0, "0.0", self(f"fdiv double 1.0, {d0}"))
+        alone1 = self.choose(gone1, "0.0", self(f"fdiv double 1.0, {d1}"))
+        r0 = self.choose(singular, alone0, self.times(d1, inverse))
+        r1 = self.choose(singular, alone1, self.times(d0, inverse))
+        rf = self.choose(singular, "0.0", self(f"fneg double {self.times(f, inverse)}"))
+        near = self.below(size, repr(NEAR), total, False)
+        self.small.append((near, 1 << 32))
+        for column, gone, stored, scale in (
+            (j, zero0, size, total),
+            (j + 1, gone1, "1.0", "1.0"),
+        ):
+            self.small.append((self(f"and i1 {singular}, {gone}"), 1))
+            judged = self.choose(singular, self.choose(gone, "0.0", "1.0"), stored)
+            self.judge(column, judged, self.choose(singular, "1.0", scale))
+        sizes = self.plus(self.magnitude(product), square)
+        ratio = self.choose(singular, "1.0", self.magnitude(self.times(sizes, inverse)))
+        self.cancelled[j] = self.cancelled[j + 1] = ratio
+        for value, i, k in ((r0, j, j), (rf, j + 1, j), (r1, j + 1, j + 1)):
+            self.store(value, self.factor(i, k))
+        return [[r0], [rf, r1]]
+
+    def pass_on(self) -> None:
+        kind, w, h = self.kind, self.kind.w, self.kind.h
+        if h == 0:
+            return
+        rest = self.place("%W", self.number(1))
+        for b in range(h):
+            there = kind.masks[w + b] >> (w + b) & 1
+            value, c, e = self.diagonal(w + b) if there else (None, None, None)
+            column: list[str | None] = [value]
+            for a in range(b + 1, h):
+                present = kind.masks[w + b] >> (w + a) & 1
+                column.append(self.reduced(w + a, w + b) if present else None)
+            column.append(self.reduced(kind.m, w + b) if there else None)
+            column += [c, e] if kind.roles[w + b] & COUNTED else [None, None]
+            for a, value in enumerate(column, b):
+                self.store(value or "0.0", self.place(rest, b * (h + EXTRA) + a))
+
+
+def _substitution(kind: FrontKind, forward: bool, name: str) -> str:
+    """`void f(W, list, x)`: x ← D⁻¹ L⁻¹ x for this front, or x ← L⁻ᵀ x."""
+    body = _Body(kind)
+    used = [i for i in range(kind.m) if i < kind.w or any(m >> i & 1 for m in kind.masks[: kind.w])]
+    pointers = {i: body.element("%x", 2 + i) for i in used}
+    x = {i: body.load(pointers[i]) for i in used}
+
+    def L(i: int, j: int) -> str:
+        return body.load(body.factor(i, j))
+
+    for columns in kind.pivots if forward else reversed(kind.pivots):
+        rows = [i for i in range(columns[-1] + 1, kind.m) if kind.masks[columns[0]] >> i & 1]
+        if not forward:
+            # the rows whose unknowns are known longest come first
+            for j in columns:
+                for i in reversed(rows):
+                    x[j] = body.minus_product(x[j], L(i, j), x[i])
+            continue
+        for i in rows:
+            for j in columns:
+                x[i] = body.minus_product(x[i], L(i, j), x[j])
+        scaled: list[str] = []
+        for q in columns:
+            value: str | None = None
+            for t in columns:
+                value = body.plus_product(value, L(max(q, t), min(q, t)), x[t])
+            assert value is not None
+            scaled.append(value)
+        x.update(zip(columns, scaled, strict=True))
+    for i in used if forward else range(kind.w):
+        body.store(x[i], pointers[i])
+    return body.text(f"void @{name}(ptr noalias %W, ptr noalias %plan, ptr noalias %x)", "void")
+
+
+@cache
+def compile_kinds(kinds: tuple[FrontKind, ...]) -> tuple[object, tuple[tuple[int, int, int], ...]]:
+    """Compile the three functions of each kind; return what keeps them alive, and addresses."""
+    if not kinds:
+        return None, ()
+    parts = ["declare double @llvm.fabs.f64(double)"]
+    names: list[str] = []
+    for k, kind in enumerate(kinds):
+        parts.append(_Factor(kind).function(f"factor{k}"))
+        parts.append(_substitution(kind, True, f"forward{k}"))
+        parts.append(_substitution(kind, False, f"back{k}"))
+        names += [f"factor{k}", f"forward{k}", f"back{k}"]
+    module = llvm.parse_assembly("\n".join(parts))
+    library = host.load_object(host.host_machine().emit_object(module), names)
+    found = [int(library[name]) for name in names]
+    return library, tuple((found[i], found[i + 1], found[i + 2]) for i in range(0, len(found), 3))
