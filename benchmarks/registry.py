@@ -48,5 +48,7 @@ BENCHMARKS = {
         "model_arrays",
         "looped_kinematics",
         "robots",
+        "rollouts",
+        "long_robots",
     )
 }

@@ -35,10 +35,11 @@ def arm() -> str:
         I = np.trace(second) * np.eye(3) - second
         moments = " ".join(f"{x:.17g}" for x in I[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         com = " ".join(f"{x:.17g}" for x in random.uniform(-0.1, 0.1, 3))
+        mass = f"{random.uniform(0.5, 4.0):.17g}"
         opened += (
             f'<body name="link{k}" pos="{a} {-turn * d} {d * (turn == 0)}" euler="{turn * 90} 0 0">'
             f'<joint name="joint{k}" axis="0 0 1"/>'
-            f'<inertial pos="{com}" mass="{random.uniform(0.5, 4.0):.17g}" fullinertia="{moments}"/>'
+            f'<inertial pos="{com}" mass="{mass}" fullinertia="{moments}"/>'
         )
         closed += "</body>"
     motors = "".join(f'<motor joint="joint{k}"/>' for k in range(1, 8))

@@ -26,10 +26,11 @@ def library() -> Any:
     Raises:
         PeerMissingError: If Pinocchio, Eigen's headers or a C++ compiler are not installed.
     """
-    return _declared(pinocchio_headers.library(SOURCE))
+    return declared(pinocchio_headers.library(SOURCE))
 
 
-def _declared(native: Any) -> Any:
+def declared(native: Any) -> Any:
+    """A library with the types of what it takes."""
     integers = np.ctypeslib.ndpointer(np.int32, flags="C_CONTIGUOUS")
     reals = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
     handle, count, real = ctypes.c_void_p, ctypes.c_int, ctypes.c_double

@@ -91,9 +91,11 @@ def run_pinocchio(
 class Simulation:
     """A mechanism as a model of Pinocchio in native code."""
 
-    def __init__(self, mechanism: Mechanism, settings: Settings = FASTEST) -> None:
+    def __init__(
+        self, mechanism: Mechanism, settings: Settings = FASTEST, native: Any = None
+    ) -> None:
         self.mechanism = mechanism
-        self._library = library()
+        self._library = library() if native is None else native
         joints: list[tuple[int, int]] = []
         numbers: list[float] = []
         last = {"": 0}  # the last joint of every body
@@ -133,6 +135,11 @@ class Simulation:
     def __del__(self) -> None:
         if hasattr(self, "_handle"):
             self._library.destroy(self._handle)
+
+    @property
+    def handle(self) -> int:
+        """What its library knows it by."""
+        return int(self._handle)
 
     def accelerations(self) -> Floats:
         """The accelerations in the start."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.analysis.partitioning import independent_velocities, worn_out
+from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.errors import ModelError
 from examples.mechanisms.point_pendulum import point_pendulum
 from examples.mechanisms.slider_crank import slider_crank
@@ -35,15 +35,42 @@ def test_a_preferred_coordinate_is_given_up_where_it_fails():
     np.testing.assert_allclose(r.q[-1], expected.q[-1], atol=1e-6)
 
 
-def test_a_choice_wears_out_where_its_rows_become_dependent(pendulum):
+def test_a_choice_is_kept_until_it_is_half_as_good_and_another_twice_as_good(pendulum):
     p, u = pendulum.parameters, pendulum.inputs
-    level, hanging = np.array([-1.0, 0.0]), np.array([0.0, -1.0])
-    assert independent_velocities(pendulum, 0.0, level, u, p) == (1,)
-    assert independent_velocities(pendulum, 0.0, hanging, u, p) == (0,)
-    assert worn_out(pendulum, 0.0, hanging, u, p, (1,))
-    assert not worn_out(pendulum, 0.0, hanging, u, p, (0,))
-    diagonal = np.array([0.6, -0.8])
-    assert not worn_out(pendulum, 0.0, diagonal, u, p, (1,))
+    watch = PartitionWatch(pendulum, u, p, (), "pivoting")
+
+    def at(angle: float) -> np.ndarray:
+        return np.array([np.cos(angle), np.sin(angle)])
+
+    level = independent_basis(pendulum, 0.0, at(np.pi), u, p)
+    assert level.independent == (1,)
+    assert independent_basis(pendulum, 0.0, at(-np.pi / 2), u, p).independent == (0,)
+    # y is as steady as |x|, which another choice beats from 63 degrees on
+    assert watch.another(0.0, at(np.pi), level) is None
+    assert watch.another(0.0, at(np.pi + np.radians(55)), level) is None
+    found = watch.another(0.0, at(np.pi + np.radians(70)), level)
+    assert found is not None and found.independent == (0,)
+
+
+def test_a_choice_is_not_looked_at_as_long_as_its_pivots_are_as_they_were(pendulum):
+    p, u = pendulum.parameters, pendulum.inputs
+    watch = PartitionWatch(pendulum, u, p, (), "pivoting")
+    level = independent_basis(pendulum, 0.0, np.array([-1.0, 0.0]), u, p)
+    hanging = np.array([0.0, -1.0])
+    assert watch.another(0.0, np.array([-1.0, 0.0]), level, pivots=0.9) is None
+    assert watch.pace > 0
+    assert watch.another(0.0, hanging, level, pivots=0.8) is None
+    assert watch.another(0.0, hanging, level, pivots=0.3) is not None
+
+
+def test_angles_are_preferred_to_lengths(pendulum):
+    system = slider_crank().equations().system
+    p, u = system.parameters, system.inputs
+    q = bl.simulate(system, 0.01, step=0.01).q[0]
+    (chosen,) = independent_basis(system, 0.0, q, u, p).independent
+    assert system.q[chosen].unit == "rad"
+    (named,) = independent_basis(system, 0.0, q, u, p, ("x",)).independent
+    assert system.q[named].name == "x"
 
 
 def test_unknown_preferences_are_named(pendulum):

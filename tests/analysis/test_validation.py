@@ -49,7 +49,18 @@ from examples.symbolic.crank_rod_disc import crank_rod_disc
 from examples.symbolic.four_bar import four_bar
 
 #: Formulations that any integrator of explicit equations runs.
-EXPLICIT = ("multipliers", "baumgarte", "penalty", "augmented", "index2", "index3")
+EXPLICIT = (
+    "multipliers",
+    "baumgarte",
+    "penalty",
+    "augmented",
+    "index2",
+    "index3",
+    "velocity_projection",
+    "matrix_r",
+    "null_space",
+    "range_space",
+)
 
 
 # ---------------------------------------------------------------- the references themselves
@@ -229,7 +240,9 @@ def test_a_start_exactly_in_line_costs_two_orders():
     assert seen[1e-3] == pytest.approx(4.0, abs=0.1)
 
 
-@pytest.mark.parametrize("formulation", ["baumgarte", "index2", "index3"])
+@pytest.mark.parametrize(
+    "formulation", ["baumgarte", "index2", "index3", "velocity_projection", "matrix_r"]
+)
 def test_formulations_keep_the_order_of_the_method(formulation):
     model = bl.Simulator(derived(bricard.bricard), formulation, "rk4")
     ends = []

@@ -249,3 +249,12 @@ def test_a_model_file_is_written_in_one_style_and_not_over_another(folder):
     assert result.exit_code == 1
     assert "--force overwrites" in result.output
     assert called("convert", "crank.toml", "--to", "model.json").exit_code == 1
+
+
+def test_the_joints_of_a_robot_are_listed_with_their_limits_and_masses(folder):
+    urdf = Path(__file__).parents[1] / "data" / "urdf" / "arm6.urdf"
+    shown = called("info", str(urdf)).stdout
+    (elbow,) = [line.split() for line in shown.splitlines() if line.split()[:1] == ["elbow"]]
+    assert elbow[:4] == ["elbow", "revolute", "upper_arm", "forearm"]
+    assert "2.6 rad/s" in shown and "75 N m" in shown
+    assert "41.75 kg" in shown

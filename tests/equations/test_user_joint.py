@@ -72,7 +72,7 @@ def test_its_freedoms_are_counted() -> None:
     assert joint.freedoms == 1  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("coordinates", ["joint", "reference"])
+@pytest.mark.parametrize("coordinates", ["joint", "reference", "natural"])
 def test_a_translation_along_a_circle_swings_like_a_simple_pendulum(coordinates: str) -> None:
     """All points move alike: θ'' = -(g / r) sin θ, whatever the inertia."""
     system = bl.formulate(pendulum(), coordinates)
@@ -92,7 +92,7 @@ def test_a_translation_along_a_circle_swings_like_a_simple_pendulum(coordinates:
 def test_it_may_be_driven_through_many_turns_where_it_closes_a_loop() -> None:
     m = pendulum(ratio=0.5)
     m.driver("rotary", "motor", coordinate="slot.way", law="0.4 + 6*t")
-    for coordinates in ("joint", "reference"):
+    for coordinates in ("joint", "reference", "natural"):
         run = bl.kinematics(bl.formulate(m, coordinates), 3.0, step=0.02)
         turned = run.frame("peg").rotation_about("y")
         np.testing.assert_allclose(turned, 0.5 * (0.4 + 6 * run.t), atol=1e-11)

@@ -185,9 +185,7 @@ def _rear(m: Mechanism, side: str, chassis: tuple[str, ...]) -> None:
 
     Q = [name(f"Q{k}") for k in range(1, 6)]
     K = [name(f"K{k}") for k in range(1, 6)]
-    T, S, SpT, SpB, C, T2, w, e = (
-        name(t) for t in ("T", "S", "SpT", "SpB", "C", "T2", "w", "e")
-    )
+    T, S, SpT, SpB, C, T2, w, e = (name(t) for t in ("T", "S", "SpT", "SpB", "C", "T2", "w", "e"))
     m.free(*Q, *K, T, S, SpT, SpB, C, T2, w, e)
     m.angle(name("s"))
     for point in (*Q, T, SpT):

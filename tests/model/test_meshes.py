@@ -262,7 +262,7 @@ TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
         ("a.stl", b"\0" * 80 + struct.pack("<I", 1000) + b"\0" * 50, "1000 triangles"),
         ("a.stl", b"\0" * 84, "no triangles"),
         ("a.stl", b"\0" * 80 + struct.pack("<I", 1) + b"\xff" * 50, "triangle 1"),
-        ("a.step", "", "read from .stl and .obj files, not .step"),
+        ("a.step", "", "read from .stl, .obj and .dae files, not .step"),
     ],
 )
 def test_faults_in_files_are_told_with_file_and_line(tmp_path, name, content, says):

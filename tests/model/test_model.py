@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
-from biela.errors import ModelError
+from biela.errors import BielaError, ModelError
 from biela.model import Model
+from biela.model.files import dumps, loads
+from biela.model.joints import Joint
 
 
 @pytest.fixture
@@ -64,3 +67,35 @@ def test_a_number_is_no_list_of_points(bar: Model, points: object) -> None:
     ends = {"i": bar.ground.at(1, 0, 0), "j": "rod"}
     with pytest.raises(ModelError, match="force spring: a characteristic is a list of pairs"):
         bar.force("spring_damper", "spring", **ends, characteristic=points)
+
+
+def test_limits_of_velocity_and_effort_are_sizes_with_units(bar: Model) -> None:
+    for wrong in (0.0, -1.0, "-2 rad/s"):
+        with pytest.raises(ModelError, match=r"pin \(revolute\): the velocity limit of angle"):
+            bar.joint("revolute", "pin", bar.ground, "rod", velocity_limits=wrong)
+    with pytest.raises(ModelError, match="no coordinate 'x' for effort limits; it has angle"):
+        bar.joint("revolute", "pin", bar.ground, "rod", effort_limits={"x": 1.0})
+    with pytest.raises(BielaError, match="torque"):
+        bar.joint("revolute", "pin", bar.ground, "rod", effort_limits="3 N")
+    pin = bar.joint(
+        "revolute", "pin", bar.ground, "rod", velocity_limits="60 rpm", effort_limits="2 N*m"
+    )
+    assert isinstance(pin, Joint)
+    again = loads(dumps(bar)).joints["pin"]
+    assert isinstance(again, Joint)
+    assert again.velocity_limits == {"angle": "60 rpm"}
+    assert again.effort_limits == {"angle": "2 N*m"}
+
+
+def test_an_inertia_may_be_unsymmetric_by_rounding_only() -> None:
+    random = np.random.default_rng(0)
+    R = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    I = R @ np.diag([0.1, 0.2, 0.25]) @ R.T
+    I[0, 1] *= 1 + 1e-14
+    made = Model("m").body("rod", mass=1.0, inertia=I).inertia.moments
+    assert made[3] == pytest.approx((I[0, 1] + I[1, 0]) / 2, rel=1e-15)
+    I[0, 1] += 1e-6
+    with pytest.raises(ModelError, match="body rod: the inertia is not symmetric"):
+        Model("m").body("rod", mass=1.0, inertia=I)
+    with pytest.raises(ModelError, match="not symmetric: 'a' and 'b'"):
+        Model("m").body("rod", mass=1.0, inertia=[[1, "a", 0], ["b", 1, 0], [0, 0, 1]])

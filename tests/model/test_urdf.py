@@ -187,7 +187,7 @@ def test_limits_are_those_of_the_coordinates() -> None:
     assert limits["swivel.angle"] == (-np.inf, np.inf)
 
 
-def test_effort_limits_a_motor_and_velocity_is_kept_in_the_description() -> None:
+def test_effort_limits_a_motor_and_is_a_limit_of_the_joint_as_velocity_is() -> None:
     system = equations(ARM)
     motors = [u.name for u in system.u]
     assert motors == [f"{j}_motor" for j in ("swivel", "shoulder", "elbow", "roll", "bend", "turn")]
@@ -200,6 +200,9 @@ def test_effort_limits_a_motor_and_velocity_is_kept_in_the_description() -> None
         assert np.abs(np.delete(Q - rest, names.index("elbow.angle_rate"))).max() < 1e-9
     assert read_urdf(ARM).joints["elbow"].velocity == 2.6
     assert read_urdf(ARM).joints["elbow"].effort == 75.0
+    elbow = load_urdf(ARM).joints["elbow"]
+    assert elbow.velocity_limits == {"angle": 2.6}
+    assert elbow.effort_limits == {"angle": 75.0}
 
 
 def test_dynamics_brake_a_joint() -> None:

@@ -18,6 +18,7 @@ from biela.analysis.initial import InitialState, initial_problem
 from biela.analysis.inverse_dynamics import inverse_dynamics
 from biela.analysis.joint_reactions import JointReactions, joint_reactions
 from biela.analysis.joint_unknowns import joint_unknowns
+from biela.analysis.kinematic_bases import KinematicBases, kinematic_bases
 from biela.analysis.kinematics import kinematics
 from biela.analysis.linear_system import LinearSystem, Mode
 from biela.analysis.linearisation import Linearisation, linearise
@@ -38,6 +39,7 @@ __all__ = [
     "Equilibrium",
     "InitialState",
     "JointReactions",
+    "KinematicBases",
     "LinearSystem",
     "Linearisation",
     "Mobility",
@@ -64,6 +66,7 @@ __all__ = [
     "inverse_dynamics",
     "joint_reactions",
     "joint_unknowns",
+    "kinematic_bases",
     "kinematics",
     "linearise",
     "mobility",

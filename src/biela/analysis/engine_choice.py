@@ -36,10 +36,37 @@ def check_unrolled(model: object) -> None:
     if isinstance(model, Model) and (count := body_count(model)) > UNROLLED_UP_TO:
         raise ModelError(
             f"{model.name} has {count:,} bodies; deriving its equations of motion all at once "
-            f"takes minutes above {UNROLLED_UP_TO}. If drivers move all its freedoms, "
-            f"kinematics(model) runs it in loops; else simulate fewer instances, or insist with "
-            f"simulate(formulate(model), …)"
+            f"takes minutes above {UNROLLED_UP_TO}. simulate(model, …) runs it in loops, and so "
+            f"does kinematics(model) if drivers move all its freedoms; or insist with "
+            f"Simulator(formulate(model), …)"
         )
+
+
+def simulated_in_loops(engine: str | None, model: object, unusual: Mapping[str, object]) -> bool:
+    """Whether a model is simulated by the looped engine.
+
+    Args:
+        engine: The one that is wanted; None chooses by size.
+        model: What is to move.
+        unusual: Settings that the looped engine does not know, by name, if they are given.
+
+    Raises:
+        ModelError: It is needed or wanted for what it cannot do.
+    """
+    if engine not in (None, *ENGINES):
+        raise ModelError(f"engine {engine!r} is not known; use {' or '.join(ENGINES)}")
+    large = isinstance(model, Model) and body_count(model) > UNROLLED_UP_TO
+    if engine == "unrolled" or (engine is None and not large):
+        return False
+    if not isinstance(model, Model):
+        raise ModelError("the looped engine takes a Model, of bodies and joints")
+    given = [name for name, value in unusual.items() if value]
+    if given:
+        raise ModelError(
+            f"{model.name}: the looped engine, for mechanisms of more than {UNROLLED_UP_TO} "
+            f"bodies, does not know {', '.join(given)}; leave it out"
+        )
+    return True
 
 
 def looped_model(

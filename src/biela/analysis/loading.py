@@ -2,7 +2,7 @@
 
 | file | what comes |
 |---|---|
-| ``.urdf``, ``.xml``, ``.mjcf``, and tables of Denavit and Hartenberg, ``.csv`` or ``.toml`` | `Robot` |
+| ``.urdf``, ``.xml``, ``.mjcf``; Denavit–Hartenberg tables in ``.csv`` or ``.toml`` | `Robot` |
 | ``.toml`` with bodies and joints, a folder with the four text files of the thesis | `Model` |
 | ``.npz`` | `Results` |
 | the text that `biela.dump` gave, or a file of it | `Workspace` |
@@ -85,11 +85,9 @@ def load(source: Source, **options: Any) -> Any:
 
 
 def _text(source: Any) -> str | None:
-    """The dump of a workspace, if the source is one or a file of one."""
-    if isinstance(source, str) and source.startswith(HEADER):
-        return source
-    if isinstance(source, str) and ("\n" in source or "<" in source):
-        return None
+    """The dump of a workspace, if the source is one or a file of one; no path has several lines."""
+    if isinstance(source, str) and (source.startswith(HEADER) or "<" in source or "\n" in source):
+        return None if "<" in source and not source.startswith(HEADER) else source
     if isinstance(source, str | Path) and Path(source).is_file():
         with Path(source).open("rb") as file:
             if file.read(len(HEADER)) == HEADER.encode():

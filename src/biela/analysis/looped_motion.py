@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.atoms import Workspace, maximum
+from biela.analysis.elimination_groups import elimination_groups
+from biela.atoms import Atom, Workspace, maximum
 from biela.code import Function
 from biela.code.looped import Clear, Memory, Program, Segment, Stage, Write
 from biela.code.looped.dispatch import copying_code
 from biela.equations.blocks import Block, ReferenceBlocks
 from biela.equations.blocks.block import expanded
 from biela.equations.blocks.retraction import retraction_kernel
-from biela.graph import breadth_first
+from biela.errors import ModelError
 from biela.solvers.fronts import FrontStages, find_fronts
 
 Floats = npt.NDArray[np.float64]
@@ -58,14 +59,18 @@ class LoopedMotion:
 
     def __init__(self, blocks: ReferenceBlocks) -> None:
         self.blocks = blocks
+        _check_masses(blocks)
         n, m = blocks.nv, len(blocks.rows)
         self.n, self.m = n, m
         self._first, self._second, masses = mass_entries(blocks)
         rows = np.concatenate([self._first, n + blocks.indices[0]])
         columns = np.concatenate([self._second, blocks.indices[1]])
-        group, rank = elimination_groups(blocks)
+        J = blocks.Phi_v(blocks.start)
+        groups = elimination_groups(blocks, J)
         late = np.arange(n + m) >= n
-        self.fronts = FrontStages.of(find_fronts(rows, columns, group, rank, late))
+        self.fronts = FrontStages.of(
+            find_fronts(rows, columns, groups.group, groups.rank, late, groups.paired)
+        )
         slot = self.fronts.fronts.slot
         self._J_slot = slot[len(masses) :]
         sizes = dict(self.fronts.sizes)
@@ -167,14 +172,20 @@ class LoopedMotion:
         for name, (target, places) in block.scatter.items():
             groups = np.minimum(groups, self._groups(target, places, widths[name]))
         order = np.argsort(groups, kind="stable")
+        kernel, columns = _needed(block.kernel)
+        used = {a.name for a in kernel.inputs}
         stage = Stage(
-            block.kernel,
-            {name: first[source] + at[order] for name, (source, at) in block.gather.items()},
+            kernel,
+            {
+                name: first[source] + at[order]
+                for name, (source, at) in block.gather.items()
+                if name in used
+            },
             {
                 name: self._written(target, places[order], widths[name])
                 for name, (target, places) in block.scatter.items()
             },
-            block.parameters[order] if block.parameters.shape[1] else None,
+            block.parameters[np.ix_(order, columns)] if len(columns) else None,
             independent=True,
             name=block.name,
         )
@@ -263,6 +274,22 @@ class LoopedMotion:
         return x[: self.n].copy(), x[self.n :].copy()
 
 
+def _check_masses(blocks: ReferenceBlocks) -> None:
+    """Refuse bodies whose inertia is not definite.
+
+    Raises:
+        ModelError: It names the first one.
+    """
+    least = np.linalg.eigvalsh(blocks.M())
+    lacking = np.flatnonzero(~(least[:, 0] > 1e-12 * least[:, -1]))
+    if len(lacking):
+        raise ModelError(
+            f"{blocks.name}: body {blocks.bodies[int(lacking[0])]} has no mass, or no inertia "
+            f"about one of its axes (a thin rod); give it some, or simulate with "
+            f'engine="unrolled", which needs none'
+        )
+
+
 def mass_entries(blocks: ReferenceBlocks) -> tuple[Integers, Integers, Floats]:
     """Rows, columns and values of the lower triangle of M."""
     M = blocks.M()
@@ -272,36 +299,23 @@ def mass_entries(blocks: ReferenceBlocks) -> tuple[Integers, Integers, Floats]:
     return (first + i).ravel(), (first + j).ravel(), M[:, i, j].ravel()
 
 
-def elimination_groups(blocks: ReferenceBlocks) -> tuple[Integers, Integers]:
-    """Group and rank of each unknown: bodies on a walk, each row with the last of its bodies."""
-    n, m, bodies = blocks.nv, len(blocks.rows), blocks.world.count
-    row, column = blocks.indices
-    body = column // blocks.widths[1]
-    low = np.full(m, bodies)
-    high = np.full(m, -1)
-    np.minimum.at(low, row, body)
-    np.maximum.at(high, row, body)
-    apart = low < high
-    order = _walk(bodies, low[apart], high[apart])
-    place = np.empty(bodies, dtype=np.int64)
-    place[order] = np.arange(bodies)
-    group = np.empty(n + m, dtype=np.int64)
-    group[:n] = np.repeat(place, blocks.widths[1])
-    last = np.zeros(m, dtype=np.int64)
-    np.maximum.at(last, row, place[body])
-    group[n:] = last
-    return group, np.arange(n + m)
-
-
-def _walk(count: int, first: Integers, second: Integers) -> Integers:
-    """The vertices of a graph level by level, from one that is far from others."""
-    order = np.arange(count)
-    for _ in range(2):
-        place = np.empty(count, dtype=np.int64)
-        place[order] = np.arange(count)
-        found = breadth_first(count, place[first], place[second]).order
-        order = order[found][::-1]
-    return order
+def _needed(kernel: Function) -> tuple[Function, Integers]:
+    """The kernel without the inputs and parameters that it does not read; those it does read."""
+    live = set(kernel.schedule.live)
+    inputs: dict[str, list[Atom]] = {}
+    columns: list[int] = []
+    for array in kernel.inputs:
+        read = [k for k, ref in enumerate(array.refs) if ref in live]
+        if array.name == "p":
+            columns = read
+            inputs["p"] = [Atom(kernel.table, array.refs[k]) for k in read]
+        elif read:
+            inputs[array.name] = [Atom(kernel.table, ref) for ref in array.refs]
+    inputs = {name: atoms for name, atoms in inputs.items() if atoms}
+    if not inputs:
+        return kernel, np.arange(next(a.size for a in kernel.inputs if a.name == "p"))
+    outputs = {a.name: [Atom(kernel.table, ref) for ref in a.refs] for a in kernel.outputs}
+    return Function(kernel.name, inputs, outputs), np.array(columns, dtype=np.int64)
 
 
 class _Tape:

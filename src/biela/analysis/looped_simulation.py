@@ -8,7 +8,7 @@ those of all simulations.  The cost of a step grows with the number of bodies.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -192,16 +192,14 @@ class _Run:
             max_constraint_error=float(errors.max(initial=0.0)),
             energy_drift=float(np.abs(total - total[0]).max()) / scale if alone else None,
         )
-        monitors = {
+        monitors: dict[str, Floats | Callable[[], Floats]] = {
             "constraint error": errors,
             "velocity error": motion.velocity_errors,
             **energy,
         }
         units = {name: "J" for name in energy}
         groups = channel_groups(motion)
-        return Results(
-            blocks.name, motion.t, groups, monitors, units, found, None, (), interrupted
-        )
+        return Results(blocks.name, motion.t, groups, monitors, units, found, None, (), interrupted)
 
 
 class SimulatedMotion:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.instant import Instant, motions, unit_rows
 from biela.equations import System
 from biela.equations.positions import own_velocities, velocity_places
 from biela.solvers.coordinate_basis import CoordinateBasis, choose_basis
@@ -19,10 +20,13 @@ BETTER: Final = 0.5
 #: … and the present one has lost so much, or is as bad as this compared with the other.
 LOST: Final = 0.5
 BAD: Final = 0.05
-#: A run stops where the ratio of pivots falls to this part of what it was.
-NEAR: Final = 0.02
-#: Rows count as independent ones, that were not before, above this size of a unit row.
-GAINED: Final = 1e-4
+#: A run stops where the ratio of pivots falls to this part of what it was: before a dead point even
+#: if steps are so long that they would pass it.
+NEAR: Final = 0.2
+#: Part by which the ratio of pivots may change before it is looked at again.
+CHANGE: Final = 0.1
+#: How far beside a position to look at the rank of its constraints.
+BESIDE: Final = 1e-3
 
 
 def relative_places(system: System) -> list[int]:
@@ -64,12 +68,34 @@ def _last(system: System, preferred: Sequence[str], method: str) -> list[int]:
     return velocity_places(system, preferred) if preferred else relative_places(system)
 
 
+def generic_rank(system: System, t: float, q: Floats, u: Floats, p: Floats) -> int:
+    """The rank of Φ_v beside a position, which may be singular.
+
+    A displacement ε along the motions allowed gives rows that are dependent there only a singular
+    value that grows with ε, and rows that are redundant everywhere one that grows with ε².
+    """
+    instant = Instant(system, t, u, p)
+    allowed = motions(unit_rows(instant.Phi_v(q))[0])
+    if not allowed.mobility:
+        return allowed.rank
+    way = allowed.R @ np.random.default_rng(0).normal(size=allowed.mobility)
+    way /= np.linalg.norm(way)
+
+    def values(size: float) -> Floats:
+        rows = unit_rows(instant.Phi_v(instant.moved(q, size * way)))[0]
+        return np.asarray(np.linalg.svd(rows, compute_uv=False)[allowed.rank :], dtype=float)
+
+    far, near = values(BESIDE), values(BESIDE / 10)
+    gained = (near > 1e-9) & (far < 30 * near)
+    return allowed.rank + int(gained.sum())
+
+
 class PartitionWatch:
     """Looks after the choice of independent velocities of a run.
 
-    A choice is kept as long as it is not much worse than when it was made, since changing it costs
-    a restart; near a dead point of an independent coordinate it has to go (García de Jalón & Bayo
-    1994, §3.5).
+    A choice is kept as long as it is not much worse than it was, since changing it costs a restart;
+    near a dead point of an independent coordinate it has to go (García de Jalón & Bayo 1994, §3.5).
+    A choice made in a singular position, with too few rows, goes as soon as it can.
     """
 
     def __init__(
@@ -78,13 +104,22 @@ class PartitionWatch:
         self._system, self._u, self._p = system, u, p
         self._method = method
         self._late = _last(system, preferred, method)
-        self._began: tuple[CoordinateBasis, float] | None = None
-        self._pivots = 0.0
-        #: Whether the present choice is about as good as when it was made.
-        self.calm = False
+        self._steady = self._pivots = self._last = 0.0
+        self._rank = 0
+        #: Whether the choice has too few rows.
+        self.urgent = False
+        #: By how much longer one may wait before looking again; 0 where one should look often.
+        self.pace = 0.0
 
     def _rows(self, t: float, q: Floats) -> Floats:
         return np.atleast_2d(self._system.evaluate("Phi_v", q, t=t, u=self._u, p=self._p))
+
+    def begin(self, t: float, q: Floats, chosen: CoordinateBasis) -> None:
+        """Look after another choice from now on."""
+        self._steady = chosen.steadiness(self._rows(t, q))
+        self._rank = max(chosen.rank, generic_rank(self._system, t, q, self._u, self._p))
+        self.urgent = self._rank > chosen.rank
+        self._pivots = self._last = 0.0
 
     def another(
         self, t: float, q: Floats, present: CoordinateBasis, pivots: float | None = None
@@ -94,35 +129,32 @@ class PartitionWatch:
         ``pivots`` is the smallest ratio of pivots of the present choice of late, where known: as
         long as that is no smaller than it was, nothing else is looked at.
         """
-        self.calm = False
-        if self._began is None or self._began[0] is not present:
-            self._began = present, present.steadiness(self._rows(t, q))
-            self._pivots = pivots or 0.0
-        if pivots is not None and pivots > LOST * self._pivots > 0:
-            self.calm = True
+        self.pace = 0.0
+        if pivots is not None and not self.urgent and pivots > LOST * self._pivots:
+            if self._last:
+                # so that until then the ratio changes by a part of itself only
+                change = abs(pivots - self._last) / pivots
+                self.pace = min(2.0, CHANGE / max(change, 1e-3))
+            self._pivots, self._last = max(self._pivots, pivots), pivots
             return None
         rows = self._rows(t, q)
         if not np.isfinite(rows).all():
             return None
-        rank = self._rank(rows, present.rank)
-        best = choose_basis(rows, self._method, (), rank)
-        if best.same_as(present):
+        if self.urgent:
+            found = choose_basis(rows, self._method, self._late, self._rank)
+            return found if found.rank > present.rank else None
+        best = choose_basis(rows, self._method, (), present.rank)
+        if best.rank < present.rank or best.same_as(present):
             return None
         steady, wanted = present.steadiness(rows), best.steadiness(rows)
-        lost = steady < LOST * self._began[1] or steady < BAD * wanted
-        if not (lost and steady < BETTER * wanted) and rank == present.rank:
+        self._steady = max(self._steady, steady)
+        lost = steady < LOST * self._steady or steady < BAD * wanted
+        if not (lost and steady < BETTER * wanted):
             return None
-        liked = choose_basis(rows, self._method, self._late, rank)
+        liked = choose_basis(rows, self._method, self._late, present.rank)
         return liked if liked.steadiness(rows) > BETTER * wanted else best
 
     @property
     def limit(self) -> float:
         """The ratio of pivots below which a run had better stop, for another choice."""
         return NEAR * self._pivots
-
-    @staticmethod
-    def _rank(rows: Floats, before: int) -> int:
-        """The rank, which was less if the last choice was made in a singular position."""
-        sizes = np.linalg.norm(rows, axis=1, keepdims=True)
-        values = np.linalg.svd(rows / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
-        return max(before, int((values > GAINED * values[0]).sum()))

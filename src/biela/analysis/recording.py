@@ -253,7 +253,8 @@ class Recording:
         found, done = np.full(len(self.t), np.nan), 0
         for count, basis in choices:
             for k in range(done, done + count):
-                found[k] = np.nan if basis is None else basis.condition(rows[k])
+                if basis is not None and np.isfinite(rows[k]).all():
+                    found[k] = basis.condition(rows[k])
             done += count
         return found
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.robot_loops import Loops
+from biela.analysis.robot_lowering import LoopedFunctions, Lowering
 from biela.analysis.robot_motions import Motions
 from biela.code import Function
 from biela.code.export import export
@@ -25,8 +27,8 @@ Floats = npt.NDArray[np.float64]
 Array = Sequence[float] | Floats
 
 
-class Robot(Motions):
-    """The dynamics of a model without closed loops.
+class Robot(Motions, Loops):
+    """The dynamics of a model: a tree of bodies, with joints that close loops if there are any.
 
     Coordinates and velocities are those of `biela.formulate(model)`; a rotation is a unit
     quaternion with the angular velocity in the turned frame.  Twists are [angular; linear],
@@ -48,9 +50,12 @@ class Robot(Motions):
         model: Bodies, joints, springs and friction.
         rotors: Inertia of rotors by joint, reflected to the joint (kg m², or kg along a slide).
         parameters: Values of parameters of the model, in place of its own.
+        lowering: "unrolled" writes recursions out, link by link; "looped" compiles one step for
+            each kind of link, and takes ten thousand joints; "auto" loops trees of more than 150
+            links.
 
     Raises:
-        ModelError: The model is no tree, or has elements that a tree cannot have.
+        ModelError: The model has elements that a robot cannot have.
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class Robot(Motions):
         *,
         rotors: Mapping[str, float] | None = None,
         parameters: Mapping[str, float] | None = None,
+        lowering: Lowering = "auto",
     ) -> None:
         tree = spatial.SpatialTree(model, rotors=rotors)
         self.model = model
@@ -78,35 +84,52 @@ class Robot(Motions):
                 )
         values = {**known, **(parameters or {})}
         self._p = np.array(list(values.values())) if values else None
+        self._looped = LoopedFunctions(tree, values, lowering)
 
     def __repr__(self) -> str:
         return f"Robot {self.model.name}: {self.nv} freedoms, {len(self.frames)} frames"
 
     # ------------------------------------------------------------------- dynamics
 
-    def rnea(self, q: Array, v: Array, a: Array) -> Floats:
-        """The joint forces τ of a motion, by recursive Newton–Euler."""
-        return self._array("rnea", q, v, a)
+    def rnea(self, q: Array, v: Array, a: Array, *, t: float = 0.0) -> Floats:
+        """The joint forces τ of a motion, by recursive Newton–Euler; loops exert nothing.
 
-    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Floats:
+        The time counts where forces of the model depend on it.
+        """
+        return self._array("rnea", q, v, a, t=t)
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array, *, t: float = 0.0) -> Floats:
         """The joint forces τ of a motion: `rnea` by another name."""
-        return self.rnea(q, v, a)
+        return self.rnea(q, v, a, t=t)
 
-    def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Floats:
-        """The accelerations for joint forces."""
-        return self._array("forward_dynamics", q, v, tau)
+    def forward_dynamics(self, q: Array, v: Array, tau: Array, *, t: float = 0.0) -> Floats:
+        """The accelerations for joint forces, with all loops closed."""
+        return self._array("forward_dynamics", q, v, tau, t=t)
 
     def mass_matrix(self, q: Array) -> Floats:
         """M(q)."""
         return self._array("mass_matrix", q)
 
+    def mass_product(self, q: Array, a: Array) -> Floats:
+        """M(q) a; of a looped robot without the matrix."""
+        if self._looped.get("mass_product") is None:
+            return np.asarray(np.einsum("...ij,...j->...i", self.mass_matrix(q), np.asarray(a)))
+        return self._array("mass_product", q, a)
+
+    def inverse_mass_product(self, q: Array, tau: Array) -> Floats:
+        """M⁻¹(q) τ; of a looped robot without the matrix."""
+        if self._looped.get("inverse_mass_product") is None:
+            M = self.mass_matrix(q)
+            return np.asarray(np.linalg.solve(M, np.asarray(tau, dtype=float)[..., None])[..., 0])
+        return self._array("inverse_mass_product", q, tau)
+
     def inverse_mass_matrix(self, q: Array) -> Floats:
         """M⁻¹(q)."""
         return self._array("inverse_mass_matrix", q)
 
-    def bias_forces(self, q: Array, v: Array) -> Floats:
+    def bias_forces(self, q: Array, v: Array, *, t: float = 0.0) -> Floats:
         """Coriolis, centrifugal, gravity, springs and friction."""
-        return self._array("bias_forces", q, v)
+        return self._array("bias_forces", q, v, t=t)
 
     def gravity_forces(self, q: Array) -> Floats:
         """The joint forces that hold the weight."""
@@ -187,17 +210,30 @@ class Robot(Motions):
         return export(made, languages, folder, **{"name": made[0].workspace.name, **options})
 
     def _array(
-        self, name: str, *arrays: Array, of: tuple[str, ...] = (), parameters: bool = True
+        self,
+        name: str,
+        *arrays: Array,
+        of: tuple[str, ...] = (),
+        parameters: bool = True,
+        t: float = 0.0,
     ) -> Floats:
-        return np.asarray(self._answer(name, *arrays, of=of, parameters=parameters))
+        return np.asarray(self._answer(name, *arrays, of=of, parameters=parameters, t=t))
 
     def _answer(
-        self, name: str, *arrays: Array, of: tuple[str, ...] = (), parameters: bool = True
+        self,
+        name: str,
+        *arrays: Array,
+        of: tuple[str, ...] = (),
+        parameters: bool = True,
+        t: float = 0.0,
     ) -> Any:
-        function = self.function(name, *of)
         given = [np.asarray(x, dtype=float) for x in arrays]
-        if parameters and self._p is not None:
-            given.append(self._p)
+        function: Any = self._looped.get(name) or self.function(name, *of)
+        if isinstance(function, Function):  # what is looped knows its parameters, and no time
+            if any(array.name == "t" for array in function.inputs):
+                given.append(np.asarray(t))
+            if parameters and self._p is not None:
+                given.append(self._p)
         dimensions = max(x.ndim for x in given)
         if dimensions > 2:
             raise ShapeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,16 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+#: What is left out where a robot is stored.
+_NATIVE: Final = ("_rollers", "kinematic_system")
+
 
 class Motions(Configurations):
     """What a robot does over time; a base of `biela.Robot`."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without native code, which is made or found on disk again."""
+        return {key: x for key, x in self.__dict__.items() if key not in _NATIVE}
 
     def rollout(
         self,

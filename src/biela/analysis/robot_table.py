@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from biela.model import Model
 from biela.model.joints import Coupling, Joint
 
 if TYPE_CHECKING:
     from biela.analysis.configurations import Configurations
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def _place(part: slice) -> str:
     return str(part.start) if part.stop - part.start == 1 else f"{part.start}:{part.stop}"
 
 
-def _pairs(lower: Sequence[float], upper: Sequence[float]) -> str:  # type: ignore[type-arg,unused-ignore]
+def _pairs(lower: Floats, upper: Floats) -> str:
     pairs = [
         f"[{low:.4g}, {high:.4g}]"
         for low, high in zip(lower, upper, strict=True)
@@ -113,7 +116,7 @@ def _pairs(lower: Sequence[float], upper: Sequence[float]) -> str:  # type: igno
     return " ".join(pairs)
 
 
-def _sizes(limits: Sequence[float]) -> str:  # type: ignore[type-arg,unused-ignore]
+def _sizes(limits: Floats) -> str:
     return " ".join(f"{x:.4g}" for x in limits if np.isfinite(x))
 
 

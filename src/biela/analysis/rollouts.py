@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.atoms import Atom, Kind, Workspace, maximum, minimum, sqrt
+from biela.analysis.configurations import Configurations
+from biela.analysis.rollout_kernels import dynamics, inputs_of, law_of, moved, normalised
 from biela.code import Function
 from biela.code.native import Block
 from biela.errors import ModelError, ShapeError
@@ -31,22 +32,6 @@ METHODS: Final = ("rk4", "semi_implicit_euler")
 #: Bytes of a block of states with its scratch rows: well within the first cache.
 _BLOCK_BYTES: Final = 24_000
 _MOST_VECTORS: Final = 8
-
-
-class Moving(Protocol):
-    """What a rollout needs of a robot."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def nq(self) -> int: ...
-    @property
-    def nv(self) -> int: ...
-    @property
-    def quaternions(self) -> tuple[tuple[int, int], ...]: ...
-    @property
-    def parameter_values(self) -> Mapping[str, float]: ...
-    def function(self, name: str, *of: str) -> Function: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,17 +80,17 @@ class Roller:
     """
 
     def __init__(
-        self, robot: Moving, law: Function | None = None, bounds: Floats | None = None
+        self, robot: Configurations, law: Function | None = None, bounds: Floats | None = None
     ) -> None:
         self._robot = robot
         self._names = list(robot.parameter_values)
-        self.inputs = robot.nv if law is None else _inputs_of(robot, law)
-        self._dynamics = _dynamics(robot, self._names)
+        self.inputs = robot.nv if law is None else inputs_of(robot, law)
+        self._dynamics = dynamics(robot, self._names)
         self._law = None
         if law is not None or bounds is not None:
-            self._law = _law(robot, law, self._names, self.inputs, bounds)
-        self._normalised = _normalised(robot) if robot.quaternions else None
-        self._moved = _moved(robot)
+            self._law = law_of(robot, law, self._names, self.inputs, bounds)
+        self._normalised = normalised(robot) if robot.quaternions else None
+        self._moved = moved(robot)
         self._blocks: dict[tuple[str, int], Block] = {}
         self.lanes = self._dynamics.native.lanes
         rows = max(1, _BLOCK_BYTES // (7 * 8 * (robot.nq + robot.nv)))
@@ -146,12 +131,10 @@ class Roller:
             rows = np.minimum(np.arange(first, first + size), count - 1)
             u = inputs[rows if len(inputs) > 1 else np.zeros(size, int)]
             p = parameters[rows if len(parameters) > 1 else np.zeros(size, int)]
-            shared = np.broadcast_to(p[:, None], (size, samples, len(self._names)))
-            U = (
-                np.concatenate([u, shared], axis=2)
-                .transpose(1, 0, 2)
-                .reshape(samples, size * (self.inputs + len(self._names)))
-            )
+            whole = np.empty((samples, size, self.inputs + len(self._names)))
+            whole[:, :, : self.inputs] = u.transpose(1, 0, 2)
+            whole[:, :, self.inputs :] = p
+            U = whole.reshape(samples, -1) if whole.size else np.empty((samples, 0))
             X = np.empty((samples + 1, size * n))
             X[0] = x[rows].ravel()
             P = U if self._law is None else np.empty((samples, size * m))
@@ -210,7 +193,7 @@ class Roller:
 
 
 def rollout(
-    robot: Moving,
+    robot: Configurations,
     roller: Roller,
     q0: Any,
     v0: Any = None,
@@ -231,7 +214,7 @@ def rollout(
     if not (np.isfinite(dt) and dt > 0):
         raise ModelError(f"{robot.name}: the time dt between samples is positive, not {dt!r}")
     for what, value in (("substeps", substeps), ("threads", threads)):
-        if not isinstance(value, int) or value < 1:
+        if value < 1 or value != int(value):
             raise ModelError(f"{robot.name}: {what} is a whole number from 1, not {value!r}")
     q, v = _rows(robot, "q0", q0, robot.nq), None
     v = np.zeros((1, robot.nv)) if v0 is None else _rows(robot, "v0", v0, robot.nv)
@@ -259,7 +242,7 @@ def rollout(
 # ------------------------------------------------------------------------ what is given
 
 
-def _rows(robot: Moving, what: str, given: Any, size: int) -> Floats:
+def _rows(robot: Configurations, what: str, given: Any, size: int) -> Floats:
     array = np.atleast_2d(np.asarray(given, dtype=float))
     if array.ndim != 2 or array.shape[1] != size or not len(array):
         raise ShapeError(
@@ -269,7 +252,7 @@ def _rows(robot: Moving, what: str, given: Any, size: int) -> Floats:
     return array
 
 
-def _given(robot: Moving, inputs: Any, size: int, steps: int | None) -> tuple[Floats, int]:
+def _given(robot: Configurations, inputs: Any, size: int, steps: int | None) -> tuple[Floats, int]:
     """Inputs as (N or 1, T or 1, size), and T."""
     array = np.zeros((1, 1, size)) if inputs is None else np.asarray(inputs, dtype=float)
     if inputs is not None and array.ndim == 1:
@@ -292,7 +275,7 @@ def _given(robot: Moving, inputs: Any, size: int, steps: int | None) -> tuple[Fl
     return array, samples
 
 
-def _parameters(robot: Moving, names: Sequence[str], given: Mapping[str, Any]) -> Floats:
+def _parameters(robot: Configurations, names: Sequence[str], given: Mapping[str, Any]) -> Floats:
     for name in given:
         if name not in names:
             known = ", ".join(names) or "none"
@@ -306,95 +289,3 @@ def _parameters(robot: Moving, names: Sequence[str], given: Mapping[str, Any]) -
             )
     made = [np.broadcast_to(c, rows) for c in columns]
     return np.stack(made, axis=1) if made else np.empty((1, 0))
-
-
-# -------------------------------------------------------------------------- functions
-
-
-def _symbols(ws: Workspace, what: str, count: int, kind: Kind = Kind.FREE) -> list[Atom]:
-    return [ws.symbol(f"{what}{i + 1}", kind) for i in range(count)]
-
-
-def _dynamics(robot: Moving, names: Sequence[str]) -> Function:
-    """X' for x = (q, v) and p = (τ, parameters)."""
-    ws = Workspace("rollout")
-    q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
-    tau, p = _symbols(ws, "tau", robot.nv), _symbols(ws, "p", len(names), Kind.PARAMETER)
-    more = [p] if p else []
-    a = robot.function("forward_dynamics").inline(q, v, tau, *more)
-    dq = robot.function("rates").inline(q, v, *more)
-    return Function("rollout_rates", {"x": [*q, *v], "p": [*tau, *p]}, {"dx": [*dq, *a]})
-
-
-def _normalised(robot: Moving) -> Function:
-    """The state with unit quaternions."""
-    ws = Workspace("rollout")
-    x = _symbols(ws, "x", robot.nq + robot.nv)
-    found = list(x)
-    for first, _ in robot.quaternions:
-        e = x[first : first + 4]
-        size = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
-        found[first : first + 4] = [c / size for c in e]
-    return Function("rollout_normalised", {"x": x}, {"y": found})
-
-
-def _moved(robot: Moving) -> Function:
-    """The state with its positions displaced."""
-    ws = Workspace("rollout")
-    q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
-    delta = _symbols(ws, "delta", robot.nv)
-    integrate = robot.function("integrate")
-    arguments: list[Any] = [q, delta]
-    if len(integrate.inputs) > 2:  # parameters, on which no displacement depends
-        arguments.append([0.0] * len(robot.parameter_values))
-    moved = integrate.inline(*arguments)
-    return Function("rollout_moved", {"x": [*q, *v], "delta": delta}, {"y": [*moved, *v]})
-
-
-def _inputs_of(robot: Moving, law: Function) -> int:
-    """How many inputs a law has."""
-    if len(law.outputs) != 1 or law.outputs[0].size != robot.nv:
-        raise ModelError(
-            f"{robot.name}: the law {law.name} should have one output of {robot.nv} joint forces, "
-            f"not {', '.join(f'{a.name} of {a.size}' for a in law.outputs)}"
-        )
-    sizes = {"q": robot.nq, "v": robot.nv, "p": len(robot.parameter_values)}
-    for array in law.inputs:
-        if array.size != sizes.get(array.name, array.size):
-            raise ModelError(
-                f"{robot.name}: {array.name} of the law {law.name} has {array.size} entries, "
-                f"and {sizes[array.name]} are there"
-            )
-    return sum(a.size for a in law.inputs if a.name not in sizes)
-
-
-def _law(
-    robot: Moving,
-    law: Function | None,
-    names: Sequence[str],
-    inputs: int,
-    bounds: Floats | None,
-) -> Function:
-    """The map of x and u = (inputs, parameters) to p = (τ, parameters)."""
-    ws = Workspace("rollout")
-    q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
-    u, p = _symbols(ws, "u", inputs), _symbols(ws, "p", len(names), Kind.PARAMETER)
-    if law is None:
-        tau: list[Any] = list(u)
-    else:
-        own: dict[str, list[Atom]] = {"q": q, "v": v, "p": p}
-        arguments, first = [], 0
-        for array in law.inputs:
-            if array.name in own:
-                arguments.append(array.nested(own[array.name]))
-            else:
-                arguments.append(array.nested(u[first : first + array.size]))
-                first += array.size
-        given = law.inline(*arguments)
-        tau = list(given) if isinstance(given, list) else [given]
-    if bounds is not None:
-        tau = [
-            minimum(maximum(x, -limit), limit) if np.isfinite(limit) else x
-            for x, limit in zip(tau, bounds.tolist(), strict=True)
-        ]
-    return Function("rollout_law", {"x": [*q, *v], "u": [*u, *p]}, {"p": [*tau, *p]})

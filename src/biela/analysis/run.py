@@ -136,9 +136,6 @@ class Run:
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
-        if self.other is not None:
-            # independent coordinates are looked at often: a dead point comes within a few steps
-            self.stepper.pause = _OFTEN if plan.adaptive else 5 * _OFTEN
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
                 while done < len(plan.times) and not stopped:
@@ -193,8 +190,12 @@ class Run:
         x = self.kernels.formulation.state(t, q, v, np.concatenate([self.p, u]))
         length = np.array([self.plan.step] if self.kernels.whole_step else [], dtype=float)
         inputs = self.kernels.hoisted.complete(np.concatenate([self.p, u, length]))
-        if self.kernels.formulation.projected is not None:
-            self.kernels.formulation.projected.reset()
+        made = self.kernels.formulation
+        if made.projected is not None:
+            made.projected.reset()
+        if self.other is not None and made.basis is not None:
+            self.other.watch.begin(t, q, made.basis)
+            self.stepper.pause = self._often
         self.stepper.start(t, x, inputs, times, self.plan.start)
         return x
 
@@ -207,6 +208,14 @@ class Run:
             found["iterations"] = found.get("iterations", 0) + inside["iterations"]
         for name, value in found.items():
             self.costs[name] = self.costs.get(name, 0) + value
+
+    @property
+    def _often(self) -> int:
+        """Steps until independent coordinates are looked at: a dead point comes within a few."""
+        assert self.other is not None, "looked at where there are other choices"
+        if self.other.watch.urgent:
+            return 1
+        return _OFTEN if self.plan.adaptive else 5 * _OFTEN
 
     def _change(self, times: Floats) -> bool:
         """Go on with other independent coordinates, where these have become a bad choice.
@@ -222,17 +231,15 @@ class Run:
         made = self.kernels.formulation
         q, v = made.read([t], x, np.concatenate([self.p, u]))[:2]
         found = self.other.ask(t, q, self.kernels)
-        often = _OFTEN if self.plan.adaptive else 5 * _OFTEN
         if found is None:
-            longer = min(2 * self.stepper.pause, 32 * often)
-            self.stepper.pause = longer if self.other.watch.calm else often
+            longer = int(self.other.watch.pace * self.stepper.pause)
+            self.stepper.pause = min(max(longer, self._often), 32 * self._often)
             return False
         self._close()
         self._count()
         self.changes.append(t)
         before = made.basis
         self.kernels, self.stepper = found
-        self.stepper.pause = often
         after = self.kernels.formulation.basis
         if before is not None and after is not None and after.rank > before.rank:
             # what was redundant in a singular position was not looked after until now

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from biela.analysis.alpha import AlphaStepper, alpha_kernels
 from biela.analysis.assembly import initial_state
 from biela.analysis.control import Controller, controller
-from biela.analysis.engine_choice import check_unrolled
+from biela.analysis.engine_choice import check_unrolled, simulated_in_loops
 from biela.analysis.formulations import (
     FORMULATIONS,
     PARTITIONED,
@@ -32,6 +32,7 @@ from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.fused import LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
+from biela.analysis.looped_simulation import looped_simulation
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values
@@ -43,6 +44,7 @@ from biela.code.routines import Routine
 from biela.equations import System
 from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
+from biela.model import Model as FileModel
 from biela.results import Results
 from biela.solvers.coordinate_basis import CoordinateBasis
 from biela.solvers.integrators import BOTH, METHODS, Problem
@@ -50,6 +52,9 @@ from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
 Floats = npt.NDArray[np.float64]
 
+
+#: Arguments of a run that the looped engine does not know.
+_ONLY_UNROLLED = ("control", "sample_time", "on_event")
 
 #: Methods that update positions and velocities in different ways.
 SPLIT_METHODS = ("semi_implicit_euler", "second_order_euler")
@@ -203,7 +208,8 @@ class Simulator:
             if basis is None:
                 if made.projected is not None:
                     # where no choice is better, the run goes on as near as it has to
-                    made.projected.stop_below(watch.limit if watch.calm and law is None else 0.0)
+                    calm = watch.pace > 0 and law is None
+                    made.projected.stop_below(watch.limit if calm else 0.0)
                 return None
             fresh = self._compiled(t, q, u, p, plan, basis)
             return fresh, self._stepper(fresh, law, plan, tolerance, p, u)
@@ -381,7 +387,23 @@ def simulate(
     formulation: str = "multipliers",
     integrator: str | Routine[..., Any] | None = None,
     options: Options | None = None,
+    engine: str | None = None,
     **run: Any,
 ) -> Results:
-    """Simulate a model; see `Simulator` and `Simulator.run` for the arguments."""
+    """Simulate a model; see `Simulator` and `Simulator.run` for the arguments.
+
+    ``engine`` is "unrolled", or "looped" for large mechanisms, see `looped_simulation`; None
+    chooses by size.
+    """
+    unusual: dict[str, Any] = {
+        f"formulation={formulation!r}": formulation != "multipliers",
+        "options": options is not None,
+        "an integrator of your own": not (integrator is None or isinstance(integrator, str)),
+        "assemble=False": not run.get("assemble", True),
+    }
+    unusual |= {name: run.get(name) is not None for name in _ONLY_UNROLLED}
+    if simulated_in_loops(engine, model, unusual):
+        known = {k: value for k, value in run.items() if k not in (*_ONLY_UNROLLED, "assemble")}
+        assert isinstance(model, FileModel), "the choice of the engine has looked at it"
+        return looped_simulation(model, duration, integrator=integrator, **known)  # type: ignore[arg-type]
     return Simulator(model, formulation, integrator, options).run(duration, **run)

@@ -10,9 +10,7 @@ from biela.graph.adjacency import Integers
 __all__ = ["lu_counts"]
 
 
-@njit(
-    "Tuple((int64[::1], int64[::1], boolean))(int64[::1], int64[::1], int64, int64)", cache=True
-)
+@njit("Tuple((int64[::1], int64[::1], boolean))(int64[::1], int64[::1], int64, int64)", cache=True)
 def lu_counts(
     start: Integers, entries: Integers, n: int, largest: int
 ) -> tuple[Integers, Integers, bool]:

@@ -66,9 +66,7 @@ def dense_cost(n: int, *, symmetric: bool = False) -> FactorCost:
     FactorCost(multiplications=8, additions=5, storage=9, fill=0)
     """
     if symmetric:
-        return FactorCost(
-            (n**3 + 3 * n**2 - 4 * n) // 6, (n**3 - n) // 6, (n**2 + n) // 2
-        )
+        return FactorCost((n**3 + 3 * n**2 - 4 * n) // 6, (n**3 - n) // 6, (n**2 + n) // 2)
     return FactorCost((n**3 - n) // 3, (2 * n**3 - 3 * n**2 + n) // 6, n**2)
 
 
@@ -81,7 +79,10 @@ def sparse_cost(degrees: ArrayLike, entries: int = 0) -> FactorCost:
     r = integer_array("degrees", degrees)
     total = int(r.sum())
     return FactorCost(
-        int((r * (r + 3) // 2).sum()), int((r * (r + 1) // 2).sum()), len(r) + total, total - entries
+        int((r * (r + 3) // 2).sum()),
+        int((r * (r + 1) // 2).sum()),
+        len(r) + total,
+        total - entries,
     )
 
 
@@ -89,8 +90,8 @@ def sparse_lu_cost(above: ArrayLike, below: ArrayLike, entries: int = 0) -> Fact
     """The cost of an unsymmetric factorisation.
 
     With rᵢ entries right of the diagonal in row i of U and cᵢ below it in column i of L:
-    multiplications Σ (rᵢ + 1) cᵢ, additions Σ rᵢ cᵢ, storage n + Σ (rᵢ + cᵢ).  ``entries`` are those
-    of the matrix outside of its diagonal.
+    multiplications Σ (rᵢ + 1) cᵢ, additions Σ rᵢ cᵢ, storage n + Σ (rᵢ + cᵢ).  ``entries`` are
+    those of the matrix outside of its diagonal.
     """
     r, c = integer_array("above", above), integer_array("below", below)
     total = int(r.sum() + c.sum())

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,7 +80,7 @@ class Pattern:
         if array.ndim != 2:
             raise ShapeError(f"a pattern is that of a matrix, not of an array {array.shape}")
         i, j = np.nonzero(array)
-        return cls.of_entries(*array.shape, i, j)
+        return cls.of_entries(len(array), array.shape[1], i, j)
 
     @property
     def rows(self) -> int:
@@ -130,7 +131,7 @@ class Pattern:
     def row_lists(self) -> list[list[int]]:
         """The columns of all rows."""
         bounds, entries = self.start.tolist(), self.entries.tolist()
-        return [entries[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [entries[a:b] for a, b in pairwise(bounds)]
 
     def permuted(self, rows: ArrayLike, columns: ArrayLike) -> Pattern:
         """The pattern with row k the old row `rows[k]`, and columns alike; others are left out.
@@ -154,8 +155,8 @@ class Pattern:
     def without_columns(self, columns: ArrayLike) -> tuple[Pattern, Integers]:
         """The pattern without some columns, and the old number of each one left.
 
-        With the independent coordinates left out, Φ_q becomes Φ_q^d, what the orderings of seed
-        works on Jacobians are run on.
+        With the independent coordinates left out, a Jacobian Φ_q becomes Φ_q^d, on which block
+        orderings are run.
 
         Raises:
             ShapeError: a column is not there.

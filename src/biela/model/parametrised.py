@@ -70,12 +70,13 @@ def parametrised(
             whole.bodies[body.name] = replace(body, inertia=inertia)
     if "geometry" in kinds:
         for joint in [j for j in whole.joints.values() if isinstance(j, Joint)]:
-            sides = {
-                side: _named_place(f"{joint.name}_{side}", marker, named)
-                for side, marker in (("i", joint.i), ("j", joint.j))
+            i, j = (
+                _named_place(f"{joint.name}_{side}", marker, named)
                 if marker.body in wanted or marker.body == whole.ground.name
-            }
-            whole.joints[joint.name] = replace(joint, **sides)
+                else marker
+                for side, marker in (("i", joint.i), ("j", joint.j))
+            )
+            whole.joints[joint.name] = replace(joint, i=i, j=j)
     return whole
 
 

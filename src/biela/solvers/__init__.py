@@ -27,6 +27,7 @@ from biela.solvers.minimum_norm import (
 from biela.solvers.newton import CONVERGED, NOT_CONVERGED, SINGULAR, newton, newton_fixed
 from biela.solvers.nonlinear import Solution, Steps, solve_equations
 from biela.solvers.pseudo_inverse import RANK_TOLERANCE, orthogonal_factor, orthogonal_solve
+from biela.solvers.sparse.block_ldlt import BlockLDLT
 from biela.solvers.sparse.pattern import SymmetricPattern, drop_threshold
 from biela.solvers.sparse.scalar_ldlt import (
     sparse_equilibrate,
@@ -46,6 +47,7 @@ __all__ = [
     "RANK_TOLERANCE",
     "SINGULAR",
     "STALLED",
+    "BlockLDLT",
     "CoordinatePartition",
     "Correction",
     "ImplicitMotion",

@@ -91,10 +91,12 @@ class CoordinateBasis:
         return float(np.linalg.norm(rows, 2) / least) if least > 0 else np.inf
 
     def steadiness(self, J: ArrayLike) -> float:
-        """How well ż fixes all velocities: the smallest singular value of (J ; B), unit rows."""
-        unit, _ = _unit(np.atleast_2d(np.asarray(J, dtype=float)))
-        values = np.linalg.svd(np.vstack([unit, self.B]), compute_uv=False)
-        return float(values[len(self.T) - 1])
+        """How well ż and the rows kept fix all velocities.
+
+        The smallest singular value of (J ; B), with rows of J of unit length; 0 at a dead point.
+        """
+        unit, _ = _unit(np.atleast_2d(np.asarray(J, dtype=float))[list(self.rows)])
+        return float(np.linalg.svd(np.vstack([unit, self.B]), compute_uv=False)[-1])
 
     def same_as(self, other: CoordinateBasis) -> bool:
         """Whether both choose the same velocities and rows."""

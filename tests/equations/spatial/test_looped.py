@@ -76,10 +76,10 @@ def test_rotors_springs_friction_and_parameters_are_the_same_looped() -> None:
     tip = m.body("tip", mass="mass", com=(0, 0, "0.1 * mass"), inertia=(0.1, 0.1, 0.1))
     m.joint("revolute", "last", m.bodies["b5"].at(0.2, 0, 0), tip)
     for j in (0, 2, 3, 4):
-        unit = "N/m" if m.joints[f"j{j}"].kind == "prismatic" else "N m/rad"
-        del unit
-        m.force("joint_spring", f"S{j}", coordinate=f"j{j}", stiffness=10.0 + j, free=0.1 * j)
-    m.force("joint_spring", "S", coordinate="last", stiffness="k", damping=0.3)
+        kind = "axial" if m.joints[f"j{j}"].kind == "prismatic" else "torsional"
+        m.force(kind, f"S{j}", coordinate=f"j{j}", stiffness=10.0 + j, rest=0.1 * j)
+    m.force("torsional", "S", coordinate="last", stiffness="k", damping=0.3)
+    m.force("friction", "F", coordinate="j1", viscous=3.0, kinetic=0.4)
     check(m, 7, rotors={"j1": 0.4, "last": 0.2})
 
 
@@ -139,7 +139,7 @@ def test_gears_are_followed_inward_and_refused_where_joints_are_eliminated() -> 
 
 def test_forces_of_time_are_refused_by_name() -> None:
     m = spatial_chain(3)
-    m.force("joint_force", "pulse", coordinate="J1", law="3*sin(t)")
+    m.force("wrench", "pulse", marker=m.bodies["3"].at(0, 0, 0.1), fx="3*sin(t)")
     with pytest.raises(ModelError, match=r"a force depends on t.* use lowering='unrolled'"):
         LoopedDynamics(SpatialTree(m)).inverse_dynamics()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from biela.analysis.trajectories.planning import line, trajectory
+from biela.analysis.trajectories.lines import line
+from biela.analysis.trajectories.planning import trajectory
 from biela.analysis.trajectories.trajectory import Samples, Trajectory
 
 __all__ = ["Samples", "Trajectory", "line", "trajectory"]

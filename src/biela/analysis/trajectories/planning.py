@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from biela.analysis.trajectories import splines
 from biela.analysis.trajectories.trajectory import Trajectory
 from biela.analysis.trajectories.trapezoids import Trapezoid
 from biela.analysis.trajectories.turns import rates_of
-from biela.errors import AssemblyError, ModelError, ShapeError
+from biela.errors import ModelError, ShapeError
 
 if TYPE_CHECKING:
     from biela.analysis.robot_motions import Motions
@@ -53,14 +54,14 @@ def trajectory(
     if kind not in KINDS:
         raise ModelError(f"{robot.name}: a trajectory is {', '.join(KINDS)}; not {kind!r}")
     limits = (
-        _limit(robot, "velocity", robot.velocity_limits if velocity is None else velocity),
-        _limit(robot, "acceleration", np.inf if acceleration is None else acceleration),
+        limit(robot, "velocity", robot.velocity_limits if velocity is None else velocity),
+        limit(robot, "acceleration", np.inf if acceleration is None else acceleration),
     )
     delta = np.asarray(robot.function("difference").map(points[:-1], points[1:]))
     if kind == "trapezoid":
         return _trapezoids(robot, points, delta, times, *limits, together)
     if times is not None:
-        return _spline(robot, points, delta, _times(robot, times, len(points)), kind, ends)
+        return _spline(robot, points, delta, times_of(robot, times, len(points)), kind, ends)
     return _scaled(robot, points, delta, kind, *limits, ends)
 
 
@@ -77,8 +78,9 @@ def _trapezoids(
     together: bool,
 ) -> Trajectory:
     """From waypoint to waypoint, resting at each."""
-    wanted = None if times is None else np.diff(_times(robot, times, len(points)))
-    start = 0.0 if times is None else float(np.ravel(times)[0])
+    instants = None if times is None else times_of(robot, times, len(points))
+    wanted = None if instants is None else np.diff(instants)
+    start = 0.0 if instants is None else float(instants[0])
     groups = [[j] for _, j in robot.scalars.values()]
     groups += [[j, j + 1, j + 2] for _, j in robot.quaternions]
     if together:
@@ -107,10 +109,11 @@ def _trapezoids(
                 f"and {lasting:.6g} s are given"
             )
         if lasting == 0.0:  # the same waypoint again
+            passed.append(start)
             continue
         moves = {g: move.lasting(lasting) for g, move in moves.items()}
         cuts = sorted({0.0, lasting, *(b for move in moves.values() for b in move.breaks)})
-        cuts = [c for c, after in zip(cuts, cuts[1:], strict=False) if after - c > 1e-14 * lasting]
+        cuts = [c for c, after in pairwise(cuts) if after - c > 1e-14 * lasting]
         for first in cuts:
             c = np.zeros((6, robot.nv))
             for g, move in moves.items():
@@ -198,96 +201,16 @@ def _scaled(
     return best
 
 
-# ----------------------------------------------------------------- lines of a frame
-
-
-def line(
-    robot: Motions,
-    frame: str,
-    q: Any,
-    target: Any,
-    times: Any = None,
-    *,
-    points: int = 21,
-    velocity: Any = None,
-    acceleration: Any = None,
-) -> Trajectory:
-    """See `Robot.line`."""
-    from biela.analysis.inverse_kinematics import InverseKinematics, PoseTarget
-
-    first = robot.normalised(q)
-    T0 = robot.pose(frame, first)
-    goal = np.asarray(target, dtype=float)
-    T1 = T0.copy()
-    if goal.shape == (3,):
-        T1[:3, 3] = goal
-    elif goal.shape == (4, 4):
-        T1 = goal
-    else:
-        raise ShapeError(
-            f"{robot.name}: the end of a line is a place (3,) or a pose (4, 4), not {goal.shape}"
-        )
-    if points < 2:
-        raise ModelError(f"{robot.name}: a line has two points or more, not {points}")
-    u = np.linspace(0.0, 1.0, points)
-    # at rest at both ends, and as smooth as a quintic
-    s = u**3 * (10 - 15 * u + 6 * u * u)
-    poses = np.array([_between(T0, T1, float(x)) for x in s])
-    solver = InverseKinematics(robot.kinematic_system, [PoseTarget(frame)])
-    path = solver.follow(u, poses, first, restarts=0)
-    if not path.converged.all():
-        k = int(np.flatnonzero(~path.converged)[0])
-        raise AssemblyError(
-            f"{robot.name}: {frame} cannot reach the point {s[k]:.0%} of the way along the line "
-            f"within the limits of the joints: start elsewhere, or end nearer"
-        )
-    rows = np.asarray(path.q)
-    rows[0] = first
-    if times is not None:
-        ends = _times(robot, times, 2)
-        return trajectory(robot, rows, ends[0] + (ends[1] - ends[0]) * u, kind="quintic")
-    made = trajectory(robot, rows, u, kind="quintic")
-    limits = (
-        _limit(robot, "velocity", robot.velocity_limits if velocity is None else velocity),
-        _limit(robot, "acceleration", np.inf if acceleration is None else acceleration),
-    )
-    v, a = made.peaks
-    factor = max(float((v / limits[0]).max()), math.sqrt(float((a / limits[1]).max())))
-    if not factor > 0:
-        raise ModelError(
-            f"{robot.name}: nothing says how long the line takes: give times=…, or limits "
-            f"velocity=… or acceleration=…"
-        )
-    return made.slowed(factor)
-
-
-def _between(T0: Floats, T1: Floats, s: float) -> Floats:
-    """The pose a part of the way: straight, and turned about a fixed axis."""
-    R = T0[:3, :3].T @ T1[:3, :3]
-    cosine = (np.trace(R) - 1) / 2
-    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2
-    sine = float(np.linalg.norm(axis))
-    angle = math.atan2(sine, cosine)
-    if sine > 1e-9:
-        n = axis / sine
-    elif cosine > 0:
-        n = np.array([0.0, 0.0, 1.0])
-    else:  # half a turn: 1 + R = 2 n nᵀ
-        columns = R + np.eye(3)
-        n = columns[:, int(np.argmax(np.diag(columns)))]
-        n = n / np.linalg.norm(n)
-    K = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
-    part = s * angle
-    T = np.eye(4)
-    T[:3, :3] = T0[:3, :3] @ (np.eye(3) + math.sin(part) * K + (1 - math.cos(part)) * K @ K)
-    T[:3, 3] = (1 - s) * T0[:3, 3] + s * T1[:3, 3]
-    return T
-
-
 # ------------------------------------------------------------------------ what is given
 
 
-def _limit(robot: Motions, what: str, given: Any) -> Floats:
+def limit(robot: Motions, what: str, given: Any) -> Floats:
+    """A limit for each velocity.
+
+    Raises:
+        ShapeError: There are not as many as velocities.
+        ModelError: One is not above zero.
+    """
     try:
         found = np.broadcast_to(np.asarray(given, dtype=float), (robot.nv,))
     except ValueError:
@@ -304,8 +227,12 @@ def _limit(robot: Motions, what: str, given: Any) -> Floats:
     return found
 
 
-def _times(robot: Motions, times: Any, count: int) -> Floats:
-    """Times of waypoints; one number is the duration, shared out evenly."""
+def times_of(robot: Motions, times: Any, count: int) -> Floats:
+    """Times of waypoints; one number is the duration, shared out evenly.
+
+    Raises:
+        ModelError: There are not as many as waypoints, or they do not increase.
+    """
     found = np.ravel(np.asarray(times, dtype=float))
     if len(found) == 1:
         found = np.linspace(0.0, float(found[0]), count)

@@ -53,6 +53,6 @@ def angular_acceleration(r: Floats, dr: Floats, ddr: Floats) -> Floats:
 def rates_of(r: Floats, omega: Floats, alpha: Floats) -> tuple[Floats, Floats]:
     """The r' and r'' of one rotation vector for ω and ω'."""
     J = np.stack([angular_velocity(r, e) for e in np.eye(3)], axis=1)
-    dr = np.linalg.solve(J, omega)
+    dr: Floats = np.asarray(np.linalg.solve(J, omega), dtype=np.float64)
     rest = angular_acceleration(r, dr, np.zeros(3))
-    return dr, np.asarray(np.linalg.solve(J, alpha - rest))
+    return dr, np.asarray(np.linalg.solve(J, alpha - rest), dtype=np.float64)

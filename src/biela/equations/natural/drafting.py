@@ -126,7 +126,7 @@ class Drafting:
     def _free(self, symbol: str) -> str:
         """A name for a symbol that nobody has used."""
         found, k = symbol, 1
-        while found in self.workspace:
+        while found in self.workspace or found == self.source.time.name:
             k += 1
             found = f"{symbol}_{k}"
         return found

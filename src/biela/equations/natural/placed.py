@@ -73,6 +73,9 @@ def placed(model: Model) -> NaturalDerivation:
     for joint in model.joints.values():
         if isinstance(joint, Joint):
             derivation.hold_joint(joint)
+    for joint in model.joints.values():
+        if isinstance(joint, Joint):
+            derivation.start_joint(joint)
     return derivation
 
 
@@ -272,6 +275,16 @@ class NaturalDerivation(MechanismDerivation):
             rows = [row for row, held in zip(rows, known, strict=True) if not held]
         self.hold(joint.name, rows, f"joint {joint.name}")
         self.hold_laws(joint, pair)
+
+    def start_joint(self, joint: Joint) -> None:
+        """Coordinates that are given at the start become relative coordinates.
+
+        An assembly then keeps them, and tells branches by them, as it does in joint coordinates.
+        """
+        for coordinate in joint.coordinates:
+            if coordinate.name in joint.start and coordinate.manifold == "line":
+                self.as_coordinate(f"{joint.name}.{coordinate.name}")
+                self.carried.add(joint.name)
 
     def _realised(self, joint: Joint) -> frozenset[str]:
         """What the markers of a joint share, of what they could."""

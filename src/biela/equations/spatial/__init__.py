@@ -47,14 +47,16 @@ from biela.equations.spatial.loop_functions import (
     constrained_inverse_dynamics,
     constraint_names,
     held_by,
+    loop_wrenches,
 )
-from biela.equations.spatial.looped import LoopedDynamics
+from biela.equations.spatial.looped import LoopedDynamics, NotLoopedError
 from biela.equations.spatial.operators import Operators, OperatorValues
 from biela.equations.spatial.system import spatial_system
 from biela.equations.spatial.tree import SpatialTree
 
 __all__ = [
     "LoopedDynamics",
+    "NotLoopedError",
     "OperatorValues",
     "Operators",
     "SpatialTree",
@@ -80,6 +82,7 @@ __all__ = [
     "inverse_dynamics_derivatives",
     "inverse_mass_matrix",
     "jacobian",
+    "loop_wrenches",
     "mass_matrix",
     "momentum_rate",
     "pose",

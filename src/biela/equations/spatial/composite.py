@@ -12,11 +12,13 @@ inner product summed once from the tips.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from biela.atoms import Atom
 from biela.equations.spatial.links import Link, Pseudo, added
 from biela.equations.spatial.motion import NOTHING, to_parent
 from biela.equations.spatial.newton_euler import inverse_dynamics
+from biela.equations.spatial.one_frame import OneFrame, size
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import (
     Scalar,
@@ -30,26 +32,73 @@ from biela.equations.spatial.turning import (
     zero,
 )
 
+#: Links on the way to a tip up to which forces are carried towards the ground.
+_DEEP: Final = 8
+
 
 def mass_matrix(tree: SpatialTree) -> list[list[Atom]]:
-    """M, with the inertia of rotors."""
+    """M, with the inertia of rotors; of a deep tree in the way with fewer operations."""
+    forces = _composite_forces(tree)
+    found = _met_on_the_way(tree, forces)
+    if max(len(tree.path(k)) for k in range(len(tree.links))) > _DEEP:
+        found = min(found, _met_in_one_frame(tree, forces), key=lambda M: size(tree, [M]))
+    for k, rotor in enumerate(tree.rotor):
+        found[k][k] = found[k][k] + rotor
+    return [[tree.workspace.atom(x) for x in row] for row in found]
+
+
+def _composite_forces(tree: SpatialTree) -> list[list[list[Scalar]]]:
+    """I^c H of each link, by columns."""
+    composite = [link.grouped for link in tree.links]
+    found: list[list[list[Scalar]]] = [[] for _ in composite]
+    for k in reversed(range(len(composite))):
+        link = tree.links[k]
+        found[k] = [momentum(composite[k], column) for column in link.H]
+        if link.parent >= 0:
+            seen = seen_by_parent(link, composite[k])
+            composite[link.parent] = added(composite[link.parent], seen)
+    return found
+
+
+def _met_on_the_way(tree: SpatialTree, forces: list[list[list[Scalar]]]) -> list[list[Scalar]]:
+    M = _on_links(tree, forces)
+    for k in reversed(range(len(tree.links))):
+        _towards_ground(tree, k, forces[k], M)
+    return M
+
+
+def _met_in_one_frame(tree: SpatialTree, forces: list[list[list[Scalar]]]) -> list[list[Scalar]]:
+    M, frame = _on_links(tree, forces), OneFrame(tree)
+    seen: dict[tuple[int, int], list[list[Scalar]]] = {}
+    for k, own in enumerate(forces):
+        root = frame.root[k]
+        if root < 0:
+            _towards_ground(tree, k, own, M)
+            continue
+        taken = [frame.force(k, F) for F in own]
+        for i in tree.path(k)[:-1]:
+            if (i, root) not in seen:
+                seen[i, root] = [frame.motion(i, column, root) for column in tree.links[i].H]
+            for number, F in zip(tree.links[k].v, taken, strict=True):
+                for other, column in zip(tree.links[i].v, seen[i, root], strict=True):
+                    _add(M, number, other, dot(column, F))
+    return M
+
+
+def _on_links(tree: SpatialTree, forces: list[list[list[Scalar]]]) -> list[list[Scalar]]:
+    """The entries of M between freedoms of one link."""
     n = len(tree.v)
     M: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-    composite = [link.grouped for link in tree.links]
-    for k in reversed(range(len(tree.links))):
-        link = tree.links[k]
-        columns = [momentum(composite[k], column) for column in link.H]
-        for number, F in zip(link.v, columns, strict=True):
+    for link, own in zip(tree.links, forces, strict=True):
+        for number, F in zip(link.v, own, strict=True):
             for other, column in zip(link.v, link.H, strict=True):
                 M[number][other] = M[number][other] + dot(column, F)
-        _towards_ground(tree, k, columns, M)
-        if link.parent >= 0:
-            composite[link.parent] = added(
-                composite[link.parent], seen_by_parent(link, composite[k])
-            )
-    for k, rotor in enumerate(tree.rotor):
-        M[k][k] = M[k][k] + rotor
-    return [[tree.workspace.atom(x) for x in row] for row in M]
+    return M
+
+
+def _add(M: list[list[Scalar]], i: int, j: int, x: Scalar) -> None:
+    M[i][j] = M[i][j] + x
+    M[j][i] = M[j][i] + x
 
 
 def _towards_ground(
@@ -63,9 +112,7 @@ def _towards_ground(
         link = tree.links[here]
         for number, F in zip(start.v, columns, strict=True):
             for other, column in zip(link.v, link.H, strict=True):
-                meeting = dot(column, F)
-                M[number][other] = M[number][other] + meeting
-                M[other][number] = M[other][number] + meeting
+                _add(M, number, other, dot(column, F))
 
 
 def momentum(J: Pseudo, x: Sequence[Scalar]) -> list[Scalar]:

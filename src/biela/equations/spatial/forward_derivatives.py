@@ -48,6 +48,7 @@ def forward_dynamics_derivatives(
             f"there is no method {method!r}; choose one of fastest, columns, written out"
         )
     tree = SpatialTree(model, rotors=rotors)
+    tree.check_open("the derivative of forward dynamics")
     if method == "columns" or (method == "fastest" and len(tree.v) > _SHORT):
         return _by_columns(tree)
     a, by_q, by_v, by_tau = derivatives.forward_dynamics_derivatives(tree)
@@ -57,7 +58,8 @@ def forward_dynamics_derivatives(
 
 def _by_columns(tree: SpatialTree) -> ColumnFunction:
     n = len(tree.v)
-    a, factors = derivatives.accelerations_and_factors(tree)
+    by_q, by_v, M = derivatives.inverse_dynamics_derivatives(tree)
+    a, factors = derivatives.accelerations_and_factors(tree, M)
     kept = [(i, j) for i in range(n) for j in range(i) if not zero(factors.L[i][j])]
     state: dict[str, Any] = {"q": tree.q, "v": tree.v, "tau": tree.tau}
     motion: dict[str, Any] = {"q": tree.q, "v": tree.v, "a": tree.a}
@@ -65,8 +67,8 @@ def _by_columns(tree: SpatialTree) -> ColumnFunction:
         state["p"] = motion["p"] = tree.p
     L = [factors.L[i][j] for i, j in kept] or [0.0]
     first = Function("first", state, {"v_rate": a, "L": L, "D_inverse": factors.inverse})
-    by_q, by_v = derivatives.changes_of_forces(tree)
-    second = Function("second", motion, {"b_q": by_q, "b_v": by_v})
+    b_q, b_v = ([[-x for x in row] for row in rows] for rows in (by_q, by_v))
+    second = Function("second", motion, {"b_q": b_q, "b_v": b_v})
     head = _one_after_the_other(f"{_NAME}_head", first, second)
     matrices = {"a_q": "b_q", "a_v": "b_v", "a_tau": ""}
     return ColumnFunction(_NAME, head, _solution(n, kept), ["a"], matrices)

@@ -16,7 +16,7 @@ from biela.equations.spatial import composite, newton_euler
 from biela.equations.spatial.arrays import Rotors, external_wrenches, function_of
 from biela.equations.spatial.constrained import Constrained, Elimination, constrained_dynamics
 from biela.equations.spatial.constrained_inverse import motor_forces, motors
-from biela.equations.spatial.loop_rows import LoopRow, PointAxes, jacobian, loop_rows
+from biela.equations.spatial.loop_rows import LoopRow, PointAxes, idle_rows, jacobian, loop_rows
 from biela.equations.spatial.motion import accelerations
 from biela.equations.spatial.relative_motion import LinkMotions
 from biela.equations.spatial.tree import SpatialTree
@@ -79,6 +79,31 @@ def _biases(tree: SpatialTree, rows: Sequence[LoopRow]) -> list[Scalar]:
             total = total + dot(W, [*still[k].spin.alpha, *still[k].a])
         found.append(total)
     return found
+
+
+def loop_wrenches(model: Model) -> Function:
+    """The wrench of a unit of each -λ at (q), six rows for each of `held_by`, a column a row of Φ.
+
+    [moment; force] on the body of marker j, at and along the axes of that marker.  ``idle`` has the
+    columns of rows that hold in every position and have no multiplier.
+    """
+    tree = SpatialTree(model)
+    rows = loop_rows(tree)
+    owners = dict.fromkeys(row.owner for row in rows if row.held is not None)
+
+    def columns(rows: Sequence[LoopRow]) -> list[list[Atom]]:
+        return [
+            [
+                tree.workspace.atom(row.held[k] if row.owner == owner and row.held else 0.0)
+                for row in rows
+            ]
+            for owner in owners
+            for k in range(6)
+        ]
+
+    idle = idle_rows(tree)
+    outputs = {"H": columns(rows)} | ({"idle": columns(idle)} if idle else {})
+    return function_of("loop_wrenches", tree, ("q",), outputs)
 
 
 # -------------------------------------------------------------- forward dynamics

@@ -23,6 +23,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+import numpy as np
+
 from biela.atoms import Atom, diff, substitute
 from biela.equations.spatial.motion import to_parent
 from biela.equations.spatial.relative_motion import LinkMotions
@@ -100,11 +102,15 @@ def loop_rows(tree: SpatialTree, axes: PointAxes = PointAxes.MARKER) -> list[Loo
         ModelError: A joint with a law over several turns closes a loop.
     """
     made = _Rows(tree, axes)
-    for joint in tree.closing:
-        made.joint(joint)
-    for driver in tree.model.drivers.values():
-        made.driver(driver)
-    return made.moving()
+    made.all()
+    return made.moving()[0]
+
+
+def idle_rows(tree: SpatialTree) -> list[LoopRow]:
+    """The rows that hold in every position, such as those across the plane of a mechanism."""
+    made = _Rows(tree, PointAxes.MARKER)
+    made.all()
+    return made.moving()[1]
 
 
 def jacobian(tree: SpatialTree, rows: Iterable[LoopRow]) -> list[list[Scalar]]:
@@ -139,6 +145,12 @@ class _Rows:
         self.rows: list[LoopRow] = []
 
     # ------------------------------------------------------------------- elements
+
+    def all(self) -> None:
+        for joint in self.tree.closing:
+            self.joint(joint)
+        for driver in self.tree.model.drivers.values():
+            self.driver(driver)
 
     def joint(self, joint: Joint) -> None:
         if joint.laws:
@@ -340,17 +352,19 @@ class _Rows:
                 )
             )
 
-    def moving(self) -> list[LoopRow]:
-        """The rows without those that hold in every position.
+    def moving(self) -> tuple[list[LoopRow], list[LoopRow]]:
+        """The rows that depend on the position, and those that hold in every position.
 
         Raises:
             ModelError: A row cannot be fulfilled in any position.
         """
         J = jacobian(self.tree, self.rows)
         samples = Samples(self.tree)
-        found = []
-        for row, entries in zip(self.rows, J, strict=True):
-            size = max((samples.largest(x) for x in entries if not zero(x)), default=0.0)
+        n = len(self.tree.v)
+        entries = samples.of([x for row in J for x in row]).reshape(samples.count, len(J), n)
+        sizes = np.abs(entries).max(axis=(0, 2)) if n and len(J) else np.zeros(len(J))
+        found, idle = [], []
+        for row, size in zip(self.rows, sizes, strict=True):
             if size > _DUST:
                 found.append(row)
                 continue
@@ -361,7 +375,8 @@ class _Rows:
                     f"{row.label} is off by {off:.3g} in every position; check the places and "
                     f"axes of its markers"
                 )
-        return found
+            idle.append(row)
+        return found, idle
 
 
 _UNIT: Matrix = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]

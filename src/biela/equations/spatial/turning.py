@@ -65,7 +65,16 @@ def times(M: Matrix, x: Sequence[Scalar]) -> list[Scalar]:
 def product(A: Matrix, B: Matrix) -> Matrix:
     """A B."""
     columns = list(zip(*B, strict=True))
+    if len(B) in (3, 4) and _are_numbers(A) and _are_numbers(B):
+        # poses and inertias of long chains: the same sums without asking for zeros
+        if len(B) == 3:
+            return [[a * x + b * y + c * z for x, y, z in columns] for a, b, c in A]
+        return [[a * x + b * y + c * z + d * w for x, y, z, w in columns] for a, b, c, d in A]
     return [[dot(row, column) for column in columns] for row in A]
+
+
+def _are_numbers(M: Matrix) -> bool:
+    return all(type(x) is float for row in M for x in row)
 
 
 def transposed(M: Matrix) -> Matrix:

@@ -12,6 +12,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import Any
 
 from biela.graph.pattern import Pattern
 
@@ -54,7 +55,7 @@ class ActiveRows:
         self._sizes = [0] * (max(map(len, self.rows), default=0) + 4)
         for row in self.rows:
             self._sizes[len(row)] += 1
-        self._log: list[tuple[object, ...]] | None = None
+        self._log: list[tuple[Any, ...]] | None = None
         # by the columns they have: ranks of the rows of one, two and three entries
         self._members: defaultdict[Columns, list[int]] = defaultdict(list)
         self._partners: defaultdict[int, set[int]] = defaultdict(set)  # by pairs
@@ -123,7 +124,7 @@ class ActiveRows:
         """The least number of entries of a row that is left."""
         return next(size for size, rows in enumerate(self._sizes) if rows)
 
-    # --- sets of columns to tear --------------------------------------------------------------------
+    # --- sets of columns to tear ------------------------------------------------------------------
 
     def score(self, K: Columns) -> tuple[int, int, int, Columns]:
         """How good it is to tear a set of columns: the least is the best.
@@ -170,7 +171,7 @@ class ActiveRows:
             heapq.heappush(heap, entry)
         return [entry[3] for entry in found]
 
-    # --- taking out ---------------------------------------------------------------------------------
+    # --- taking out -------------------------------------------------------------------------------
 
     def take(self, rows: Sequence[int], columns: Sequence[int]) -> None:
         """Take rows and columns out."""
@@ -256,7 +257,7 @@ class ActiveRows:
         self._sets[len(K)][K].append(self.rank[i])
         heapq.heappush(self._heaps[len(K)], self.score(K))
 
-    # --- trials -------------------------------------------------------------------------------------
+    # --- trials -----------------------------------------------------------------------------------
 
     def begin_trial(self) -> None:
         """From now on write down how to go back; nothing may be left to take without a tear."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import pairwise
 
 import numpy as np
 
@@ -70,12 +71,13 @@ def king(graph: Adjacency) -> Integers:
 
 
 def sloan(graph: Adjacency, outward: int = 1, front: int = 2) -> Integers:
-    """The order of Sloan 1986, "An algorithm for profile and wavefront reduction of sparse
-    matrices", Int. J. Numer. Meth. Engng. 23.
+    """The order of Sloan 1986: a compromise between going outward and keeping the front small.
 
-    Of the vertices in or next to the front the one goes first whose priority is highest: ``outward``
-    times its distance from the far end less ``front`` times how much the front would grow.
-    """  # noqa: D200, D205
+    Of the vertices in or next to the front the one goes first whose priority is highest:
+    ``outward`` times its distance from the far end less ``front`` times how much the front would
+    grow.  "An algorithm for profile and wavefront reduction of sparse matrices", Int. J. Numer.
+    Meth. Engng. 23.
+    """
     lists = _lists(graph)
     order: list[int] = []
     state = [0] * graph.size  # 0 inactive, 1 preactive, 2 active, 3 numbered
@@ -114,7 +116,7 @@ def sloan(graph: Adjacency, outward: int = 1, front: int = 2) -> Integers:
 
 def _lists(graph: Adjacency) -> list[list[int]]:
     bounds, flat = graph.start.tolist(), graph.neighbours.tolist()
-    return [flat[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [flat[a:b] for a, b in pairwise(bounds)]
 
 
 def _ends(graph: Adjacency) -> list[tuple[int, dict[int, int]]]:
@@ -129,12 +131,11 @@ def _ends(graph: Adjacency) -> list[tuple[int, dict[int, int]]]:
     for s in np.argsort(np.diff(graph.start), kind="stable").tolist():
         if part[s]:
             continue
-        end, count, _ = far_end(graph.start, graph.neighbours, s, part, 0, level, queue)
+        _, count, _ = far_end(graph.start, graph.neighbours, s, part, 0, level, queue)
         reached = queue[:count].copy()
         distance = dict(zip(reached.tolist(), level[reached].tolist(), strict=True))
         last = [v for v in reached.tolist() if distance[v] == distance[int(reached[-1])]]
         root = min(last, key=lambda v: (graph.start[v + 1] - graph.start[v], v))
-        del end
         part[reached] = 1
         found.append((int(root), distance))
     return found

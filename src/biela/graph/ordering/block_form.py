@@ -1,7 +1,7 @@
 """Rows and columns in an order that shows a block lower triangular matrix with a border.
 
-    [ T  B ]    T block lower triangular: only its diagonal blocks are factored
-    [ C  A ]    B the border columns, C and A the band rows
+[ T  B ]    T block lower triangular: only its diagonal blocks are factored
+[ C  A ]    B the border columns, C and A the band rows
 """
 
 from __future__ import annotations

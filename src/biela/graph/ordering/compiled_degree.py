@@ -207,6 +207,7 @@ def approximate_degree_order(
             key[i] = code % n
 
         # what has no neighbours but those of the new element goes at once: it adds nothing
+        joined = total
         again = True
         while again:
             again = False
@@ -252,11 +253,7 @@ def approximate_degree_order(
                         tag[lists[m]] = tags
                     j = alike[i]
                     while j >= 0:
-                        if (
-                            weight[j] > 0
-                            and length[j] == length[i]
-                            and elements[j] == elements[i]
-                        ):
+                        if weight[j] > 0 and length[j] == length[i] and elements[j] == elements[i]:
                             same = True
                             for m in range(at[j], at[j] + length[j]):
                                 if tag[lists[m]] != tags:
@@ -279,8 +276,8 @@ def approximate_degree_order(
             if weight[i] > 0:
                 lists[kept] = i
                 kept += 1
+                degree[i] = max(min(degree[i] - (joined - total), left - weight[i]), 0)
                 if blocked[i] == 0:
-                    degree[i] = max(min(degree[i], left - weight[i]), 0)
                     _put(i, degree[i], head, after, before)
                     queued[i] = True
                     least = min(least, degree[i])

@@ -85,7 +85,7 @@ def far_end(
 
 @njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)
 def cuthill_mckee_order(start: Integers, neighbours: Integers, by_degree: Integers) -> Integers:
-    """See `biela.graph.cuthill_mckee`; `by_degree` are all vertices, those of least degree first."""
+    """See `biela.graph.cuthill_mckee`; `by_degree` are all vertices, the least ones first."""
     n = len(start) - 1
     part = np.zeros(n, np.int64)
     level = np.full(n, -1, np.int64)
@@ -163,9 +163,9 @@ def dissection(start: Integers, neighbours: Integers, leaf: int) -> Integers:
             for k in range(1, deep - 1):
                 if 2 * below < count:
                     middle = k
-                if 3 * below >= count and 3 * (below + width[k]) <= 2 * count:
-                    if cut < 0 or width[k] < width[cut]:
-                        cut = k
+                balanced = 3 * below >= count and 3 * (below + width[k]) <= 2 * count
+                if balanced and (cut < 0 or width[k] < width[cut]):
+                    cut = k
                 below += width[k]
             if cut < 0:
                 cut = middle

@@ -7,25 +7,80 @@ from numba import njit
 from numpy.typing import NDArray
 
 from biela.graph.adjacency import Integers
+from biela.graph.ordering.compiled_degree import _put, _take
 
-__all__ = ["augmenting_paths", "reachable_rows", "strong_components"]
+__all__ = ["augmenting_paths", "first_matching", "reachable_rows", "strong_components"]
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64)", cache=True)
-def augmenting_paths(start: Integers, entries: Integers, columns: int) -> Integers:
-    """See `biela.graph.ordering.transversal`: the row of each column, or -1.
+@njit("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
+def first_matching(
+    start: Integers, entries: Integers, column_start: Integers, column_rows: Integers
+) -> Integers:
+    """A matching that is nearly a maximum one: the row of each column, or -1.
+
+    Again and again the row with fewest free columns takes the one of them that fewest rows need
+    (after Karp & Sipser 1981).
+    """
+    rows = len(start) - 1
+    columns = len(column_start) - 1
+    row_of = np.full(columns, -1, np.int64)
+    degree = np.diff(start)
+    needed = np.diff(column_start)
+    head = np.full(columns + 1, -1, np.int64)
+    after = np.full(rows, -1, np.int64)
+    before = np.full(rows, -1, np.int64)
+    placed = np.zeros(rows, np.bool_)
+    for i in range(rows - 1, -1, -1):
+        _put(i, degree[i], head, after, before)
+    least = 1
+    while least <= columns:
+        i = head[least]
+        if i < 0:
+            least += 1
+            continue
+        _take(i, least, head, after, before)
+        placed[i] = True
+        best = -1
+        for k in range(start[i], start[i + 1]):
+            c = entries[k]
+            if row_of[c] < 0:
+                needed[c] -= 1
+                if best < 0 or needed[c] < needed[best]:
+                    best = c
+        row_of[best] = i
+        for k in range(column_start[best], column_start[best + 1]):
+            j = column_rows[k]
+            if not placed[j]:
+                _take(j, degree[j], head, after, before)
+                degree[j] -= 1
+                _put(j, degree[j], head, after, before)
+                if degree[j] > 0:
+                    least = min(least, degree[j])
+    return row_of
+
+
+@njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)
+def augmenting_paths(start: Integers, entries: Integers, given: Integers) -> Integers:
+    """See `biela.graph.ordering.transversal`; begins with the row of each column, or -1.
 
     What a search that failed has seen stays marked: no later path can go through it, so that all
     failures together cost no more than one look at every entry.
     """
+    row_of = given.copy()
+    columns = len(row_of)
+    has = np.zeros(len(start), np.bool_)
+    for c in range(columns):
+        if row_of[c] >= 0:
+            has[row_of[c]] = True
     rows = len(start) - 1
-    row_of = np.full(columns, -1, np.int64)
     ahead = start[:-1].copy()  # entries before it are no free columns any more
     mark = np.full(columns, -1, np.int64)
     path = np.empty(rows + 1, np.int64)
     via = np.empty(rows + 1, np.int64)
     at = np.empty(rows + 1, np.int64)
     for first in range(rows):
+        if has[first]:
+            continue
         depth = 0
         path[0] = first
         at[0] = start[first]

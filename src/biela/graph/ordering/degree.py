@@ -18,7 +18,12 @@ from biela.errors import ShapeError
 from biela.graph.adjacency import Adjacency, Integers, integer_array
 from biela.graph.pattern import Pattern
 
-__all__ = ["exact_minimum_degree", "minimum_degree", "minimum_degree_after", "minimum_degree_by_level"]
+__all__ = [
+    "exact_minimum_degree",
+    "minimum_degree",
+    "minimum_degree_after",
+    "minimum_degree_by_level",
+]
 
 
 def minimum_degree(graph: Adjacency, late: ArrayLike = ()) -> Integers:

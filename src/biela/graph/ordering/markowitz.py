@@ -73,7 +73,8 @@ def markowitz(
         pivot = pivot_row.pop(q)
         for i in columns[q]:
             row = rows[i]
-            factor = row.pop(q) / pivot if numeric else 0.0
+            below = row.pop(q)
+            factor = below / pivot if numeric else 0.0
             for c, x in pivot_row.items():
                 row[c] = row.get(c, 0.0) - factor * x
                 columns[c].add(i)

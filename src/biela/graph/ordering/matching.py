@@ -11,15 +11,17 @@ __all__ = ["transversal"]
 def transversal(pattern: Pattern) -> Integers:
     """A maximum matching: the row of each column, -1 for a column without one.
 
-    Depth-first augmenting paths: each row in turn takes a free column it has, or else one of a row
-    placed before that can be placed anew (Kuhn 1955; Duff 1981, "On algorithms for obtaining a
-    maximum transversal", ACM TOMS 7).  As many columns as are matched is the structural rank: more
-    no numbers can give it.
+    Rows with few columns choose first.  Then, by depth-first augmenting paths, each row that is
+    left in turn takes a free column it has, or else one of a row placed before that can be placed
+    anew (Kuhn 1955; Duff 1981, "On algorithms for obtaining a maximum transversal", ACM TOMS 7).
+    As many columns as are matched is the structural rank: more no numbers can give it.
 
     >>> transversal(Pattern.of_rows([{0, 1}, {0}, {0, 2}], 3)).tolist()
     [1, 0, 2]
     """
-    from biela.graph.ordering.compiled_matching import augmenting_paths
+    from biela.graph.ordering.compiled_matching import augmenting_paths, first_matching
 
-    rows: Integers = augmenting_paths(pattern.start, pattern.entries, pattern.columns)
+    other = pattern.transposed
+    first = first_matching(pattern.start, pattern.entries, other.start, other.entries)
+    rows: Integers = augmenting_paths(pattern.start, pattern.entries, first)
     return rows

@@ -22,6 +22,7 @@ def p3(pattern: Pattern) -> BlockForm:
     """
     selection = ColumnSelection(pattern)
     stack: list[int] = []
+    stacked: set[int] = set()
     rows: list[int] = []
     columns: list[int] = []
     band: list[int] = []
@@ -32,11 +33,15 @@ def p3(pattern: Pattern) -> BlockForm:
     def entries(i: int) -> set[int]:
         found: set[int] = set()
         for c in lists[i]:
-            found |= spikes[row_of[c]] if c in row_of else {c}
-        return found
+            if c in row_of:
+                found |= spikes[row_of[c]]
+            elif c in stacked:
+                found.add(c)
+        return found & stacked
 
     def place(i: int, c: int) -> None:
-        spikes[i] = entries(i) - {c}
+        stacked.discard(c)
+        spikes[i] = entries(i)
         rows.append(i)
         columns.append(c)
         row_of[c] = i
@@ -45,6 +50,7 @@ def p3(pattern: Pattern) -> BlockForm:
         used, chosen = selection.next()
         s = min(len(used), len(chosen))
         stack += chosen[: len(chosen) - s]
+        stacked.update(chosen[: len(chosen) - s])
         for i, c in zip(used[:s], chosen[len(chosen) - s :], strict=True):
             place(i, c)
         for i in used[s:]:

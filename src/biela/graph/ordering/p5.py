@@ -95,11 +95,12 @@ class ColumnSelection:
     def _first(self, m: int) -> int:
         """The column with most entries in the rows of m entries."""
         if m not in self._heaps:
-            self._tallies[m] = tally = defaultdict(int)
+            counted: defaultdict[int, int] = defaultdict(int)
+            self._tallies[m] = counted
             for i in self._sizes[m]:
                 for c in self.rows[i]:
-                    tally[c] += 1
-            self._heaps[m] = [(-n, -len(self.columns[c]), c) for c, n in tally.items()]
+                    counted[c] += 1
+            self._heaps[m] = [(-n, -len(self.columns[c]), c) for c, n in counted.items()]
             heapq.heapify(self._heaps[m])
         heap, tally = self._heaps[m], self._tallies[m]
         while True:
@@ -137,7 +138,7 @@ class ColumnSelection:
                 self._sizes[old - hit].add(i)
         for c in chosen:
             self._free[c] = False
-        for i, hit in hits.items():
+        for i in hits:
             # only now: the tallies of rows that are left must not see used ones
             if self.rows[i]:
                 self._count(len(self.rows[i]), self.rows[i], 1)

@@ -2,7 +2,7 @@
 
     a, alpha, d, theta, kind                [denavit_hartenberg]
     0, 90 deg, 0.66, 0, revolute            convention = "modified"
-    432 mm, 0, 0, 0,                        rows = [{ a = 0, alpha = "90 deg", d = 0.66, theta = 0 }]
+    432 mm, 0, 0, 0,                        rows = [{ a = 0, alpha = "90 deg", d = 1, theta = 0 }]
     0, 0, 0.1, 0, prismatic                 masses = [2.0]
 
 In a CSV file further columns may be ``mass``, ``lower``, ``upper``, ``velocity`` and ``effort``; a

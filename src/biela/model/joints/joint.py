@@ -29,7 +29,6 @@ from biela.model.markers import Marker
 from biela.model.pair import Pair
 from biela.model.quantities.values import Number, Value
 
-
 #: What joints have by coordinate.
 BY_COORDINATE: Final = ("start", "rates", "limits", "velocity_limits", "effort_limits")
 

@@ -30,6 +30,7 @@ class Front:
         children: For each earlier front that leads here, the places of what it passes on, and the
             unknowns in whose diagonal it accumulated magnitudes.
         borders: For each of them its border, by local numbers of this front.
+        pairs: Own unknowns that are eliminated together with the one that follows them.
     """
 
     own: int
@@ -37,6 +38,13 @@ class Front:
     entries: Pairs
     children: tuple[tuple[Pairs, tuple[int, ...]], ...]
     borders: tuple[tuple[int, ...], ...]
+    pairs: tuple[int, ...] = ()
+
+    @property
+    def pivots(self) -> list[tuple[int, ...]]:
+        """The own unknowns in order, those of pairs together."""
+        second = {p + 1 for p in self.pairs}
+        return [(p, p + 1) if p in self.pairs else (p,) for p in range(self.own) if p not in second]
 
     @property
     def size(self) -> int:
@@ -50,8 +58,10 @@ class Front:
         for pairs, _ in self.children:
             there |= set(pairs)
         sized = {i for _, found in self.children for i in found}
-        for p in range(self.own):
-            below = [i for i in range(p + 1, self.size) if (i, p) in there]
+        for pivot in self.pivots:
+            last = pivot[-1]
+            below = [i for i in range(last + 1, self.size) if any((i, p) in there for p in pivot)]
+            there |= {(i, p) for i in below for p in pivot}
             there |= {(i, j) for i in below for j in below if j <= i}
             sized |= set(below)
         passed = sorted((i, j) for i, j in there if j >= self.own)
@@ -87,7 +97,12 @@ class Fronts:
 
 
 def find_fronts(
-    rows: ArrayLike, columns: ArrayLike, group: ArrayLike, rank: ArrayLike, late: ArrayLike
+    rows: ArrayLike,
+    columns: ArrayLike,
+    group: ArrayLike,
+    rank: ArrayLike,
+    late: ArrayLike,
+    paired: ArrayLike = (),
 ) -> Fronts:
     """The fronts of a symmetric matrix, given by the entries of one triangle.
 
@@ -97,6 +112,7 @@ def find_fronts(
         group: Group of each unknown; they are eliminated in ascending order.
         rank: Orders the unknowns within a group.
         late: Which unknowns are multipliers.
+        paired: Unknowns that are eliminated together with the one that follows them.
 
     Raises:
         ShapeError: The arrays do not fit each other.
@@ -120,7 +136,10 @@ def find_fronts(
     slot[by_slot] = np.arange(len(first))
     low, high = low[by_slot], high[by_slot]
     slots = np.searchsorted(of[low], np.arange(len(numbers) + 1))
-    return _Finder(place, slot, start, slots, low, high, of, lates[order]).found()
+    first_of_pair = np.zeros(n, dtype=bool)
+    first_of_pair[place[np.asarray(paired, dtype=np.int64)]] = True
+    finder = _Finder(place, slot, start, slots, low, high, of, lates[order], first_of_pair)
+    return finder.found()
 
 
 class _Finder:
@@ -136,10 +155,12 @@ class _Finder:
         high: Integers,
         of: Integers,
         late: NDArray[np.bool_],
+        paired: NDArray[np.bool_],
     ) -> None:
         self.place, self.slot, self.start, self.slots = place, slot, start, slots
         self.low, self.high = low.tolist(), high.tolist()
-        self.of, self.late = of.tolist(), late.tolist()
+        self.of, self.late, self.paired = of.tolist(), late.tolist(), paired.tolist()
+        self.any_paired = bool(paired.any())
 
     def found(self) -> Fronts:
         count = len(self.start) - 1
@@ -172,22 +193,25 @@ class _Finder:
             for child in children[g]:
                 where = tuple(local[i] for i in border[child])
                 borders.append(where)
-                pairs, magnitudes = passes[kind[child]]
+                passed, magnitudes = passes[kind[child]]
                 brought.append(
                     (
-                        tuple((where[i], where[j]) for i, j in pairs),
+                        tuple((where[i], where[j]) for i, j in passed),
                         tuple(where[i] for i in magnitudes),
                     )
                 )
             late = (*self.late[begin:end], *(self.late[i] for i in mine))
-            front = Front(end - begin, late, entries, tuple(brought), tuple(borders))
+            pairs: tuple[int, ...] = ()
+            if self.any_paired:
+                pairs = tuple(i - begin for i in range(begin, end) if self.paired[i])
+            front = Front(end - begin, late, entries, tuple(brought), tuple(borders), pairs)
             if front not in kinds:
                 kinds[front] = len(kinds)
-                _, pairs, magnitudes = front.pattern
+                _, passed, magnitudes = front.pattern
                 own = front.own
                 passes.append(
                     (
-                        tuple((i - own, j - own) for i, j in pairs),
+                        tuple((i - own, j - own) for i, j in passed),
                         tuple(i - own for i in magnitudes),
                     )
                 )

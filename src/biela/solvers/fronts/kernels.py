@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biela.atoms import Atom, Workspace, select
@@ -18,7 +19,8 @@ class FrontKernels:
 
     Attributes:
         factor: From the entries K and what children pass on (c0, c1, …) to the factors F (inverse
-            pivots, then the columns of L) and what is passed on, C; ``dropped`` is 1 for each
+            pivots, what pairs have off their diagonals, then the columns of L) and what is passed
+            on, C; ``dropped`` is 1 for each
             own multiplier that depends on others.
         inward: From the factors, the own right-hand side b and those passed on by children
             (h0, h1, …) to L⁻¹ b and what is passed on, h.
@@ -32,18 +34,21 @@ class FrontKernels:
     outward: Function
     both: Function
     columns: tuple[tuple[int, ...], ...]
+    pairs: int
 
     @property
     def factors(self) -> int:
         """How many numbers F are."""
-        return len(self.columns) + sum(len(rows) for rows in self.columns)
+        return len(self.columns) + self.pairs + sum(len(rows) for rows in self.columns)
 
 
 def front_kernels(front: Front, drop: float = DROP_TOLERANCE) -> FrontKernels:
     """The kernels of a kind of front."""
     there, _, _ = front.pattern
     columns = tuple(
-        tuple(i for i in range(p + 1, front.size) if (i, p) in there) for p in range(front.own)
+        tuple(i for i in range(pivot[-1] + 1, front.size) if (i, p) in there)
+        for pivot in front.pivots
+        for p in pivot
     )
     return FrontKernels(
         _factor(front, columns, drop, with_right=False),
@@ -51,6 +56,7 @@ def front_kernels(front: Front, drop: float = DROP_TOLERANCE) -> FrontKernels:
         _outward(front, columns),
         _factor(front, columns, drop, with_right=True),
         columns,
+        len(front.pairs),
     )
 
 
@@ -74,41 +80,53 @@ def _factor(
         if front.late[i] and (i, i) in rest:
             size[i] = abs(rest[i, i])
     right = [zero] * front.size
-    for c, (pairs, magnitudes) in enumerate(front.children):
-        brought = _symbols(ws, f"c{c}", len(pairs) + len(magnitudes))
+    for k, (pairs, magnitudes) in enumerate(front.children):
+        brought = _symbols(ws, f"c{k}", len(pairs) + len(magnitudes))
         if brought:
-            inputs[f"c{c}"] = brought
+            inputs[f"c{k}"] = brought
         for place, value in zip(pairs, brought, strict=False):
             rest[place] = rest[place] + value if place in rest else value
         for i, value in zip(magnitudes, brought[len(pairs) :], strict=True):
             size[i] = size[i] + value if i in size else value
     if with_right:
         right = _given_right(ws, front, inputs)
-    inverse, L, dropped = [], [], []
-    for p in range(front.own):
-        pivot = rest.get((p, p), zero)
-        if front.late[p]:
-            # a nan is not dropped, to be seen in the result
-            gone = abs(pivot) <= drop * size.get(p, zero)
-            reciprocal = select(gone, 0, 1 / pivot) if pivot.ref else zero
-            dropped.append(select(gone, 1, 0) if pivot.ref else ws.atom(1))
+    inverse: list[Atom] = []
+    across: list[Atom] = []
+    L: list[Atom] = []
+    dropped: list[Atom] = []
+    for pivot in front.pivots:
+        below = columns[pivot[0]]
+        if len(pivot) == 2:
+            p, q = pivot
+            a, b, c = (rest.get(at, zero) for at in ((p, p), (q, p), (q, q)))
+            over = 1 / (a * c - b * b)
+            D = [[c * over, -b * over], [-b * over, a * over]]
+            across.append(D[1][0])
+            dropped += [zero] * (front.late[p] + front.late[q])
         else:
-            reciprocal = 1 / pivot
-        inverse.append(reciprocal)
-        scaled = {i: rest[i, p] * reciprocal for i in columns[p]}
-        for i in columns[p]:
-            L.append(scaled[i])
-            right[i] = right[i] - scaled[i] * right[p]
-            for j in columns[p]:
+            (p,) = pivot
+            reciprocal, gone = _reciprocal(
+                rest.get((p, p), zero), size.get(p, zero), front, p, drop
+            )
+            D = [[reciprocal]]
+            dropped += gone
+        inverse += [D[k][k] for k in range(len(pivot))]
+        y = {i: [rest.get((i, p), zero) for p in pivot] for i in below}
+        l = {i: [_dot(row, y[i]) for row in D] for i in below}
+        for k in range(len(pivot)):
+            L += [l[i][k] for i in below]
+        for i in below:
+            right[i] = right[i] - _dot(l[i], [right[p] for p in pivot])
+            for j in below:
                 if j > i:
                     break
-                change = scaled[i] * rest[j, p]
+                change = _dot(l[i], y[j])
                 old = rest.get((i, j))
                 rest[i, j] = -change if old is None else old - change
                 if i == j and front.late[i]:
                     size[i] = size[i] + abs(change) if i in size else abs(change)
     _, pairs, magnitudes = front.pattern
-    outputs: dict[str, list[Atom]] = {"F": [*inverse, *L]}
+    outputs: dict[str, list[Atom]] = {"F": [*inverse, *across, *L]}
     passed = [*(rest[place] for place in pairs), *(size[i] for i in magnitudes)]
     if passed:
         outputs["C"] = passed
@@ -117,6 +135,27 @@ def _factor(
     elif dropped:
         outputs["dropped"] = dropped
     return Function("factor", inputs, outputs)
+
+
+def _reciprocal(
+    pivot: Atom, size: Atom, front: Front, p: int, drop: float
+) -> tuple[Atom, list[Atom]]:
+    """The inverse of a pivot, 0 if it is dropped; and, of a multiplier, whether it is."""
+    one, zero = pivot.workspace.atom(1), pivot.workspace.atom(0)
+    if not front.late[p]:
+        return 1 / pivot, []
+    if not pivot.ref:
+        return zero, [one]
+    # a nan is not dropped, to be seen in the result
+    gone = abs(pivot) <= drop * size
+    return select(gone, 0, 1 / pivot), [select(gone, 1, 0)]
+
+
+def _dot(a: Sequence[Atom], b: Sequence[Atom]) -> Atom:
+    total = a[0] * b[0]
+    for x, y in zip(a[1:], b[1:], strict=True):
+        total = total + x * y
+    return total
 
 
 def _given_right(ws: Workspace, front: Front, inputs: dict[str, list[Atom]]) -> list[Atom]:
@@ -139,35 +178,51 @@ def _right_outputs(front: Front, right: list[Atom]) -> dict[str, list[Atom]]:
 
 def _inward(front: Front, columns: tuple[tuple[int, ...], ...]) -> Function:
     ws = Workspace("front")
-    L = _given_factors(ws, columns)
-    inputs = {"F": L}
+    F = _given_factors(ws, front, columns)
+    inputs = {"F": F}
     right = _given_right(ws, front, inputs)
-    k = front.own
-    for p, rows in enumerate(columns):
-        for i in rows:
-            right[i] = right[i] - L[k] * right[p]
-            k += 1
+    L = _columns(front, columns, F)
+    for pivot in front.pivots:
+        for i in columns[pivot[0]]:
+            right[i] = right[i] - _dot([L[p][i] for p in pivot], [right[p] for p in pivot])
     return Function("inward", inputs, _right_outputs(front, right))
 
 
 def _outward(front: Front, columns: tuple[tuple[int, ...], ...]) -> Function:
     ws = Workspace("front")
-    L = _given_factors(ws, columns)
+    F = _given_factors(ws, front, columns)
     y = _symbols(ws, "y", front.own)
-    inputs = {"F": L, "y": y}
+    inputs = {"F": F, "y": y}
     x = [*y, *_symbols(ws, "x", front.size - front.own)]
     if front.size > front.own:
         inputs["border"] = x[front.own :]
-    k = len(L)
-    for p in range(front.own - 1, -1, -1):
-        rows = columns[p]
-        k -= len(rows)
-        value = y[p] * L[p]
-        for at, i in enumerate(rows):
-            value = value - L[k + at] * x[i]
-        x[p] = value
+    L = _columns(front, columns, F)
+    across = dict(zip(front.pairs, F[front.own :], strict=False))
+    for pivot in reversed(front.pivots):
+        found = []
+        for p in pivot:
+            value = F[p] * y[p]
+            for q in pivot:
+                if q != p:
+                    value = value + across[min(p, q)] * y[q]
+            for i in columns[p]:
+                value = value - L[p][i] * x[i]
+            found.append(value)
+        for p, value in zip(pivot, found, strict=True):
+            x[p] = value
     return Function("outward", inputs, {"x": x[: front.own]})
 
 
-def _given_factors(ws: Workspace, columns: tuple[tuple[int, ...], ...]) -> list[Atom]:
-    return _symbols(ws, "F", len(columns) + sum(len(rows) for rows in columns))
+def _given_factors(ws: Workspace, front: Front, columns: tuple[tuple[int, ...], ...]) -> list[Atom]:
+    return _symbols(ws, "F", front.own + len(front.pairs) + sum(len(rows) for rows in columns))
+
+
+def _columns(
+    front: Front, columns: tuple[tuple[int, ...], ...], F: list[Atom]
+) -> list[dict[int, Atom]]:
+    """The columns of L, by rows."""
+    k, found = front.own + len(front.pairs), []
+    for rows in columns:
+        found.append(dict(zip(rows, F[k : k + len(rows)], strict=True)))
+        k += len(rows)
+    return found

@@ -97,9 +97,7 @@ class FrontStages:
             found.append(Stage(kernel, gather, {"x": Write(at["x"][::-1])}, name=f"front {k}"))
         return found
 
-    def _inward(
-        self, memory: Memory, chosen: Callable[[FrontKernels], Function]
-    ) -> list[Stage]:
+    def _inward(self, memory: Memory, chosen: Callable[[FrontKernels], Function]) -> list[Stage]:
         found = []
         for k, kernels in enumerate(self.kinds):
             at = self._at(k, memory)
@@ -139,9 +137,11 @@ class FrontStages:
 
 def _runs(kind: Integers, done: Integers, first_stage: int) -> list[Segment]:
     """Runs of one kind, where ``done`` instances of each were before."""
-    ends = np.flatnonzero(np.append(np.diff(kind) != 0, True)) + 1 if len(kind) else []
+    if not len(kind):
+        return []
+    ends = np.flatnonzero(np.append(np.diff(kind) != 0, True)) + 1
     found, begin, at = [], 0, done.copy()
-    for end in map(int, ends):
+    for end in ends.tolist():
         k = int(kind[begin])
         found.append(Segment(first_stage + k, int(at[k]), end - begin))
         at[k] += end - begin

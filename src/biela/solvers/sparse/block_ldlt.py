@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from biela.errors import BielaError, ShapeError
 from biela.solvers.ldlt import DROP_TOLERANCE
-from biela.solvers.sparse.block_plan import block_plan
 from biela.solvers.sparse.pattern import SymmetricPattern
 
 __all__ = ["BlockLDLT"]
@@ -43,10 +42,13 @@ class BlockLDLT:
             the constraint in which they weigh most.
         tolerance: part of its accumulated magnitude below which a pivot is dropped; in doubt the
             limit moves into the nearest wide gap, see `drop_threshold`.
-        sweeps: at most so many refinement sweeps, and only where the backward error exceeds 1e-13,
-            or is more than rounding after something was dropped or nearly was.
+        sweeps: at most so many refinement sweeps, and only where the backward error exceeds 1e-13
+            or something was dropped or nearly was (then two); -1 does not look at the error.
         scaled: equilibrate first. It changes no digit of a factorisation; it avoids overflow where
             units are extreme.
+        kinds: at most so many kinds of fronts get native code of their own, those with most work
+            first. Each takes some 10 ms to compile; with 0 the analysis is quickest, and the
+            solution several times slower.
 
     Attributes:
         order: unknown `order[k]` is the k-th to be eliminated.
@@ -70,10 +72,13 @@ class BlockLDLT:
         tolerance: float = DROP_TOLERANCE,
         sweeps: int = 3,
         scaled: bool = False,
+        kinds: int = 24,
     ) -> None:
+        from biela.solvers.sparse.block_plan import block_plan
+
         if values is not None:
             values = self._checked("values", values, len(pattern.rows))
-        analysis = block_plan(pattern, late, blocks, values)
+        analysis = block_plan(pattern, late, blocks, values, kinds)
         n = pattern.size
         self.pattern = pattern
         self.tolerance = tolerance
@@ -150,11 +155,10 @@ class BlockLDLT:
         block_routines.block_ldlt_solve(*code, self.work, x)
         self.backward_error = None
         if self.sweeps >= 0:
-            near = self._report[2] > 0
-            limit = block_routines.REFINED_ABOVE_NEAR if near else block_routines.REFINED_ABOVE
-            some = int(len(self.dropped) > 0)
+            small = int(self._report[2])
             self.backward_error = block_routines.block_ldlt_refine(
-                *code, self._A, b, some, self._flags, self.sweeps, limit, self.work, x, self._r
+                *(*code, self._A, b, len(self.dropped), self._flags, self.sweeps, small),
+                *(self.work, x, self._r),
             )
         return x * self._scale if self.scaled else x
 
@@ -166,7 +170,8 @@ class BlockLDLT:
         if self.scaled:
             b, x = b * self._scale, x / self._scale
         r = np.zeros(self.size)
-        block_ldlt_residual(self.plan, self._A, b, x, 0, self._flags, r)
+        code = self.plan, self.addresses
+        block_ldlt_residual(*code, self._A, b, x, 0, self._flags, self.work, r)
         return r / self._scale if self.scaled else r
 
     # --- inside -----------------------------------------------------------------------------------

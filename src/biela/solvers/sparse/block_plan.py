@@ -20,8 +20,7 @@ Integers = NDArray[np.int64]
 
 #: Rows that a front may reach by merging that computes with zeros.
 LARGEST = 24
-#: So many kinds of fronts get code of their own, and only if it is not longer than this.
-KINDS = 24
+#: Fronts of more multiplications get no code of their own.
 OPERATIONS = 3000
 #: A kind worth compiling for takes at least this part of all work.
 PART = 0.002
@@ -35,7 +34,7 @@ class BlockPlan:
 
     Attributes:
         plan: 32-bit integers for the routines of `block_routines`.
-        addresses: of native code, three a kind of front.
+        addresses: of native code, four a kind of front.
         room: length of the work array.
         order: unknown `order[k]` is the k-th to be eliminated.
         pairs: unknowns without inertia and the constraint each is eliminated with.
@@ -60,6 +59,7 @@ def block_plan(
     late: ArrayLike = (),
     blocks: ArrayLike | None = None,
     values: ArrayLike | None = None,
+    most_kinds: int = 24,
 ) -> BlockPlan:
     """Analyse a pattern; see `BlockLDLT` for the arguments.
 
@@ -125,7 +125,7 @@ def block_plan(
     alike = _Alike(
         w, h, first, row_start, rows, entry_start, place, roles, child_start, children, local
     )
-    kind, kinds = alike.kinds()
+    kind, kinds = alike.kinds(most_kinds)
     code, addresses = compile_kinds(kinds)
     room = 2 * w + w * (w + h)
     if kinds:
@@ -139,7 +139,6 @@ def block_plan(
         )
     parts = [
         *(kind, first, row_start, rows, local, entry_start, place, child_start, children, roles),
-        *_matrix(pattern),
     ]
     sizes = 2 + w + h + np.diff(entry_start) + np.diff(child_start)
     lists = np.concatenate([[0], np.cumsum(sizes)])
@@ -158,7 +157,7 @@ def block_plan(
         at = at + count
     return BlockPlan(
         _joined([n, len(w), len(pattern.rows)], lists[:-1], parts, data),
-        np.array(addresses, dtype=np.int64).ravel(),
+        np.array(addresses, dtype=np.int64),
         end,
         order,
         pairs,
@@ -167,17 +166,6 @@ def block_plan(
         int(np.sum(w * (w + 1) // 2 + w * h)),
         code,
     )
-
-
-def _matrix(pattern: SymmetricPattern) -> tuple[Integers, Integers, Integers]:
-    """Both triangles by rows: start, number of the entry, column."""
-    off = np.flatnonzero(pattern.rows != pattern.columns)
-    rows = np.concatenate([pattern.rows, pattern.columns[off]])
-    columns = np.concatenate([pattern.columns, pattern.rows[off]])
-    source = np.concatenate([np.arange(len(pattern.rows)), off])
-    by_row = np.argsort(rows, kind="stable")
-    start = np.searchsorted(rows[by_row], np.arange(pattern.size + 1))
-    return start, source[by_row], columns[by_row]
 
 
 def _blocks(n: int, blocks: ArrayLike | None, is_late: NDArray[np.bool_]) -> Integers:
@@ -244,7 +232,7 @@ class _Alike:
     children: Integers
     local: Integers
 
-    def kinds(self) -> tuple[Integers, tuple[FrontKind, ...]]:
+    def kinds(self, most: int) -> tuple[Integers, tuple[FrontKind, ...]]:
         """The kind of each front, -1 if it is not worth code of its own, and those kinds."""
         from biela.solvers.sparse.fronts import front_masks, work
 
@@ -261,8 +249,8 @@ class _Alike:
         cost = np.array([work(self.w[s], self.h[s]) for s in example.tolist()]) * counts
         cost[found["p"] == 0] = 0.0
         chosen: list[FrontKind] = []
-        for g in np.argsort(-cost, kind="stable")[: 4 * KINDS].tolist():
-            if len(chosen) == KINDS or cost[g] < PART * cost.sum() or cost[g] == 0.0:
+        for g in np.argsort(-cost, kind="stable")[: 4 * most].tolist():
+            if len(chosen) == most or cost[g] < PART * cost.sum() or cost[g] == 0.0:
                 break
             candidate = self.kind(int(example[g]), at, masks)
             if candidate.operations <= OPERATIONS:

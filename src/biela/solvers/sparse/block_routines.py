@@ -35,19 +35,18 @@ __all__ = [
 #: What the places of the header of a plan hold: counts, then where each part begins.
 HEADER = (
     "unknowns fronts entries "
-    "lists kind first row_start rows local entry_start places child_start children roles "
-    "matrix_start matrix_source matrix_column data"
+    "lists kind first row_start rows local entry_start places child_start children roles data"
 ).split()
-_FRONTS, _ENTRIES = 1, 2
+_FRONTS = 1
 _LISTS, _KIND, _FIRST, _ROW_START, _ROWS, _LOCAL, _ENTRY_START, _PLACES = range(3, 11)
-_CHILD_START, _CHILDREN, _ROLES, _MATRIX, _SOURCE, _COLUMN = range(11, 17)
+_CHILD_START, _CHILDREN, _ROLES = range(11, 14)
 
 #: A factorisation is repeated so often with another limit for dropping.
 _PASSES = 3
 #: Solutions of a larger backward error are refined.
 REFINED_ABOVE = 1e-13
-#: The same where a pivot was dropped or nearly was.
-REFINED_ABOVE_NEAR = 4e-16
+#: Backward errors that need not fall any more.
+ROUNDING = 1e-15
 
 
 @intrinsic
@@ -275,6 +274,27 @@ def _front_back(plan: Plan, s: int, W: Reals, x: Reals) -> None:
         x[plan[columns + j]] = value
 
 
+@njit(f"int64({_plan}, int64, float64[::1], float64[::1], float64[::1])", **_options)
+def _front_residual(plan: Plan, s: int, A: Reals, x: Reals, r: Reals) -> int:
+    """R ← r - K x for the entries of a front; bits of the largest magnitude of its own rows."""
+    at, w, h = _shape(plan, s)
+    m = w + h
+    entries = plan[_ENTRY_START] + s
+    source = at + 2 + m - plan[entries]
+    for e in range(plan[entries], plan[entries + 1]):
+        q, p = divmod(np.int64(plan[plan[_PLACES] + e]), m)
+        i, j = plan[at + 2 + p], plan[at + 2 + q]
+        value = A[plan[source + e]]
+        r[i] -= value * x[j]
+        if i != j:
+            r[j] -= value * x[i]
+    found = np.zeros(1)
+    for j in range(w):
+        if not abs(r[plan[at + 2 + j]]) <= found[0]:
+            found[0] = abs(r[plan[at + 2 + j]])
+    return found.view(np.int64)[0]
+
+
 # --- all fronts -----------------------------------------------------------------------------------
 
 
@@ -302,7 +322,7 @@ def block_ldlt_factor(
         kind = plan[kinds + s]
         if kind >= 0:
             at = np.int64(plan[lists + s])
-            small += _call(addresses[3 * kind], plan, at, (W, A, b, x), tolerance)
+            small += _call(addresses[4 * kind], plan, at, (W, A, b, x), tolerance)
         else:
             small += _front_factor(plan, s, A, b, tolerance, W, x)
     return small
@@ -315,7 +335,7 @@ def block_ldlt_back(plan: Plan, addresses: Integers, W: Reals, x: Reals) -> None
     for s in range(plan[_FRONTS] - 1, -1, -1):
         kind = plan[kinds + s]
         if kind >= 0:
-            _call(addresses[3 * kind + 2], plan, np.int64(plan[lists + s]), (W, x))
+            _call(addresses[4 * kind + 2], plan, np.int64(plan[lists + s]), (W, x))
         else:
             _front_back(plan, s, W, x)
 
@@ -327,7 +347,7 @@ def block_ldlt_solve(plan: Plan, addresses: Integers, W: Reals, x: Reals) -> Non
     for s in range(plan[_FRONTS]):
         kind = plan[kinds + s]
         if kind >= 0:
-            _call(addresses[3 * kind + 1], plan, np.int64(plan[lists + s]), (W, x))
+            _call(addresses[4 * kind + 1], plan, np.int64(plan[lists + s]), (W, x))
         else:
             _front_forward(plan, s, W, x)
     block_ldlt_back(plan, addresses, W, x)
@@ -347,43 +367,70 @@ def block_ldlt_dropped(plan: Plan, W: Reals, tolerance: float, dropped: Integers
     return count
 
 
-@njit("float64(float64[::1])", fastmath=True, **_options)
+@njit("float64(float64[::1])", **_options)
 def _largest(values: Reals) -> float:
-    """The largest magnitude. A nan is not seen here; it is in the residual."""
-    found = 0.0
-    for i in range(len(values)):
-        found = max(found, abs(values[i]))
-    return found
+    """The largest magnitude; four at a time, as each comparison waits for the one before.
+
+    A nan may not be seen here; it is in the residual.
+    """
+    whole = len(values) // 4 * 4
+    a = b = c = d = 0.0
+    for i in range(0, whole, 4):
+        a = max(a, abs(values[i]))
+        b = max(b, abs(values[i + 1]))
+        c = max(c, abs(values[i + 2]))
+        d = max(d, abs(values[i + 3]))
+    for i in range(whole, len(values)):
+        a = max(a, abs(values[i]))
+    return max(max(a, b), max(c, d))
 
 
 @njit(
-    f"float64({_plan}, float64[::1], float64[::1], float64[::1], int64, int64[::1], float64[::1])",
+    f"float64({_plan}, int64[::1], float64[::1], float64[::1], float64[::1], int64, int64[::1],"
+    "float64[::1], float64[::1])",
     **_options,
 )
 def block_ldlt_residual(
-    plan: Plan, A: Reals, b: Reals, x: Reals, any_dropped: int, dropped: Integers, r: Reals
+    plan: Plan,
+    addresses: Integers,
+    A: Reals,
+    b: Reals,
+    x: Reals,
+    any_dropped: int,
+    dropped: Integers,
+    W: Reals,
+    r: Reals,
 ) -> float:
     """Set r = b - K x and return the backward error max|r| / (max|K| max|x| + max|b|).
 
     With any norm ‖K‖ ≥ max|K| the error is smaller still. Dropped rows do not count, if there are
     any: what they leave is the inconsistency of redundant rows.
     """
-    start, source, column = plan[_MATRIX], plan[_SOURCE], plan[_COLUMN]
-    largest = 0.0
-    for i in range(plan[0]):
-        value = b[i]
-        for e in range(plan[start + i], plan[start + i + 1]):
-            value -= A[plan[source + e]] * x[plan[column + e]]
-        r[i] = value
-        # a nan is larger than all
-        if not abs(value) <= largest and (any_dropped == 0 or dropped[i] == 0):
-            largest = abs(value)
+    n = plan[0]
+    for i in range(n):
+        r[i] = b[i]
+    lists, kinds = plan[_LISTS], plan[_KIND]
+    bits = np.zeros(1, np.int64)
+    for s in range(plan[_FRONTS]):
+        kind = plan[kinds + s]
+        if kind >= 0:
+            at = np.int64(plan[lists + s])
+            bits[0] = max(bits[0], _call(addresses[4 * kind + 3], plan, at, (W, A, x, r), 0.0))
+        else:
+            bits[0] = max(bits[0], _front_residual(plan, s, A, x, r))
+    largest = bits.view(np.float64)[0]
+    if any_dropped != 0:
+        largest = 0.0
+        for i in range(n):
+            # a nan is larger than all
+            if not abs(r[i]) <= largest and dropped[i] == 0:
+                largest = abs(r[i])
     scale = _largest(A) * _largest(x) + _largest(b)
     return largest / scale if largest != 0.0 else 0.0
 
 
 @njit(
-    f"float64({_plan}, int64[::1], float64[::1], float64[::1], int64, int64[::1], int64, float64,"
+    f"float64({_plan}, int64[::1], float64[::1], float64[::1], int64, int64[::1], int64, int64,"
     "float64[::1], float64[::1], float64[::1])",
     **_options,
 )
@@ -395,26 +442,31 @@ def block_ldlt_refine(
     any_dropped: int,
     dropped: Integers,
     sweeps: int,
-    limit: float,
+    small: int,
     W: Reals,
     x: Reals,
     r: Reals,
 ) -> float:
-    """Refine x while its backward error is above the limit and falls; return that error.
+    """Refine x while its backward error is above 1e-13 and falls; return that error.
 
-    `r` has room for 2 n numbers. The unknowns of dropped rows stay 0.
+    Where pivots are `small` this error of the whole does not show what near a singular position is
+    lost in single rows: two sweeps are done whatever it is. `r` has room for 2 n numbers. The
+    unknowns of dropped rows stay 0.
     """
     n = plan[0]
     residual, better = r[:n], r[n:]
-    error = block_ldlt_residual(plan, A, b, x, any_dropped, dropped, residual)
-    for _sweep in range(sweeps):
-        if error <= limit:
+    error = block_ldlt_residual(plan, addresses, A, b, x, any_dropped, dropped, W, residual)
+    least = 2 if small > 0 else 0
+    for sweep in range(sweeps):
+        if error <= REFINED_ABOVE and sweep >= least:
             break
         block_ldlt_solve(plan, addresses, W, residual)
         for i in range(n):
             better[i] = x[i] + residual[i]
-        new = block_ldlt_residual(plan, A, b, better, any_dropped, dropped, residual)
-        if not new < error:
+        new = block_ldlt_residual(
+            plan, addresses, A, b, better, any_dropped, dropped, W, residual
+        )
+        if not (new < error or new <= ROUNDING):
             break
         error = new
         for i in range(n):
@@ -501,8 +553,7 @@ def block_ldlt_factor_solve(
     report[1] = -1.0
     report[2] = max(near, count)
     if sweeps >= 0:
-        wanted = REFINED_ABOVE if near == 0 and count == 0 else REFINED_ABOVE_NEAR
         report[1] = block_ldlt_refine(
-            plan, addresses, A, b, 1 if count > 0 else 0, dropped, sweeps, wanted, W, x, r
+            plan, addresses, A, b, count, dropped, sweeps, max(near, count), W, x, r
         )
     return n - count

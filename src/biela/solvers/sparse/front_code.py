@@ -1,9 +1,9 @@
 """Straight-line code for the elimination of one kind of front.
 
 Fronts of a kind have the same shape, the same entries and the same children, and a repeated
-structure has few kinds. For each kind that occurs often three functions are written as LLVM IR,
-without a loop, a branch or a zero: factor a front (with one right-hand side), and substitute
-forward and back. With the columns k of the front before a and b,
+structure has few kinds. For each kind that occurs often four functions are written as LLVM IR,
+without a loop, a branch or a zero: factor a front (with one right-hand side), substitute forward
+and back, and take its entries from the residual. With the columns k of the front before a and b,
 
     y_ab = a_ab - Σ y_ak l_bk,    l_ab = y_ab / d_b,    z_b = (b_b - Σ z_k d_k l_bk) / d_b
 
@@ -16,9 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-import llvmlite.binding as llvm
-
-from biela.code.llvm import host
+from biela.solvers.sparse.instructions import Instructions, load_functions
 
 __all__ = ["COUNTED", "NEAR", "PAIR", "FrontKind", "compile_kinds"]
 
@@ -115,31 +113,18 @@ class FrontKind:
         return count
 
 
-class _Body:
-    """Instructions of one function."""
+class _Body(Instructions):
+    """Instructions of one function, with the list of a front at hand.
+
+    The list is: panel, remainder, unknowns, sources of entries, remainders of children.
+    """
 
     def __init__(self, kind: FrontKind) -> None:
+        super().__init__()
         self.kind = kind
-        self.lines: list[str] = []
-        self.count = 0
-        # the list of a front: panel, remainder, unknowns, sources of entries, children's remainders
         self.sources = 2 + kind.m
         self.remainders = self.sources + len(kind.entries)
         self.panel = self.place("%W", self.number(0))
-
-    def __call__(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"  %v{self.count} = {text}")
-        return f"%v{self.count}"
-
-    def place(self, base: str, index: int | str, kind: str = "double") -> str:
-        return self(f"getelementptr {kind}, ptr {base}, i64 {index}")
-
-    def load(self, pointer: str) -> str:
-        return self(f"load double, ptr {pointer}, align 8")
-
-    def store(self, value: str, pointer: str) -> None:
-        self.lines.append(f"  store double {value}, ptr {pointer}, align 8")
 
     def number(self, index: int) -> str:
         """Element of the list of this front, as a 64-bit integer."""
@@ -153,38 +138,6 @@ class _Body:
     def factor(self, i: int, j: int) -> str:
         """Pointer to an element of L, or of D⁻¹."""
         return self.place(self.panel, self.kind.panel[i, j])
-
-    def times(self, a: str, b: str) -> str:
-        return self(f"fmul double {a}, {b}")
-
-    def plus(self, a: str | None, b: str) -> str:
-        return b if a is None else self(f"fadd double {a}, {b}")
-
-    def minus(self, a: str | None, b: str) -> str:
-        return self(f"fneg double {b}") if a is None else self(f"fsub double {a}, {b}")
-
-    def minus_product(self, value: str | None, a: str, b: str) -> str:
-        product = self(f"fmul contract double {a}, {b}")
-        if value is None:
-            return self(f"fneg double {product}")
-        return self(f"fsub contract double {value}, {product}")
-
-    def plus_product(self, value: str | None, a: str, b: str) -> str:
-        product = self(f"fmul contract double {a}, {b}")
-        return product if value is None else self(f"fadd contract double {value}, {product}")
-
-    def magnitude(self, a: str) -> str:
-        return self(f"call double @llvm.fabs.f64(double {a})")
-
-    def below(self, a: str, part: str, b: str, or_equal: bool) -> str:
-        kind = "ole" if or_equal else "olt"
-        return self(f"fcmp {kind} double {a}, {self.times(part, b)}")
-
-    def choose(self, condition: str, a: str, b: str) -> str:
-        return self(f"select i1 {condition}, double {a}, double {b}")
-
-    def text(self, head: str, result: str) -> str:
-        return "\n".join([f"define {head} {{", *self.lines, f"  ret {result}", "}", ""])
 
 
 class _Factor(_Body):
@@ -394,19 +347,42 @@ def _substitution(kind: FrontKind, forward: bool, name: str) -> str:
     return body.text(f"void @{name}(ptr noalias %W, ptr noalias %plan, ptr noalias %x)", "void")
 
 
+def _residual(kind: FrontKind, name: str) -> str:
+    """`i64 f(W, list, A, x, r, unused)`: r ← r - K x for the entries of this front.
+
+    Its own rows are then complete; returned are the bits of their largest magnitude. As integers
+    the bits of magnitudes are in order, and those of a nan above all.
+    """
+    body = _Body(kind)
+    used = sorted({i for place in kind.entries for i in place} | set(range(kind.w)))
+    pointers = {i: body.number(2 + i) for i in used}
+    x = {i: body.load(body.place("%x", pointers[i])) for i in used}
+    r = {i: body.load(body.place("%r", pointers[i])) for i in used}
+    for e, (i, j) in enumerate(kind.entries):
+        value = body.load(body.element("%A", body.sources + e))
+        r[i] = body.minus_product(r[i], value, x[j])
+        if i != j:
+            r[j] = body.minus_product(r[j], value, x[i])
+    largest = "0"
+    for i in used:
+        body.store(r[i], body.place("%r", pointers[i]))
+        if i < kind.w:
+            bits = body(f"bitcast double {body.magnitude(r[i])} to i64")
+            more = body(f"icmp sgt i64 {bits}, {largest}")
+            largest = body(f"select i1 {more}, i64 {bits}, i64 {largest}")
+    arrays = ", ".join(f"ptr noalias %{name}" for name in ("W", "plan", "A", "x", "r"))
+    return body.text(f"i64 @{name}({arrays}, double %unused)", f"i64 {largest}")
+
+
 @cache
-def compile_kinds(kinds: tuple[FrontKind, ...]) -> tuple[object, tuple[tuple[int, int, int], ...]]:
-    """Compile the three functions of each kind; return what keeps them alive, and addresses."""
+def compile_kinds(kinds: tuple[FrontKind, ...]) -> tuple[object, tuple[int, ...]]:
+    """Compile the four functions of each kind; return what keeps them alive, and addresses."""
     if not kinds:
         return None, ()
-    parts = ["declare double @llvm.fabs.f64(double)"]
-    names: list[str] = []
+    parts: dict[str, str] = {}
     for k, kind in enumerate(kinds):
-        parts.append(_Factor(kind).function(f"factor{k}"))
-        parts.append(_substitution(kind, True, f"forward{k}"))
-        parts.append(_substitution(kind, False, f"back{k}"))
-        names += [f"factor{k}", f"forward{k}", f"back{k}"]
-    module = llvm.parse_assembly("\n".join(parts))
-    library = host.load_object(host.host_machine().emit_object(module), names)
-    found = [int(library[name]) for name in names]
-    return library, tuple((found[i], found[i + 1], found[i + 2]) for i in range(0, len(found), 3))
+        parts[f"factor{k}"] = _Factor(kind).function(f"factor{k}")
+        parts[f"forward{k}"] = _substitution(kind, True, f"forward{k}")
+        parts[f"back{k}"] = _substitution(kind, False, f"back{k}")
+        parts[f"residual{k}"] = _residual(kind, f"residual{k}")
+    return load_functions(parts)

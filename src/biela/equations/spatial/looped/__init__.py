@@ -1,5 +1,6 @@
 """Looped lowering of the recursions on trees: one kernel for each kind of link, compiled once."""
 
 from biela.equations.spatial.looped.functions import LoopedDynamics
+from biela.equations.spatial.looped.tape import NotLoopedError
 
-__all__ = ["LoopedDynamics"]
+__all__ = ["LoopedDynamics", "NotLoopedError"]

@@ -30,7 +30,7 @@ class LoopedDynamics:
         parameters: Values of parameters of the model, in place of its own.
 
     Raises:
-        ModelError: The model is no tree, or a joint depends on something else than coordinates.
+        ModelError: The model is no tree.
     """
 
     def __init__(self, tree: SpatialTree, parameters: Mapping[str, float] | None = None) -> None:
@@ -38,7 +38,11 @@ class LoopedDynamics:
         self._lowering = Lowering(tree, {**tree.model.parameters, **(parameters or {})})
 
     def inverse_dynamics(self) -> ProgramFunction:
-        """τ(q, v, a) by recursive Newton–Euler."""
+        """τ(q, v, a) by recursive Newton–Euler.
+
+        Raises:
+            NotLoopedError: A force depends on time, or on the state of many joints.
+        """
         return self._inverse("inverse_dynamics", ("q", "v", "a"))
 
     def bias_forces(self) -> ProgramFunction:

@@ -17,7 +17,7 @@ from biela.atoms.evaluate import evaluate_refs
 from biela.code.looped import Memory, Program
 from biela.equations.spatial.looped.prototypes import kinds
 from biela.equations.spatial.looped.recursions import FORCE, HELD, MOTION, SPIN, Recursion
-from biela.equations.spatial.looped.tape import Tape
+from biela.equations.spatial.looped.tape import NotLoopedError, Tape
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, zero
 from biela.errors import ModelError
@@ -84,7 +84,7 @@ class Lowering:
         """Where symbols of q and v lie.
 
         Raises:
-            ModelError: A symbol is neither.
+            NotLoopedError: A symbol is neither.
         """
         found = []
         for ref in refs:
@@ -94,7 +94,7 @@ class Lowering:
                 found.append(memory.first("v") + self._v[ref])
             else:
                 name = self.tree.workspace.table.symbols[ref].name
-                raise ModelError(
+                raise NotLoopedError(
                     f"{self.tree.model.name}: {what} depends on {name}, and looped dynamics on "
                     f"coordinates and velocities only: use lowering='unrolled'"
                 )

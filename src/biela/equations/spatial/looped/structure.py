@@ -79,8 +79,9 @@ class Description:
 
     def _expression(self, x: Atom) -> None:
         table = x.table
-        if table.ops[abs(x.ref)] == op.SYMBOL and x.ref not in self.parameters:
-            self.key.append((_SYMBOL, self._symbol(x.ref)))
+        atom = abs(x.ref)
+        if table.ops[atom] == op.SYMBOL and atom not in self.parameters:
+            self.key.append((_SYMBOL, self._symbol(atom), x.ref > 0))
             return
         moving: dict[int, bool] = {}
         for atom in table.live([x.ref]):
@@ -167,7 +168,8 @@ class Image:
             return next(self._next)
         assert isinstance(found, tuple)
         if found[0] == _SYMBOL:
-            return self.symbols[found[1]]
+            symbol = self.symbols[found[1]]
+            return symbol if found[2] else -symbol
         example = next(self._examples)
         mapping = {atom: next(self._next).ref for atom in example.numbers}
         mapping |= {atom: self._by_source[atom].ref for atom in example.symbols}

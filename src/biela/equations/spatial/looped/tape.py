@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,18 @@ from biela.equations.spatial.looped.prototypes import Kind
 from biela.equations.spatial.looped.recursions import LinkKernel, Recursion
 from biela.equations.spatial.looped.structure import Description, Image
 from biela.equations.spatial.turning import zero
+from biela.errors import ModelError
 
 if TYPE_CHECKING:
     from biela.equations.spatial.looped.lowering import Lowering
 
 Integers = npt.NDArray[np.int64]
+#: Coordinates and velocities that a force along a velocity may depend on: those of its own joint.
+_SYMBOLS: Final = 8
+
+
+class NotLoopedError(ModelError):
+    """Something in a model has no looped form; written out it has."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +155,11 @@ class Tape:
         self._whole(Stage(kernel, {"x": self.memory.places(source)}, scatter, independent=True))
 
     def along(self, target: str, *, rotors: bool, pushes: bool, sign: float) -> None:
-        """Add rotor v' + sign · (springs, friction …) to a vector along the velocities."""
+        """Add rotor v' + sign · (springs, friction …) to a vector along the velocities.
+
+        Raises:
+            NotLoopedError: A force depends on the state of many joints, as one between bodies does.
+        """
         tree = self.lowering.tree
         parameters = frozenset(p.ref for p in tree.p)
         groups: dict[Hashable, list[tuple[int, Description]]] = {}
@@ -158,6 +169,13 @@ class Tape:
             if not (zero(rotor) and zero(pushed)):
                 found = Description(parameters)
                 found.scalars((rotor, pushed))
+                if len(found.symbols) > _SYMBOLS:
+                    raise NotLoopedError(
+                        f"{tree.model.name}: the force along {tree.v_names[k]} depends on "
+                        f"{len(found.symbols)} coordinates and velocities, as forces between "
+                        f"bodies do, and looped dynamics has forces of joints only: use "
+                        f"lowering='unrolled'"
+                    )
                 groups.setdefault(tuple(found.key), []).append((k, found))
         for members in groups.values():
             self._whole(self._forces(members, target, sign))

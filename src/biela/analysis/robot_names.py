@@ -1,0 +1,181 @@
+"""The names of the coordinates of a robot, their places and their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.code import Function
+from biela.errors import UnknownNameError
+from biela.model import Model
+from biela.model.element import nearest
+from biela.model.joints import Joint
+
+Floats = npt.NDArray[np.float64]
+
+
+class RobotNames:
+    """What a robot calls its coordinates, and how far they go; a base of `biela.Robot`."""
+
+    model: Model
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    frames: tuple[str, ...]
+    start: Floats
+    _p: Floats | None
+
+    _rotors: dict[str, float]
+
+    def function(self, name: str, *of: str) -> Function:
+        """The function behind a method."""
+        raise NotImplementedError
+
+    def pose(self, frame: str, q: Any) -> Floats:
+        """The pose of a frame in the ground."""
+        raise NotImplementedError
+
+    @property
+    def rotors(self) -> Mapping[str, float]:
+        """Inertia of rotors by joint."""
+        return self._rotors
+
+    @property
+    def nq(self) -> int:
+        """How many coordinates there are."""
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        """How many freedoms there are."""
+        return len(self.v_names)
+
+    # ------------------------------------------------------------------------ names
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self.model.name
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Bodies and markers, "body" and "body.marker"."""
+        return self.frames
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints that have coordinates, in their order."""
+        return tuple(dict.fromkeys(name.rpartition(".")[0] for name in self.q_names))
+
+    @cached_property
+    def parameter_values(self) -> Mapping[str, float]:
+        """The parameters of the model, with the values that this robot has."""
+        model = self.model.flattened() if self.model.parts else self.model
+        values = [] if self._p is None else self._p.tolist()
+        return dict(zip(model.parameters, values, strict=False))
+
+    @cached_property
+    def quaternions(self) -> tuple[tuple[int, int], ...]:
+        """Rotations: numbers of the first coordinate and of the first velocity of each."""
+        return tuple(
+            (i, self.v_names.index(f"{name[:-3]}_wx"))
+            for i, name in enumerate(self.q_names)
+            if name.endswith("_e0") and f"{name[:-3]}_wx" in self.v_names
+        )
+
+    @cached_property
+    def scalars(self) -> Mapping[str, tuple[int, int]]:
+        """Coordinates that are numbers, by name: their places in q and in v."""
+        known = {name: j for j, name in enumerate(self.v_names)}
+        return {
+            name: (i, known[f"{name}_rate"])
+            for i, name in enumerate(self.q_names)
+            if f"{name}_rate" in known
+        }
+
+    def q_index(self, name: str) -> slice:
+        """Where a joint, or one coordinate "joint.coordinate", stands in q.
+
+        Raises:
+            UnknownNameError: There is none; the message has the nearest name.
+        """
+        return self._places(name, self.q_names, "coordinates")
+
+    def v_index(self, name: str) -> slice:
+        """Where the velocities of a joint, or of one coordinate, stand in v.
+
+        Raises:
+            UnknownNameError: There is none; the message has the nearest name.
+        """
+        return self._places(name, self.v_names, "velocities")
+
+    def _places(self, name: str, names: tuple[str, ...], what: str) -> slice:
+        own = [
+            i
+            for i, full in enumerate(names)
+            if full == name or full.rpartition(".")[0] == name or full.rpartition("_")[0] == name
+        ]
+        if not own:
+            raise UnknownNameError(
+                f"{self.name}: nothing called {name!r} has {what}"
+                f"{nearest(name, [*self.joint_names, *names])}"
+            )
+        return slice(own[0], own[-1] + 1)
+
+    # ----------------------------------------------------------------------- limits
+
+    @cached_property
+    def lower(self) -> Floats:
+        """The lowest value of each coordinate, -∞ where there is none."""
+        return self._limits[0]
+
+    @cached_property
+    def upper(self) -> Floats:
+        """The highest value of each coordinate, ∞ where there is none."""
+        return self._limits[1]
+
+    @cached_property
+    def velocity_limits(self) -> Floats:
+        """The largest size of each velocity, ∞ where there is none."""
+        return self._sizes("velocity_limits")
+
+    @cached_property
+    def effort_limits(self) -> Floats:
+        """The largest size of each joint force, ∞ where there is none."""
+        return self._sizes("effort_limits")
+
+    @cached_property
+    def _joints(self) -> Mapping[str, Joint]:
+        model = self.model.flattened() if self.model.parts else self.model
+        return {name: j for name, j in model.joints.items() if isinstance(j, Joint)}
+
+    @cached_property
+    def _limits(self) -> tuple[Floats, Floats]:
+        lower, upper = np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
+        for name, (i, _) in self.scalars.items():
+            joint, _, coordinate = name.rpartition(".")
+            pair = self._joints[joint].limits.get(coordinate) if joint in self._joints else None
+            if pair is not None:
+                lower[i], upper[i] = (self.model.number(x, self._dimension(name)) for x in pair)
+        return lower, upper
+
+    def _sizes(self, what: str) -> Floats:
+        found = np.full(self.nv, np.inf)
+        for name, (_, j) in self.scalars.items():
+            joint, _, coordinate = name.rpartition(".")
+            given = getattr(self._joints.get(joint), what, {}).get(coordinate)
+            if given is not None:
+                found[j] = self.model.number(given, "any")
+        return found
+
+    def _dimension(self, name: str) -> str:
+        return {"rad": "angle", "m": "length"}.get(self._unit(name), "any")
+
+    def _unit(self, name: str) -> str:
+        joint, _, coordinate = name.rpartition(".")
+        if joint not in self._joints:  # a body that floats
+            return "m"
+        return next(c.unit for c in self._joints[joint].coordinates if c.name == coordinate)

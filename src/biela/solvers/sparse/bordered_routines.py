@@ -1,0 +1,458 @@
+"""Factor and solve in bordered block form: loops over the blocks of a plan.
+
+    [ T  B ] [x_T]   [b_T]        T block lower triangular, diagonal blocks D
+    [ C  A ] [x_A] = [b_A]
+
+    W = T⁻¹ B,  G = A - C W,    x_A = G⁻¹ (b_A - C T⁻¹ b_T),    x_T = T⁻¹ b_T - W x_A
+
+The border is treated as so many right-hand sides of T, in one sweep. A diagonal block that is
+singular gives the columns and rows it has no pivots for to border and band, for this factorisation
+(its x is then one of x_A: its row of W is -1 there and 0 else). G has more rows than columns where
+rows are redundant; it is factored by reflections then, by elimination with row exchanges if not.
+
+Plain functions of arrays, compiled by numba, for `BorderedBlocks` and for native drivers.
+Import it inside functions: numba takes a moment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+__all__ = ["bordered_factor", "bordered_solve", "bordered_solve_transposed"]
+
+#: What `bordered_factor` returns.
+REGULAR, SINGULAR, TOO_MANY_DEMOTED = 0, 1, 2
+
+#: The header of a plan: unknowns of T, border, band, blocks, places for demoted columns; then where
+#: its parts begin, and where those of S.
+HEADER = (
+    "size border band blocks spare "
+    "block_start inverse_start row_start column source row_order column_order "
+    "W G tau room"
+).split()
+_N, _P, _Q, _BLOCKS, _SPARE = range(5)
+_BLOCK, _INVERSE, _ROW, _COLUMN, _SOURCE, _ROW_ORDER, _COLUMN_ORDER = range(5, 12)
+_W, _G, _TAU, _ROOM = range(12, 16)
+
+#: The state: demoted columns, rank of G, then the demoted rows, columns, and exchanges of rows.
+_COUNT, _RANK, _LISTS = range(3)
+
+#: A pivot of a block below this part of the largest entry of its row is demoted.
+DEMOTED = 1e-4
+#: A pivot of G below this part of what was accumulated in its column is rounding only.
+ROUNDING = 1e-12
+
+_options: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+
+@intrinsic
+def _call(typingctx: Any, address: Any, arrays: Any) -> Any:
+    """Call the code at `address` with a pointer an array; it returns an integer."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        number, packed = values
+        data = [
+            context.make_array(kind)(context, builder, builder.extract_value(packed, k)).data
+            for k, kind in enumerate(arrays)
+        ]
+        prototype = ir.FunctionType(ir.IntType(64), [value.type for value in data])
+        return builder.call(builder.inttoptr(number, prototype.as_pointer()), data)
+
+    return types.int64(address, arrays), generate
+
+
+@njit("int64(int64, float64[:, ::1], float64[::1], int64[::1], int64[::1])", **_options)
+def _exchange(k: int, D: Reals, scale: Reals, column: Integers, row: Integers) -> int:
+    """Turn y = D x into x = D⁻¹ y in place, one exchange of x_j and y_i after the other.
+
+    The pivot is the largest entry in parts of `scale` of its row. `column[i]` becomes the j that
+    row i was exchanged for, -1 if no pivot was left for it; `row` is the inverse of that. Returns
+    the number of exchanges.
+    """
+    column[:k] = -1
+    row[:k] = -1
+    for count in range(k):
+        best, p, q = 0.0, -1, -1
+        for i in range(k):
+            if column[i] < 0:
+                for j in range(k):
+                    if row[j] < 0 and not abs(D[i, j]) <= best * scale[i]:
+                        best, p, q = abs(D[i, j]) / scale[i], i, j
+        if p < 0 or best <= DEMOTED:
+            return count
+        column[p], row[q] = q, p
+        reciprocal = 1.0 / D[p, q]
+        for i in range(k):
+            if i != p:
+                factor = D[i, q] * reciprocal
+                for j in range(k):
+                    if j != q:
+                        D[i, j] -= factor * D[p, j]
+                D[i, q] = factor
+        for j in range(k):
+            D[p, j] *= -reciprocal
+        D[p, q] = reciprocal
+    return k
+
+
+@njit("int64(int64[::1], float64[::1], float64[::1], int64[::1])", **_options)
+def _blocks(plan: Integers, A: Reals, S: Reals, state: Integers) -> int:
+    """Inverses of the diagonal blocks, and W; returns 1 if too many columns were demoted."""
+    n, p, spare = plan[_N], plan[_P], plan[_SPARE]
+    wide = p + spare
+    W = S[plan[_W] : plan[_W] + n * wide].reshape((n, wide))
+    count = 0
+    for b in range(plan[_BLOCKS]):
+        lo, hi = plan[plan[_BLOCK] + b], plan[plan[_BLOCK] + b + 1]
+        k = hi - lo
+        D, v = np.zeros((k, k)), np.zeros((k, wide))
+        scale = np.zeros(k)
+        for i in range(k):
+            for e in range(plan[plan[_ROW] + lo + i], plan[plan[_ROW] + lo + i + 1]):
+                j, value = plan[plan[_COLUMN] + e], A[plan[plan[_SOURCE] + e]]
+                scale[i] = max(scale[i], abs(value))
+                if j >= n:
+                    v[i, j - n] += value
+                elif j >= lo:
+                    D[i, j - lo] += value
+                else:
+                    for c in range(p + count):
+                        v[i, c] -= value * W[j, c]
+            if scale[i] == 0.0:
+                scale[i] = 1.0
+        whole = D.copy()
+        column, row = np.empty(k, np.int64), np.empty(k, np.int64)
+        rank = _exchange(k, D, scale, column, row)
+        inverse = S[plan[plan[_INVERSE] + b] : plan[plan[_INVERSE] + b] + k * k].reshape((k, k))
+        inverse[:] = 0.0
+        for i in range(k):
+            for j in range(k):
+                if column[i] >= 0 and row[j] >= 0:
+                    inverse[column[i], row[j]] = D[i, j]
+        before = count
+        if rank < k:
+            if count + k - rank > spare:
+                return 1
+            found = 0
+            for i in range(k):
+                if column[i] < 0:
+                    state[_LISTS + count + found] = lo + i
+                    found += 1
+            for j in range(k):
+                if row[j] < 0:
+                    state[_LISTS + spare + count] = lo + j
+                    for i in range(k):
+                        v[i, p + count] = whole[i, j]
+                    count += 1
+        W[lo:hi] = 0.0
+        for j in range(k):
+            for i in range(k):
+                for c in range(p + count):
+                    W[lo + j, c] += inverse[j, i] * v[i, c]
+        for c in range(before, count):
+            W[state[_LISTS + spare + c], p + c] = -1.0
+    state[_COUNT] = count
+    return 0
+
+
+@njit("int64(int64[::1], int64[::1], int64)", **_options)
+def _band_row(plan: Integers, state: Integers, i: int) -> int:
+    """Row i of the band, those of demoted rows after the others."""
+    q = plan[_Q]
+    return plan[_N] + i if i < q else state[_LISTS + i - q]
+
+
+@njit("void(int64[::1], float64[::1], float64[::1], int64[::1])", **_options)
+def _border(plan: Integers, A: Reals, S: Reals, state: Integers) -> None:
+    """G = A - C W, and in `tau` the magnitudes accumulated in its columns."""
+    n, p, spare = plan[_N], plan[_P], plan[_SPARE]
+    wide, count = p + spare, p + state[_COUNT]
+    W = S[plan[_W] : plan[_W] + n * wide].reshape((n, wide))
+    G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
+    tau = S[plan[_TAU] : plan[_ROOM]]
+    tau[:] = 0.0
+    for i in range(plan[_Q] + state[_COUNT]):
+        G[i] = 0.0
+        sizes = np.zeros(count)
+        row = plan[_ROW] + _band_row(plan, state, i)
+        for e in range(plan[row], plan[row + 1]):
+            j, value = plan[plan[_COLUMN] + e], A[plan[plan[_SOURCE] + e]]
+            if j >= n:
+                G[i, j - n] += value
+                sizes[j - n] += abs(value)
+            else:
+                for c in range(count):
+                    term = value * W[j, c]
+                    G[i, c] -= term
+                    sizes[c] += abs(term)
+        for c in range(count):
+            tau[c] = max(tau[c], sizes[c])
+
+
+@njit("int64(int64[::1], float64[::1], int64[::1])", **_options)
+def _factor_border(plan: Integers, S: Reals, state: Integers) -> int:
+    """Factor G in place; returns its rank."""
+    spare = plan[_SPARE]
+    wide, n, m = plan[_P] + spare, plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
+    G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
+    tau = S[plan[_TAU] : plan[_ROOM]]
+    exchanges = _LISTS + 2 * spare
+    for j in range(n):
+        if m == n:
+            # elimination with exchange of rows
+            best = j
+            for i in range(j + 1, m):
+                if not abs(G[i, j]) <= abs(G[best, j]):
+                    best = i
+            state[exchanges + j] = best
+            if not abs(G[best, j]) > ROUNDING * tau[j]:
+                return j
+            if best != j:
+                for c in range(n):
+                    G[j, c], G[best, c] = G[best, c], G[j, c]
+            G[j, j] = 1.0 / G[j, j]
+            for i in range(j + 1, m):
+                G[i, j] *= G[j, j]
+                for c in range(j + 1, n):
+                    G[i, c] -= G[i, j] * G[j, c]
+        else:
+            # reflection I - τ v vᵀ, v = (1, G[j + 1:, j])
+            total = 0.0
+            for i in range(j, m):
+                total += G[i, j] ** 2
+            length = np.sqrt(total)
+            if not length > ROUNDING * tau[j]:
+                return j
+            if G[j, j] > 0.0:
+                length = -length
+            tau[wide + j] = (length - G[j, j]) / length
+            for i in range(j + 1, m):
+                G[i, j] /= G[j, j] - length
+            G[j, j] = length
+            for c in range(j + 1, n):
+                dot = G[j, c]
+                for i in range(j + 1, m):
+                    dot += G[i, j] * G[i, c]
+                dot *= tau[wide + j]
+                G[j, c] -= dot
+                for i in range(j + 1, m):
+                    G[i, c] -= dot * G[i, j]
+    return n
+
+
+@njit(
+    "int64(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1])",
+    **_options,
+)
+def bordered_factor(
+    plan: Integers, addresses: Integers, A: Reals, S: Reals, state: Integers
+) -> int:
+    """Factor the matrix with these values of its entries.
+
+    Args:
+        plan: of the block form, `BorderedBlocks.plan`.
+        addresses: of its native code, `BorderedBlocks.addresses`; may be empty.
+        A: values of the entries.
+        S: factors, `BorderedBlocks.work`.
+        state: `BorderedBlocks.state`: number of demoted columns, rank of the border, the lists.
+
+    Returns 0, or 1 if the matrix has not full column rank, or 2 if more columns of singular blocks
+    would be demoted than there is room for. Only after 0 may the factors be used.
+    """
+    suspicious = 1
+    if len(addresses) > 0:
+        state[_COUNT] = 0
+        suspicious = _call(addresses[0], (A, S))
+    if suspicious != 0:
+        if _blocks(plan, A, S, state):
+            return TOO_MANY_DEMOTED
+        _border(plan, A, S, state)
+    state[_RANK] = 0
+    if plan[_P] + state[_COUNT] > 0:
+        if plan[_Q] < plan[_P]:
+            return SINGULAR
+        state[_RANK] = _factor_border(plan, S, state)
+        if state[_RANK] < plan[_P] + state[_COUNT]:
+            return SINGULAR
+    return REGULAR
+
+
+@njit("float64(int64[::1], float64[::1], int64[::1], float64[::1])", **_options)
+def _solve_border(plan: Integers, S: Reals, state: Integers, z: Reals) -> float:
+    """Solve G x = z in place; returns the length of what no x can remove from z."""
+    spare = plan[_SPARE]
+    wide, n, m = plan[_P] + spare, plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
+    G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
+    tau = S[plan[_TAU] : plan[_ROOM]]
+    for j in range(n):
+        if m == n:
+            best = state[_LISTS + 2 * spare + j]
+            z[j], z[best] = z[best], z[j]
+        else:
+            dot = z[j]
+            for i in range(j + 1, m):
+                dot += G[i, j] * z[i]
+            dot *= tau[wide + j]
+            z[j] -= dot
+            for i in range(j + 1, m):
+                z[i] -= dot * G[i, j]
+    if m == n:
+        for i in range(n):
+            for j in range(i):
+                z[i] -= G[i, j] * z[j]
+    for j in range(n - 1, -1, -1):
+        for c in range(j + 1, n):
+            z[j] -= G[j, c] * z[c]
+        z[j] = z[j] * G[j, j] if m == n else z[j] / G[j, j]
+    rest = 0.0
+    for i in range(n, m):
+        rest += z[i] ** 2
+        z[i] = 0.0
+    return np.sqrt(rest)
+
+
+@njit(
+    "float64(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1], float64[::1],"
+    "float64[::1], float64[::1])",
+    **_options,
+)
+def bordered_solve(
+    plan: Integers,
+    addresses: Integers,
+    A: Reals,
+    S: Reals,
+    state: Integers,
+    b: Reals,
+    x: Reals,
+    y: Reals,
+) -> float:
+    """Solve for one right-hand side, after `bordered_factor` returned 0.
+
+    b has a number a row, x one a column; `y` has room for as many as rows, columns and demoted
+    columns together. Returns the length of the part of b that redundant rows contradict: 0 for a
+    square matrix.
+    """
+    n, p, q, spare = plan[_N], plan[_P], plan[_Q], plan[_SPARE]
+    count = state[_COUNT]
+    z = y[n:]
+    if len(addresses) > 0 and count == 0:
+        _call(addresses[1], (A, S, b, y))
+        if p == 0:
+            rest = 0.0
+            for i in range(q):
+                rest += z[i] ** 2
+            for j in range(n):
+                x[plan[plan[_COLUMN_ORDER] + j]] = y[j]
+            return np.sqrt(rest)
+        rest = _solve_border(plan, S, state, z)
+        _call(addresses[2], (A, S, y, x))
+        return rest
+    for k in range(plan[_BLOCKS]):
+        lo, hi = plan[plan[_BLOCK] + k], plan[plan[_BLOCK] + k + 1]
+        start = plan[plan[_INVERSE] + k]
+        for i in range(lo, hi):
+            y[i] = 0.0
+        for i in range(lo, hi):
+            value = b[plan[plan[_ROW_ORDER] + i]]
+            for e in range(plan[plan[_ROW] + i], plan[plan[_ROW] + i + 1]):
+                if plan[plan[_COLUMN] + e] < lo:
+                    value -= A[plan[plan[_SOURCE] + e]] * y[plan[plan[_COLUMN] + e]]
+            for j in range(lo, hi):
+                y[j] += S[start + (j - lo) * (hi - lo) + i - lo] * value
+    for i in range(q + count):
+        row = _band_row(plan, state, i)
+        z[i] = b[plan[plan[_ROW_ORDER] + row]]
+        for e in range(plan[plan[_ROW] + row], plan[plan[_ROW] + row + 1]):
+            if plan[plan[_COLUMN] + e] < n:
+                z[i] -= A[plan[plan[_SOURCE] + e]] * y[plan[plan[_COLUMN] + e]]
+    rest = _solve_border(plan, S, state, z)
+    wide = p + spare
+    for j in range(n):
+        for c in range(p + count):
+            y[j] -= S[plan[_W] + j * wide + c] * z[c]
+        x[plan[plan[_COLUMN_ORDER] + j]] = y[j]
+    for c in range(p):
+        x[plan[plan[_COLUMN_ORDER] + n + c]] = z[c]
+    return rest
+
+
+@njit("void(int64[::1], float64[::1], int64[::1], float64[::1])", **_options)
+def _solve_border_transposed(plan: Integers, S: Reals, state: Integers, z: Reals) -> None:
+    """Solve Gᵀ y = z in place; of the solutions the shortest where G has more rows."""
+    spare = plan[_SPARE]
+    wide, n, m = plan[_P] + spare, plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
+    G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
+    tau = S[plan[_TAU] : plan[_ROOM]]
+    for j in range(n):
+        for i in range(j):
+            z[j] -= G[i, j] * z[i]
+        z[j] = z[j] * G[j, j] if m == n else z[j] / G[j, j]
+    for i in range(n, m):
+        z[i] = 0.0
+    for j in range(n - 1, -1, -1):
+        if m == n:
+            for i in range(j + 1, m):
+                z[j] -= G[i, j] * z[i]
+        else:
+            dot = z[j]
+            for i in range(j + 1, m):
+                dot += G[i, j] * z[i]
+            dot *= tau[wide + j]
+            z[j] -= dot
+            for i in range(j + 1, m):
+                z[i] -= dot * G[i, j]
+    if m == n:
+        for j in range(n - 1, -1, -1):
+            best = state[_LISTS + 2 * spare + j]
+            z[j], z[best] = z[best], z[j]
+
+
+@njit(
+    "void(int64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1],"
+    "float64[::1])",
+    **_options,
+)
+def bordered_solve_transposed(
+    plan: Integers, A: Reals, S: Reals, state: Integers, c: Reals, x: Reals, y: Reals
+) -> None:
+    """Solve the transposed system: c has a number a column, x one a row; `y` as before.
+
+    Gᵀ x_A = c_A - Wᵀ c_T, then x_T = T⁻ᵀ (c_T - Cᵀ x_A) from the last block to the first.
+    """
+    n, p, q, spare = plan[_N], plan[_P], plan[_Q], plan[_SPARE]
+    count, wide = state[_COUNT], plan[_P] + plan[_SPARE]
+    z = y[n:]
+    for i in range(max(p, q) + spare):
+        z[i] = c[plan[plan[_COLUMN_ORDER] + n + i]] if i < p else 0.0
+    for j in range(n):
+        y[j] = c[plan[plan[_COLUMN_ORDER] + j]]
+        for k in range(p + count):
+            z[k] -= S[plan[_W] + j * wide + k] * y[j]
+    _solve_border_transposed(plan, S, state, z)
+    for i in range(q + count):
+        row = _band_row(plan, state, i)
+        for e in range(plan[plan[_ROW] + row], plan[plan[_ROW] + row + 1]):
+            if plan[plan[_COLUMN] + e] < n:
+                y[plan[plan[_COLUMN] + e]] -= A[plan[plan[_SOURCE] + e]] * z[i]
+    for k in range(plan[_BLOCKS] - 1, -1, -1):
+        lo, hi = plan[plan[_BLOCK] + k], plan[plan[_BLOCK] + k + 1]
+        start = plan[plan[_INVERSE] + k]
+        for i in range(lo, hi):
+            value = 0.0
+            for j in range(lo, hi):
+                value += S[start + (j - lo) * (hi - lo) + i - lo] * y[j]
+            x[plan[plan[_ROW_ORDER] + i]] = value
+            for e in range(plan[plan[_ROW] + i], plan[plan[_ROW] + i + 1]):
+                if plan[plan[_COLUMN] + e] < lo:
+                    y[plan[plan[_COLUMN] + e]] -= A[plan[plan[_SOURCE] + e]] * value
+    for i in range(q + count):
+        x[plan[plan[_ROW_ORDER] + _band_row(plan, state, i)]] = z[i]

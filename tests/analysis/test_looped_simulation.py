@@ -1,0 +1,135 @@
+"""Large mechanisms in motion, against the unrolled equations and closed forms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import cos, pi, sin
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import biela as bl
+from biela.analysis.looped_simulation import looped_simulation
+from biela.errors import ModelError
+
+GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
+
+
+def four_bars(count: int, angle: float, rate: float) -> bl.Model:
+    """Rods of 1 m and 1 kg: parallelograms side by side, all cranks at one angle."""
+    cell = bl.Model("cell", plane="xy", gravity=(0, -9.81, 0))
+    crank = cell.body("crank", mass=1.0, com=(0.5, 0, 0), inertia=1 / 12)
+    coupler = cell.body("coupler", mass=1.0, com=(0.5, 0, 0), inertia=1 / 12)
+    crank.marker("tip", (1, 0, 0))
+    coupler.marker("end", (1, 0, 0))
+    cell.joint("revolute", "A", cell.ground, crank, start=angle, rates=rate)
+    cell.joint("revolute", "B", crank.markers["tip"], coupler, start=-angle)
+    m = bl.Model("four-bars", plane="xy", gravity=(0, -9.81, 0))
+    pin = ("revolute", "coupler.end", "crank.tip")
+    m.part("cell", cell, count, shift=(1, 0, 0), between=[pin])
+    last = m.body("last", mass=1.0, com=(0.5, 0, 0), inertia=1 / 12)
+    m.joint("revolute", "A", m.ground.at(count, 0, 0), last.at(), start=angle, rates=rate)
+    m.joint("revolute", "pin", f"cell[{count - 1}].coupler.end", last.at(1, 0, 0))
+    return m
+
+
+def crank_angle(count: int, angle: float, rate: float, time: float) -> float:
+    """The closed form of their motion, a pendulum: a θ'' = -b g cos θ, by small steps of RK4."""
+    a, b = (count + 1) / 3 + count, (count + 1) / 2 + count
+
+    def f(x: np.ndarray) -> np.ndarray:
+        return np.array([x[1], -b / a * 9.81 * cos(x[0])])
+
+    x, steps = np.array([angle, rate]), 20_000
+    h = time / steps
+    for _ in range(steps):
+        k1 = f(x)
+        k2 = f(x + h / 2 * k1)
+        k3 = f(x + h / 2 * k2)
+        k4 = f(x + h * k3)
+        x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return float(x[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "tolerance"),
+    [
+        ("bennett", 1e-11),  # redundant
+        ("geared_five_bar", 1e-10),  # coordinates without inertia, and a gear
+        ("excavator", 1e-10),
+        ("double_wishbone", 1e-11),  # a spring
+        ("cardan_shaft", 1e-11),
+    ],
+)
+def test_the_gallery_moves_as_with_unrolled_equations(name: str, tolerance: float) -> None:
+    m = bl.load_model(GALLERY / f"{name}.toml")
+    found = looped_simulation(m, 0.02, step=1e-3)
+    other = bl.simulate(bl.formulate(m, "reference"), 0.02, step=1e-3)
+    n = found.q.shape[1]
+    assert found.q[-1] == pytest.approx(other.q[-1][:n], rel=tolerance, abs=tolerance)
+    nv = found.v.shape[1]
+    assert found.v[-1] == pytest.approx(other.v[-1][:nv], rel=10 * tolerance, abs=10 * tolerance)
+
+
+def test_forty_four_bars_pass_singular_positions_on_their_branch() -> None:
+    # all cranks in line with all couplers: there the mobility is 41 in place of 1
+    m = four_bars(40, pi / 2, -1.0)
+    r = bl.simulate(m, 5.0, step=2e-3, output=5.0, engine="looped")
+    theta = crank_angle(40, pi / 2, -1.0, 5.0)
+    found = r["cell[0].crank.angle"][-1]
+    assert (cos(found), sin(found)) == pytest.approx((cos(theta), sin(theta)), abs=1e-6)
+    assert r.statistics is not None
+    assert r.statistics.max_constraint_error is not None
+    assert r.statistics.max_constraint_error < 1e-12
+    assert np.abs(r["energy"] - r["energy"][0]).max() < 1e-5
+
+
+def test_four_bars_start_from_a_singular_position() -> None:
+    m = four_bars(10, 0.0, 6.0)
+    r = bl.simulate(m, 0.2, step=1e-3, engine="looped")
+    theta = crank_angle(10, 0.0, 6.0, 0.2)
+    assert r["cell[4].crank.angle"][-1] == pytest.approx(theta, abs=1e-6)
+
+
+def test_a_mechanism_of_many_bodies_is_looped_without_being_asked() -> None:
+    m = four_bars(120, 1.0, 0.5)
+    r = bl.simulate(m, 0.01, step=1e-3)
+    assert r.statistics is not None
+    assert "looped" in r.statistics.method
+    assert r["cell[7].crank.angle"][-1] == pytest.approx(crank_angle(120, 1.0, 0.5, 0.01), abs=1e-9)
+
+
+def test_mechanisms_that_are_not_joined_move_alone() -> None:
+    one = four_bars(1, 1.0, 0.5)
+    m = bl.Model("array", plane="xy", gravity=(0, -9.81, 0))
+    m.part("each", one.flattened(), 9, shift=(0, 5, 0))
+    r = looped_simulation(m, 0.1, step=1e-3)
+    theta = crank_angle(1, 1.0, 0.5, 0.1)
+    for k in (0, 4, 8):
+        assert r[f"each[{k}].last.angle"][-1] == pytest.approx(theta, abs=1e-9)
+
+
+def test_an_adaptive_run_agrees_with_fixed_steps() -> None:
+    m = four_bars(5, 1.0, 0.0)
+    fixed = looped_simulation(m, 0.5, step=1e-3)
+    adaptive = looped_simulation(m, 0.5, tolerance=1e-10)
+    assert adaptive.q[-1] == pytest.approx(fixed.q[-1], abs=1e-8)
+
+
+def test_what_a_run_needs_and_lacks_is_said() -> None:
+    m = four_bars(2, 1.0, 0.0)
+    with pytest.raises(ModelError, match="does not know control"):
+        bl.simulate(m, 1.0, step=1e-3, engine="looped", control=lambda t, q, v: [])
+    with pytest.raises(ModelError, match="not known; use unrolled or looped"):
+        bl.simulate(m, 1.0, step=1e-3, engine="fast")
+    with pytest.raises(ModelError, match="no velocity 'last.spin'"):
+        bl.simulate(m, 1.0, step=1e-3, engine="looped", v={"last.spin": 1.0})
+    m.joints["A"] = replace(m.joints["A"], rates={"angle": 3.0})
+    with pytest.raises(ModelError, match="no velocity fulfils all joints and their rates"):
+        bl.simulate(m, 1.0, step=1e-3, engine="looped")
+
+
+def test_a_thin_rod_in_space_is_refused_with_advice() -> None:
+    with pytest.raises(ModelError, match=r"body crank has no mass, or no inertia"):
+        looped_simulation(bl.load_model(GALLERY / "slider_crank.toml"), 0.1, step=1e-2)
