@@ -38,6 +38,7 @@ BENCHMARKS = {
         "python_call",
         "sine_cosine",
         "sparse_solve",
+        "sparse_blocks",
         "thesis_examples",
         "thesis_kinematics",
         "symbolic",
@@ -47,7 +48,9 @@ BENCHMARKS = {
         "realtime",
         "model_arrays",
         "looped_kinematics",
+        "large_chain",
         "robots",
+        "robot_loops",
         "rollouts",
         "long_robots",
     )

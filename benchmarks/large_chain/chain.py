@@ -7,6 +7,7 @@ neighbours: they fit when all cranks hang straight down.  It starts at rest with
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import radians
 
 import numpy as np
@@ -64,9 +65,7 @@ def mechanism(loops: int) -> Mechanism:
     for k in range(loops + 1):
         l = float(cranks[k])
         com = (0.0, 0.0, -l / 2)
-        bodies.append(
-            Body(f"crank{k}", "", (float(k), 0.0, 0.0), hinge, 1.0, com, rod_inertia(l))
-        )
+        bodies.append(Body(f"crank{k}", "", (float(k), 0.0, 0.0), hinge, 1.0, com, rod_inertia(l)))
         q.append(-float(theta[k]))  # a hinge about y turns z towards x
         if k == loops:
             break
@@ -80,12 +79,6 @@ def mechanism(loops: int) -> Mechanism:
     marked = (f"crank{loops}", (0.0, 0.0, -float(cranks[loops])))
     gravity = (0.0, 0.0, -GRAVITY)
     made = Mechanism("chain", tuple(bodies), tuple(closures), gravity, marked)
-    return made.started(q, [0.0] * len(q), given=[0]) if loops <= 10 else _at(made, q)
-
-
-def _at(made: Mechanism, q: list[float]) -> Mechanism:
-    from dataclasses import replace
-
     return replace(made, q=tuple(q), v=(0.0,) * len(q))
 
 

@@ -129,6 +129,9 @@ def test_functions_of_frames_are_exported(tmp_path):
     files = robot.export("c", tmp_path, ["inverse_dynamics", ("pose", "link2")])
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     assert "inverse_dynamics(" in text and "pose(" in text
+    (tmp_path / "other").mkdir()
+    again = robot.export("c", ["inverse_dynamics", ("pose", "link2")], tmp_path / "other")
+    assert text == "".join(path.read_text(encoding="utf-8") for path in again)
 
 
 def test_mimicking_joints_have_no_coordinate_of_their_own():

@@ -83,7 +83,7 @@ def test_the_condition_is_large_near_a_dead_point(by_name):
         ).condition
         for theta in (1.0, 0.1, 0.01)
     ]
-    assert 5 < conditions[1] / conditions[0] and 5 < conditions[2] / conditions[1] < 20
+    assert conditions[1] / conditions[0] > 5 and 5 < conditions[2] / conditions[1] < 20
 
 
 def test_without_constraints_all_velocities_are_free():

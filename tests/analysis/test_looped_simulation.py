@@ -123,7 +123,7 @@ def test_what_a_run_needs_and_lacks_is_said() -> None:
         bl.simulate(m, 1.0, step=1e-3, engine="looped", control=lambda t, q, v: [])
     with pytest.raises(ModelError, match="not known; use unrolled or looped"):
         bl.simulate(m, 1.0, step=1e-3, engine="fast")
-    with pytest.raises(ModelError, match="no velocity 'last.spin'"):
+    with pytest.raises(ModelError, match=r"no velocity 'last\.spin'"):
         bl.simulate(m, 1.0, step=1e-3, engine="looped", v={"last.spin": 1.0})
     m.joints["A"] = replace(m.joints["A"], rates={"angle": 3.0})
     with pytest.raises(ModelError, match="no velocity fulfils all joints and their rates"):

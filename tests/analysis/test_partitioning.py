@@ -45,6 +45,7 @@ def test_a_choice_is_kept_until_it_is_half_as_good_and_another_twice_as_good(pen
     level = independent_basis(pendulum, 0.0, at(np.pi), u, p)
     assert level.independent == (1,)
     assert independent_basis(pendulum, 0.0, at(-np.pi / 2), u, p).independent == (0,)
+    watch.begin(0.0, at(np.pi), level)
     # y is as steady as |x|, which another choice beats from 63 degrees on
     assert watch.another(0.0, at(np.pi), level) is None
     assert watch.another(0.0, at(np.pi + np.radians(55)), level) is None
@@ -57,9 +58,10 @@ def test_a_choice_is_not_looked_at_as_long_as_its_pivots_are_as_they_were(pendul
     watch = PartitionWatch(pendulum, u, p, (), "pivoting")
     level = independent_basis(pendulum, 0.0, np.array([-1.0, 0.0]), u, p)
     hanging = np.array([0.0, -1.0])
+    watch.begin(0.0, np.array([-1.0, 0.0]), level)
     assert watch.another(0.0, np.array([-1.0, 0.0]), level, pivots=0.9) is None
-    assert watch.pace > 0
     assert watch.another(0.0, hanging, level, pivots=0.8) is None
+    assert watch.pace > 0
     assert watch.another(0.0, hanging, level, pivots=0.3) is not None
 
 

@@ -467,7 +467,10 @@ def sliding_block(mu: float, slope: float) -> bl.SymbolicSystem:
     return s
 
 
-@pytest.mark.parametrize("formulation", ["multipliers", "baumgarte", "augmented", "index2"])
+@pytest.mark.parametrize(
+    "formulation",
+    ["multipliers", "baumgarte", "augmented", "index2", "velocity_projection", "range_space"],
+)
 def test_a_block_on_a_slope_rubs_with_its_normal_force(formulation):
     """Up to rest, and down from there: accelerations -g (sin α ± μ cos α)."""
     mu, slope = 0.3, 0.5
@@ -488,7 +491,9 @@ def test_a_block_on_a_slope_rubs_with_its_normal_force(formulation):
     np.testing.assert_allclose(back.lam[:, 0], -2.0 * GRAVITY * math.cos(slope), rtol=1e-7)
 
 
-@pytest.mark.parametrize("formulation", ["multipliers", "baumgarte", "augmented"])
+@pytest.mark.parametrize(
+    "formulation", ["multipliers", "baumgarte", "augmented", "null_space", "matrix_r"]
+)
 def test_a_self_energising_brake_finds_the_normal_force_that_its_friction_raises(formulation):
     """A lever presses a pad on a drum, whose friction μ N pulls the lever further in.
 

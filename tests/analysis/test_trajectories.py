@@ -228,6 +228,38 @@ def test_a_slower_trajectory_passes_the_same_points():
     np.testing.assert_allclose(fast[2], 4 * slower[2], atol=1e-11)
 
 
+def test_a_trajectory_is_slowed_down_to_the_efforts_of_the_joints():
+    # an arm that turns about the vertical: τ = J a
+    m = bl.Model("turntable")
+    disc = m.body("disc", mass=1.0, inertia=(0.3, 0.3, 0.5))
+    m.joint("revolute", "axle", m.ground, disc, effort_limits=2.0)
+    table = bl.Robot(m)
+    way = table.trajectory([[0.0], [1.0]], 0.5)
+    factor = math.sqrt(0.5 * way.peaks[1][0] / 2.0)
+    assert factor > 1
+    assert way.within_effort().duration == pytest.approx(0.5 * factor, rel=1e-5)
+    assert way.within_effort(1e3) is way
+    # with gravity, too, and never beyond the limits
+    robot = planar_arm()
+    fast = robot.trajectory([[-1.0, 0.0], [1.0, -2.0]], 0.4)
+    slow = fast.within_effort()
+    tau = robot.inverse_dynamics(*slow.at(np.linspace(0, slow.duration, 3000)))
+    largest = (np.abs(tau) / robot.effort_limits).max()
+    assert largest == pytest.approx(1.0, rel=1e-4)
+    with pytest.raises(ModelError, match=r"joint1\.angle needs .* no slower motion helps"):
+        fast.within_effort([1.0, 8.0])
+
+
+def test_a_spline_that_swings_beyond_a_limit_says_which():
+    robot = planar_arm()
+    points = [[0.0, 0.0], [1.95, 0.4], [1.95, -2.0]]
+    assert robot.within_limits(points).all()
+    assert robot.trajectory(points, 2.0).outside == ("joint1.angle", "joint2.angle")
+    assert (
+        robot.trajectory(points, 2.0, kind="trapezoid", velocity=9, acceleration=99).outside == ()
+    )
+
+
 # ------------------------------------------------------------------------ lines, results
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -198,6 +201,26 @@ def test_another_size_of_the_same_kernel_is_not_compiled_again(
     Program([random_stage(rng, 25, True, "following")], 400)
 
 
+def test_stages_of_one_function_share_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = []
+    original = kernel_module.emit_loop
+
+    def emit(*arguments: Any) -> str:
+        written.append(arguments)
+        return original(*arguments)
+
+    monkeypatch.setattr(kernel_module, "emit_loop", emit)
+    kernel = affine("twice", 2.0, 0.0)
+    stages = [
+        Stage(kernel, {"x": np.array([k])}, {"y": Write(np.array([k + 1]))}) for k in range(9)
+    ]
+    w = np.zeros(10)
+    w[0] = 1.0
+    Program(stages, 10).run(w)
+    assert w[9] == 2.0**9
+    assert len(written) == 1
+
+
 @routine(f="-> n", w="n")
 def repeated(n: Int, times: Int, f: Kernel, w: Vector) -> None:
     """Run a program several times."""
@@ -233,6 +256,21 @@ def test_a_program_as_a_function_has_its_own_workspace() -> None:
     assert f.map(np.arange(6.0).reshape(2, 3)).tolist() == [[1.0, 3.0, 5.0], [7.0, 9.0, 11.0]]
 
 
+def test_threads_wait_for_the_workspace_of_a_function() -> None:
+    n = 20_000
+    memory = Memory({"x": n, "work": n, "y": n})
+    x, work, y = (memory.places(name) for name in memory.sizes)
+    stages = [
+        Stage(affine("a", 3.0, 0.0), {"x": x}, {"y": Write(work)}, independent=True),
+        Stage(affine("b", 1.0, 1.0), {"x": work}, {"y": Write(y)}, independent=True),
+    ]
+    f = Program(stages, memory.size).function(memory, ["x"], ["y"])
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda k: f(np.full(n, float(k))), range(40)))
+    for k, result in enumerate(found):
+        assert (result == 3 * k + 1).all()
+
+
 def test_what_an_external_function_raises_comes_out() -> None:
     ws = bl.Workspace("outside")
     x = ws.symbol("x")
@@ -253,6 +291,9 @@ def test_what_an_external_function_raises_comes_out() -> None:
         assert w.tolist() == list(range(9))
         with pytest.raises(ValueError, match="below zero"):
             program.run(-w)
+        f = program.function(Memory({"w": 9}), ["w"], ["w"])
+        with pytest.raises(ValueError, match="below zero"):
+            f(-w)
 
 
 def test_bad_tables_are_refused_with_their_names() -> None:

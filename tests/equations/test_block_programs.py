@@ -20,6 +20,8 @@ def swinging(count: int) -> bl.Model:
         m.joint("revolute", f"hinge{k}", before, rod.at(), axis="y")
         before = rod.at(0, 0, -1.0)
     m.driver("rotary", "D", coordinate="hinge0", law="0.3 + 2*t")
+    a, b = m.bodies["rod1"], m.bodies["rod4"]
+    m.force("spring_damper", "S", i=a.at(0.1, 0, 0), j=b.at(), stiffness=10.0, length=0.1)
     return m
 
 
@@ -30,7 +32,8 @@ def test_a_native_program_gives_what_the_blocks_give_by_arrays() -> None:
     v = rng.uniform(-1, 1, blocks.nv)
     vectors = blocks.vectors(q, v, 0.3)
     sizes = {"Phi": len(blocks.rows), "Phi_v": blocks.indices.shape[1], "gamma": len(blocks.rows)}
-    used = (*blocks.positions, *blocks.accelerations)
+    sizes["Q"] = blocks.nv  # to which bodies and the spring both add
+    used = (*blocks.positions, *blocks.accelerations, blocks.masses, *blocks.forces)
     made = program(used, {name: len(x) for name, x in vectors.items()}, sizes)
     w = made.memory.array()
     for name, x in vectors.items():

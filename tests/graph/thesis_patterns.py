@@ -131,8 +131,11 @@ def tether(bodies: int = 10) -> Mechanism:
     return m
 
 
-def vehicle() -> Mechanism:
-    """A car with McPherson struts in front, five links behind, and steering."""
+def vehicle(tube: tuple[int, int] = (0, 1)) -> Mechanism:
+    """A car with McPherson struts in front, five links behind, and steering.
+
+    ``tube`` are the components of a cross product that keep the tubes of the rear struts in line.
+    """
     m = Mechanism()
     m.free("pc", "pc2", "cy", "cz", "CG", "H")
     chassis = ("pc", "pc2", "cy", "cz")
@@ -149,7 +152,7 @@ def vehicle() -> Mechanism:
     m.by_component("RR", "RL", "cy")
     for side in "LR":
         _front(m, side, chassis)
-        _rear(m, side, chassis)
+        _rear(m, side, chassis, tube)
     return m
 
 
@@ -179,7 +182,7 @@ def _front(m: Mechanism, side: str, chassis: tuple[str, ...]) -> None:
     m.row(N, f"R{side}")
 
 
-def _rear(m: Mechanism, side: str, chassis: tuple[str, ...]) -> None:
+def _rear(m: Mechanism, side: str, chassis: tuple[str, ...], tube: tuple[int, int]) -> None:
     def name(text: str) -> str:
         return f"R{side}{text}"
 
@@ -199,7 +202,7 @@ def _rear(m: Mechanism, side: str, chassis: tuple[str, ...]) -> None:
         m.row(*entities)
     m.row(T, S, name("s"))
     m.row(T2, T)
-    for component in (0, 1):
+    for component in tube:
         m.cross(component, T2, T, S)
     m.closures += range(len(m.rows), len(m.rows) + 5)
     for k in range(5):
@@ -212,9 +215,9 @@ def vehicle_independent(m: Mechanism) -> list[int]:
     return chassis + [m.column(f"{axle}{side}s") for axle in "FR" for side in "LR"]
 
 
-def opened_vehicle() -> tuple[Pattern, list[int]]:
+def opened_vehicle(tube: tuple[int, int] = (0, 1)) -> tuple[Pattern, list[int]]:
     """The vehicle without its closures, by the coordinates that are then dependent."""
-    m = vehicle()
+    m = vehicle(tube)
     more = [("F", "B", 2), ("F", "C", 0), ("F", "C", 2), ("F", "d", 2)]
     more += [("R", "S", 0), ("R", "S", 1), ("R", "K1", 0), ("R", "K1", 2), ("R", "K2", 2)]
     extra = [m.column(f"{axle}{side}{n}", k) for axle, n, k in more for side in "LR"]

@@ -37,7 +37,7 @@ def load(source: Source, **options: Any) -> Any:
     ...   </inertial></link><joint name="hinge" type="continuous"><parent link="base"/>
     ...   <child link="rod"/><axis xyz="0 1 0"/></joint></robot>''')
     >>> arm.forward_dynamics([0.1], [0.0], [0.0])
-    array([1.63228...])
+    array([1.632276...])
 
     A robot file gives a `Robot`, whose ``robot.model`` is the model; give that further joints,
     such as those that close loops, and ``bl.Robot(robot.model)`` or ``bl.simulate(robot.model)``

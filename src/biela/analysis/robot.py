@@ -194,8 +194,8 @@ class Robot(Motions, Loops):
     def export(
         self,
         languages: str | Sequence[str],
-        folder: str | Path,
-        functions: Sequence[str | Sequence[str]] = (
+        folder: str | Path | Sequence[str | Sequence[str]],
+        functions: str | Path | Sequence[str | Sequence[str]] = (
             "inverse_dynamics",
             "forward_dynamics",
             "mass_matrix",
@@ -204,9 +204,15 @@ class Robot(Motions, Loops):
     ) -> list[Path]:
         """Write functions as C, MATLAB, Python or Julia; see `biela.code.export.export`.
 
-        ``functions`` are names as `function` takes them; of a frame, ``("pose", "hand")``.
+        ``functions`` are names as `function` takes them; of a frame, ``("pose", "hand")``.  A list
+        of them may also stand before the folder.
         """
-        made = [self.function(*([f] if isinstance(f, str) else f)) for f in functions]
+        if not isinstance(folder, str | Path):
+            folder, functions = functions, folder
+        if not isinstance(folder, str | Path) or isinstance(functions, Path):
+            raise ModelError(f"{self.model.name}: export takes a folder and names of functions")
+        listed = [functions] if isinstance(functions, str) else functions
+        made = [self.function(*([f] if isinstance(f, str) else f)) for f in listed]
         return export(made, languages, folder, **{"name": made[0].workspace.name, **options})
 
     def _array(

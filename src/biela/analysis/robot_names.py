@@ -38,6 +38,10 @@ class RobotNames:
         """The pose of a frame in the ground."""
         raise NotImplementedError
 
+    def inverse_dynamics(self, q: Any, v: Any, a: Any) -> Floats:
+        """The joint forces of a motion."""
+        raise NotImplementedError
+
     @property
     def rotors(self) -> Mapping[str, float]:
         """Inertia of rotors by joint."""

@@ -49,9 +49,12 @@ def test_accelerations_are_those_of_pinocchio(seed: int, closers: list[str]) -> 
     q, v, tau = assembled(m, q)
     made = in_pinocchio(opened(m))
     theirs, order = matched(opened(m), made, tree, q)
-    models = [constraint(made, m, joint) for joint in closing]
-    data, datas = made.createData(), [model.createData() for model in models]
-    pin.initConstraintDynamics(made, data, models)
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for joint in closing:
+        models.append(constraint(made, m, joint))
+        datas.append(models[-1].createData())
+    data = made.createData()
+    pin.initConstraintDynamics(made, data, models, datas)
     settings = pin.ProximalSettings(1e-14, 1e-10, 30)
     a = pin.constraintDynamics(
         made, data, theirs, v[order], tau[order], models, datas, settings

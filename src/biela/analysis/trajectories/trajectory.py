@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from biela.analysis.robot_motions import Motions
 
 Floats = npt.NDArray[np.float64]
+
+#: How much slower a motion is tried that asks for too much effort.
+_SLOWEST: Final = 1e6
+#: Of coordinates at their limits.
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +119,51 @@ class Trajectory:
             first + factor * (self.waypoint_times - first),
         )
 
+    def within_effort(self, limits: Any = None, samples: int = 1000) -> Trajectory:
+        """The same way, slowed down as little as needed for the joint forces to keep their limits.
+
+        Args:
+            limits: The largest joint forces, one number or (nv,); the `effort_limits` of the
+                robot if not given.
+            samples: At how many instants the forces are looked at.
+
+        Raises:
+            ModelError: A joint is too weak to hold the robot somewhere on the way.
+        """
+        robot = self.robot
+        given = robot.effort_limits if limits is None else np.asarray(limits, dtype=float)
+        most = np.broadcast_to(given, (robot.nv,))
+        q, v, a = self.at(np.linspace(self.breaks[0], self.breaks[-1], samples))
+
+        def load(factor: float) -> Floats:
+            tau = robot.inverse_dynamics(q, v / factor, a / factor**2)
+            return np.asarray(np.abs(tau).max(axis=0) / most)
+
+        if load(1.0).max() <= 1:
+            return self
+        low, high = 1.0, 2.0
+        while load(high).max() > 1:
+            low, high = high, 2 * high
+            if high > _SLOWEST:
+                k = int(np.argmax(load(high)))
+                raise ModelError(
+                    f"{robot.name}: {robot.v_names[k].removesuffix('_rate')} needs "
+                    f"{load(high)[k] * most[k]:.4g} to hold the robot on this way, and has "
+                    f"{most[k]:.4g}: no slower motion helps"
+                )
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if load(middle).max() > 1 else (low, middle)
+        return self.slowed(high)
+
+    @cached_property
+    def outside(self) -> tuple[str, ...]:
+        """The coordinates that leave their limits on the way: splines may pass beyond waypoints."""
+        t, pieces = self._extremes()
+        q = self._at(t, pieces)[0]
+        wrong = (q < self.robot.lower - _ROUNDING) | (q > self.robot.upper + _ROUNDING)
+        return tuple(self.robot.q_names[i] for i in np.flatnonzero(wrong.any(axis=0)))
+
     @cached_property
     def peaks(self) -> tuple[Floats, Floats]:
         """The largest sizes of velocities and of accelerations, (nv,) each."""
@@ -187,7 +237,7 @@ class Trajectory:
         return q, v, a
 
     def _extremes(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """Times, with their pieces, among which are the extremes of all velocities.
+        """Times, with their pieces, among which are the extremes of all that moves.
 
         Those of numbers are roots of polynomials; those of rotations that turn about changing axes
         are looked for between many instants.
@@ -200,7 +250,7 @@ class Trajectory:
             scaled = c * length ** np.arange(6.0)[:, None]
             found = {0.0, 1.0}
             for j in range(c.shape[1]):
-                for order in (2, 3):
+                for order in (1, 2, 3):
                     slope = np.polynomial.polynomial.polyder(scaled[:, j], order)
                     found |= {x for x in _roots(slope) if 0 < x < 1}
             if self.robot.quaternions:

@@ -33,6 +33,11 @@ class LoopKernel:
         self.lanes = lanes
         self._externals = externals
 
+    @property
+    def calls_python(self) -> bool:
+        """Whether it calls functions written in Python, which may raise."""
+        return self._externals is not None and self._externals.in_python
+
     def raise_failures(self) -> None:
         """Raise what external functions written in Python have raised."""
         if self._externals is not None:
@@ -41,6 +46,10 @@ class LoopKernel:
 
 #: Code in use, by its key.
 _loaded: weakref.WeakValueDictionary[str, LoopKernel] = weakref.WeakValueDictionary()
+#: Code of functions in use, for the stages that share one: its text is not even written again.
+_of_function: weakref.WeakKeyDictionary[Function, dict[tuple[Access, int], LoopKernel]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 def lanes_of(stage: Stage) -> int:
@@ -69,6 +78,13 @@ def access_of(stage: Stage) -> Access:
 
 def loop_kernel(kernel: Function, access: Access, lanes: int) -> LoopKernel:
     """The code of a kernel reached in a way: that in use, else from the disk, else compiled."""
+    known = _of_function.setdefault(kernel, {})
+    if (access, lanes) not in known:
+        known[access, lanes] = _code(kernel, access, lanes)
+    return known[access, lanes]
+
+
+def _code(kernel: Function, access: Access, lanes: int) -> LoopKernel:
     layout = Layout(
         {ref: (g, e) for g, array in enumerate(kernel.inputs) for e, ref in enumerate(array.refs)},
         tuple(array.size for array in kernel.inputs),

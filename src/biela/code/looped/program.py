@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,9 @@ class Program:
             for segment in (self._whole() if tape is None else tape)
             for record in self._records(segment)
         ]
+        self.guarded = [
+            kernel for loop in self._loops if loop is not None for kernel in loop.guarded
+        ]
         self._tape = np.array(records, dtype=np.int64).reshape(-1, 4)
         self._code = entry_code(self._tape.ctypes.data, len(self._tape))
         self.address: int = self._code["run"]
@@ -76,9 +80,8 @@ class Program:
             ShapeError: It is no array of doubles of the right size, in one piece and writeable.
         """
         self._call(w)
-        for loop in self._loops:
-            if loop is not None:
-                loop.raise_failures()
+        for kernel in self.guarded:
+            kernel.raise_failures()
 
     def set_parameters(self, stage: int, rows: Floats) -> None:
         """Replace the parameters of all instances of a stage, by its number.
@@ -193,10 +196,10 @@ class _Loop:
         for lanes, kept in self._kept.items():
             kept[k][...] = _laid_out(given, lanes)
 
-    def raise_failures(self) -> None:
-        """Raise what external functions written in Python have raised."""
-        for kernel in self._kernels.values():
-            kernel.raise_failures()
+    @property
+    def guarded(self) -> list[LoopKernel]:
+        """Code that calls functions written in Python."""
+        return [kernel for kernel in self._kernels.values() if kernel.calls_python]
 
 
 def _laid_out(rows: Any, lanes: int) -> Any:
@@ -212,7 +215,8 @@ class ProgramFunction:
     """A program as a function of arrays, like any native function.
 
     Calling it with the inputs gives fresh arrays; with inputs and outputs it writes into the
-    latter.  It has one workspace: calls from several threads at a time would disturb each other.
+    latter.  It has one workspace, for which calls from several threads wait; native code that calls
+    by address must not do so from several at a time.
 
     Attributes:
         w: Its workspace.
@@ -234,6 +238,7 @@ class ProgramFunction:
         self.name, self.program, self.memory = name, program, memory
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.w = memory.array()
+        self._lock = RLock()
         sizes: Mapping[str, int] = memory.sizes
         self._code = copying_code(
             program.address,
@@ -256,7 +261,11 @@ class ProgramFunction:
 
     def __call__(self, *arrays: Any) -> Any:
         """Evaluate one state."""
-        return self._call(*arrays)
+        with self._lock:  # calls of several threads wait for each other
+            result = self._call(*arrays)
+        for kernel in self.program.guarded:
+            kernel.raise_failures()
+        return result
 
     def map(self, *arrays: Any) -> Any:
         """Evaluate many states: each input has one row a state, or one value for all of them."""
@@ -270,7 +279,7 @@ class ProgramFunction:
         rows = [np.ascontiguousarray(np.broadcast_to(a, (k, a.shape[-1]))) for a in given]
         found = [np.empty((k, self.memory.sizes[n])) for n in self.outputs]
         for i in range(k):
-            self._call(*(a[i] for a in rows), *(a[i] for a in found))
+            self(*(a[i] for a in rows), *(a[i] for a in found))
         return found[0] if len(found) == 1 else tuple(found)
 
     def _converted(self, *arrays: Any, **named: Any) -> Any:

@@ -161,16 +161,34 @@ def program(
         ModelError: A block reads a vector that is not there.
     """
     memory = Memory({**vectors, **sizes})
+    used = [
+        block
+        for block in sorted(blocks, key=lambda block: block.stage)
+        if len(block) and block.writes & sizes.keys()
+    ]
     stages: list[Stage | Clear] = []
-    if sizes:
-        stages.append(Clear(memory.first(next(iter(sizes))), sum(sizes.values())))
-    for block in sorted(blocks, key=lambda block: block.stage):
-        if len(block) and block.writes & sizes.keys():
-            stages.append(_stage(block, memory, sizes))
+    added = set()
+    for name, size in sizes.items():
+        times = _times_written(used, name, size)
+        if times.min(initial=1) == 0 or times.max(initial=1) > 1:
+            added.add(name)
+            stages.append(Clear(memory.first(name), size))
+    stages += [_stage(block, memory, sizes, added) for block in used]
     return BlockProgram(memory, Program(stages, memory.size))
 
 
-def _stage(block: Block, memory: Memory, sizes: Mapping[str, int]) -> Stage:
+def _times_written(blocks: Sequence[Block], vector: str, size: int) -> Integers:
+    """How many times each entry of a vector is written: what is written once need not be added."""
+    times = np.zeros(size, dtype=np.int64)
+    for block in blocks:
+        for array in block.kernel.outputs:
+            target, places = block.scatter[array.name]
+            if target == vector:
+                times += np.bincount(expanded(places, array.size).ravel(), minlength=size)
+    return times
+
+
+def _stage(block: Block, memory: Memory, sizes: Mapping[str, int], added: set[str]) -> Stage:
     """The instances of a block as a stage, with those outputs only that are wanted."""
     wanted = [a for a in block.kernel.outputs if block.scatter[a.name][0] in sizes]
     kernel = block.kernel
@@ -189,14 +207,15 @@ def _stage(block: Block, memory: Memory, sizes: Mapping[str, int]) -> Stage:
     return Stage(
         kernel,
         {name: memory.first(source) + places for name, (source, places) in block.gather.items()},
-        {
-            a.name: Write(memory.first(block.scatter[a.name][0]) + block.scatter[a.name][1], "add")
-            for a in wanted
-        },
+        {a.name: _write(*block.scatter[a.name], memory, added) for a in wanted},
         block.parameters,
         independent=True,
         name=block.name,
     )
+
+
+def _write(target: str, places: Integers, memory: Memory, added: set[str]) -> Write:
+    return Write(memory.first(target) + places, "add" if target in added else "set")
 
 
 def unrolled(

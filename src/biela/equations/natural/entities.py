@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from biela.atoms import Atom
+from biela.atoms import Atom, Kind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Entity:
     @property
     def free(self) -> tuple[bool, ...]:
         """Which components are coordinates."""
-        return tuple(_is_symbol(x) for x in self.components)
+        return tuple(is_coordinate(x) for x in self.components)
 
     @property
     def at(self) -> Floats:
@@ -154,12 +154,13 @@ def moves(expression: Atom) -> bool:
     """Whether coordinates are in an expression."""
     table = expression.table
     return any(
-        table.symbols[ref].kind.name == "COORDINATE"
+        table.symbols[ref].kind is Kind.COORDINATE
         for ref in table.live([expression.ref])
         if ref in table.symbols
     )
 
 
-def _is_symbol(x: Atom) -> bool:
+def is_coordinate(x: Atom) -> bool:
+    """Whether a component is a coordinate and no constant."""
     symbol = x.table.symbols.get(x.ref)
-    return symbol is not None and symbol.kind.name == "COORDINATE"
+    return symbol is not None and symbol.kind is Kind.COORDINATE

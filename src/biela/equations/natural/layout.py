@@ -41,6 +41,7 @@ from biela.equations.natural.entities import (
 from biela.equations.natural.kinds import Instance
 from biela.equations.natural.linear_masses import LinearMass, NaturalSystem
 from biela.equations.natural.loading import Loading
+from biela.equations.natural.natural_blocks import NaturalBlocks
 from biela.equations.natural.pattern import JacobianPattern, instance_pattern
 from biela.equations.system import Drawing, LazyFunctions, Line, Quantity, System
 from biela.errors import ModelError
@@ -235,6 +236,12 @@ class Layout(Loading):
             tuple(names), columns, tuple(rows), tuple(constant), frozenset(relative),
             frozenset(closure),
         )  # fmt: skip
+
+    def blocks(self) -> NaturalBlocks:
+        """The equations as kernels and tables, for the looped engine."""
+        from biela.equations.natural.lowering import blocks
+
+        return blocks(self)
 
     def lower(self) -> None:
         """Write the constraints that are not there yet into the symbolic system.

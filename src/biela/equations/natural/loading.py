@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from biela.atoms import Atom
+from biela.atoms import Atom, Kind
+from biela.equations.natural import pushes
 from biela.equations.natural.drafting import PLANES
 from biela.equations.natural.entities import (
     Arrow,
@@ -19,12 +20,18 @@ from biela.equations.natural.entities import (
     RelativeCoordinate,
     at_start,
 )
+from biela.equations.natural.linear_masses import NaturalSystem
 from biela.equations.natural.tying import Tying
 from biela.errors import ModelError
 
 
 class Loading(Tying):
     """Forces along relative coordinates and on points, and rates at the start."""
+
+    def __init__(self, name: str, plane: str = "", source: NaturalSystem | None = None) -> None:
+        super().__init__(name, plane, source)
+        #: All forces, in the order of those of the symbolic system.
+        self.pushes: list[pushes.Push] = []
 
     def spring(
         self,
@@ -34,12 +41,15 @@ class Loading(Tying):
         damping: Atom | float = 0.0,
         force: Atom | float = 0.0,
     ) -> None:
-        """A spring, damper and constant force on a relative coordinate: -k (s - s0) - c s' + f."""
-        s, ws = coordinate.q, self.workspace
+        """A spring, damper and force on a relative coordinate: -k (s - s0) - c s' + f.
+
+        Raises:
+            ModelError: The coordinate is fixed.
+        """
         if not coordinate.free[0]:
             raise ModelError(f"{self.name}: {coordinate.name} is fixed; nothing acts along it")
-        k, c, gap = ws.atom(stiffness), ws.atom(damping), s - rest
-        self.source.push(s.velocity, -k * gap - c * s.velocity + force, k * gap * gap / 2)
+        numbers = (stiffness, rest, damping, force)
+        self._push(coordinate.name, "spring", pushes.spring, coordinate.components, numbers)
 
     def motor(self, coordinate: RelativeCoordinate, force: Atom | float) -> None:
         """A force or torque along a relative coordinate: a number, or any expression."""
@@ -49,21 +59,34 @@ class Loading(Tying):
         """A force on a point, by its components."""
         for x, free, f in zip(point.components, point.free, force, strict=True):
             if free and self.workspace.atom(f).ref:
-                self.source.push(x.velocity, f)
+                self._push(point.name, "pull", pushes.pull, (x,), (f,))
 
     def strut(
-        self, first: NaturalPoint, second: NaturalPoint, stiffness: float, rest: float,
-        damping: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        first: NaturalPoint,
+        second: NaturalPoint,
+        stiffness: Atom | float,
+        rest: Atom | float,
+        damping: Atom | float = 0.0,
+    ) -> None:
         """A spring and damper between two points, without a coordinate of its own."""
-        d = [b - a for a, b in zip(first.components, second.components, strict=True)]
-        square = d[0] * d[0]
-        for x in d[1:]:
-            square = square + x * x
-        length = square ** self.workspace.atom(0.5)
-        rate = self.source.space.time_rate(length)
-        gap = length - rest
-        self.source.push(rate, -stiffness * gap - damping * rate, stiffness * gap * gap / 2)
+        on = (*first.components, *second.components)
+        name = f"{first.name}-{second.name}"
+        self._push(name, "strut", pushes.strut, on, (stiffness, rest, damping))
+
+    def _push(
+        self,
+        name: str,
+        kind: str,
+        law: pushes.PushLaw,
+        on: tuple[Atom, ...],
+        given: Sequence[Atom | float],
+    ) -> None:
+        numbers = tuple(self.workspace.atom(x) for x in given)
+        speed, force, potential = law(self.source, on, numbers)
+        self.source.push(speed, force, potential)
+        constant = all(_is_number(x) for x in numbers)
+        self.pushes.append(pushes.Push(name, kind, on, numbers, law if constant else None))
 
     def joint_springs(
         self,
@@ -104,3 +127,13 @@ class Loading(Tying):
         q = coordinate.components[number]
         self.source.start({q.velocity: value})
         self.source.initial_velocity(q.velocity - value)
+
+
+def _is_number(expression: Atom) -> bool:
+    """Whether an expression is made of numbers and parameters only."""
+    table = expression.table
+    return all(
+        table.symbols[ref].kind is Kind.PARAMETER
+        for ref in table.live([expression.ref])
+        if ref in table.symbols
+    )

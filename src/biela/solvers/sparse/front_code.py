@@ -250,7 +250,7 @@ class _Factor(_Body):
         size = self.magnitude(d)
         dropped = self.below(size, "%tolerance", e, True)
         r = self.choose(dropped, "0.0", self(f"fdiv double 1.0, {d}"))
-        self.small += [(dropped, 1), (self.below(size, repr(NEAR), e, False), 1 << 32)]
+        self.small += [(dropped, 1), (self.below(size, f"{NEAR:.17e}", e, False), 1 << 32)]
         self.cancelled[j] = self.times(c, self.magnitude(r))
         self.store(r, self.factor(j, j))
         self.judge(j, size, e)
@@ -279,7 +279,7 @@ class _Factor(_Body):
         r0 = self.choose(singular, alone0, self.times(d1, inverse))
         r1 = self.choose(singular, alone1, self.times(d0, inverse))
         rf = self.choose(singular, "0.0", self(f"fneg double {self.times(f, inverse)}"))
-        near = self.below(size, repr(NEAR), total, False)
+        near = self.below(size, f"{NEAR:.17e}", total, False)
         self.small.append((near, 1 << 32))
         for column, gone, stored, scale in (
             (j, zero0, size, total),
