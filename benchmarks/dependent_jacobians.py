@@ -93,6 +93,8 @@ def tether(bodies: int = 10) -> BorderedMatrix:
             if unknown in place:
                 at = place[unknown]
                 A[row, at : at + 3] = rng.standard_normal(3)
+                if at <= row < at + 3:
+                    A[row, row] += 4.0
                 pattern[row, at : at + 3] = True
 
     for row in range(3):

@@ -17,7 +17,6 @@ from benchmarks.large_chain.judging import drift, energy
 from benchmarks.peers import PeerMissingError
 from benchmarks.report import Row, against, below
 from biela.analysis.looped_motion import LoopedMotion
-from biela.analysis.looped_simulation import CORRECTIONS, THRESHOLD
 from biela.equations.blocks import reference_blocks
 from biela.solvers.integrators import FixedStep, Problem
 
@@ -41,11 +40,8 @@ class Chain:
             motion.f,
             n,
             nq=self.blocks.nq,
-            project_q=motion.project_q,
-            project_v=motion.project_v,
-            q_iterations=CORRECTIONS[0],
-            v_iterations=CORRECTIONS[1],
-            threshold=THRESHOLD,
+            project_q=motion.project,
+            q_iterations=1,
         )
         self._integrator = FixedStep(problem, "rk4")
         self._start = np.concatenate([self.blocks.start, np.zeros(self.blocks.nv)])

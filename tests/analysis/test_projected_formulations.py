@@ -84,6 +84,24 @@ def test_the_way_to_choose_independent_velocities_does_not_change_the_motion(
         assert r["constraint error"].max() < 1e-13
 
 
+@pytest.mark.parametrize(
+    ("formulation", "index"),
+    [("velocity_projection", 2), ("velocity_projection", 3), ("null_space", 2), ("matrix_r", 2)],
+)
+@pytest.mark.parametrize("name", ["bricard", "rssr, natural", "slider_crank, euler"])
+def test_blocks_in_a_good_order_solve_as_the_full_matrix_does(name, formulation, index):
+    runs = [
+        bl.simulate(
+            system(name), 0.1, step=1e-3, formulation=formulation,
+            options=bl.Options(linear_solver=solver, index=index),
+        )
+        for solver in ("dense", "reordered")
+    ]  # fmt: skip
+    for group in ("q", "v", "a", "lam"):
+        dense, blocks = (getattr(r, group) for r in runs)
+        np.testing.assert_allclose(blocks, dense, atol=1e-9 * max(1.0, np.abs(dense).max()))
+
+
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_straight_line_code_takes_the_same_choices(partition):
     r = bl.simulate(
@@ -123,12 +141,15 @@ def test_without_projections_a_violation_of_velocity_grows_linearly(formulation)
 # ----------------------------------------------------------------------- dead points
 
 
-@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize(
+    ("partition", "solver"),
+    [("pivoting", "dense"), ("pivoting", "reordered"), ("qr", "dense"), ("svd", "dense")],
+)
 @pytest.mark.parametrize("run", [{"step": 1e-3}, {"tolerance": 1e-10}], ids=["fixed", "adaptive"])
 @pytest.mark.parametrize("formulation", BASED)
-def test_a_pendulum_swings_through_its_dead_points(formulation, run, partition):
+def test_a_pendulum_swings_through_its_dead_points(formulation, run, partition, solver):
     """By x and y one of which fails where the rod is level, the other where it hangs."""
-    options = bl.Options(partition=partition, index=3)
+    options = bl.Options(partition=partition, index=3, linear_solver=solver)
     r = bl.simulate(
         system("pendulum"), 5.0, formulation=formulation, output=0.5, options=options, **run
     )
@@ -295,8 +316,13 @@ def test_bad_choices_are_named():
         bl.Options(partition="lu")
     with pytest.raises(ModelError, match="index = 1"):
         bl.Options(index=1)
-    with pytest.raises(ModelError, match="'dense'"):
+    with pytest.raises(ModelError, match="'dense', 'reordered'"):
         bl.Options(linear_solver="magic")
+    with pytest.raises(ModelError, match="which partition 'svd' fills"):
+        bl.simulate(
+            system("pendulum"), 1.0, formulation="null_space",
+            options=bl.Options(linear_solver="reordered", partition="svd"),
+        )  # fmt: skip
     with pytest.raises(ModelError, match="leave independent out"):
         bl.Options(partition="svd", independent=("x",))
     with pytest.raises(ModelError, match="treats positions and velocities apart"):

@@ -52,6 +52,10 @@ def test_both_lowerings_of_a_robot_give_the_same(unrolled_calls: list[str]) -> N
         (one.gravity_forces, (q[1],)),
         (one.mass_product, (q, a)),
         (one.inverse_mass_product, (q, a)),
+        (one.energy, (q, v)),
+        (one.energy, (q[2], v[2])),
+        (one.pose, ("rod3", q)),
+        (one.pose, ("rod3", q[2])),
     ]
     for method, arguments in pairs:
         unrolled_calls.clear()

@@ -206,3 +206,54 @@ def test_a_robot_that_was_stored_rolls_as_before():
     before = robot.rollout(q, v, dt=1e-2, steps=5)
     again = pickle.loads(pickle.dumps(robot))
     np.testing.assert_array_equal(again.rollout(q, v, dt=1e-2, steps=5).q, before.q)
+
+
+def four_bar() -> bl.Robot:
+    m = bl.Model("four bar")
+    crank, rod, rocker = (m.body(n, mass=1.0, inertia=0.05) for n in ("crank", "rod", "rocker"))
+    m.joint("revolute", "A", m.ground, crank, axis="y", start=0.4)
+    m.joint("revolute", "B", crank.at(0.5, 0, 0), rod, axis="y", start=-0.2)
+    m.joint("revolute", "D", m.ground.at(1.5, 0, 0), rocker, axis="y", start=-1.5)
+    m.joint("revolute", "C", rod.at(1.4, 0, 0), rocker.at(1.1, 0, 0), axis="y")
+    return bl.Robot(m)
+
+
+def test_closed_loops_stay_closed_and_move_as_in_a_simulation():
+    robot = four_bar()
+    q = robot.assemble()
+    v = robot.project(q, np.array([2.0, 0.0, 0.0]))
+    found = robot.rollout(q, v, dt=1e-3, steps=300)
+    gaps = robot.closure(found.q[0])
+    assert np.abs(gaps).max() < 1e-8
+    alone = bl.simulate(robot.model, 0.3, q=q, v=v, step=1e-3)
+    np.testing.assert_allclose(found.q[0], alone.q, atol=1e-7)
+    np.testing.assert_allclose(robot.results(alone.t, found.q[0]).q, found.q[0])
+
+
+def test_closed_loops_are_not_planned_joint_by_joint():
+    robot = four_bar()
+    with pytest.raises(ModelError, match="four bar has closed loops"):
+        robot.trajectory([robot.start, robot.start + 0.1], 1.0)
+
+
+def test_laws_and_forces_may_depend_on_the_time():
+    m = bl.Model("cart")
+    cart = m.body("cart", mass=2.0, inertia=0.1)
+    m.joint("prismatic", "rail", m.ground, cart, axis="x")
+    robot = bl.Robot(m)
+    ws = bl.Workspace("law")
+    t = ws.symbol("t")
+    law = bl.Function("shake", {"t": t}, {"tau": [2.0 * bl.cos(t)]})
+    for method in ("rk4", "semi_implicit_euler"):
+        found = robot.rollout([0.0], None, dt=1e-3, steps=1000, law=law, t=0.5, method=method)
+        # a = cos t from rest at 0.5
+        exact = np.cos(0.5) - np.cos(found.t) - np.sin(0.5) * (found.t - 0.5)
+        np.testing.assert_allclose(found.q[0, :, 0], exact, atol=2e-3)
+        assert found.t[0] == 0.5
+        np.testing.assert_allclose(found.tau[0, :, 0], 2 * np.cos(found.t[:-1]), atol=1e-11)
+
+
+def test_a_robot_too_long_to_be_written_out_is_told():
+    robot = bl.Robot(planar_arm().model, lowering="looped")
+    with pytest.raises(ModelError, match="link after link"):
+        robot.rollout([0.0, 0.0], dt=1e-3, steps=2)

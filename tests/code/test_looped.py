@@ -256,6 +256,40 @@ def test_a_program_as_a_function_has_its_own_workspace() -> None:
     assert f.map(np.arange(6.0).reshape(2, 3)).tolist() == [[1.0, 3.0, 5.0], [7.0, 9.0, 11.0]]
 
 
+@pytest.mark.parametrize("form", ["scattered", "following"])
+@pytest.mark.parametrize("count", [1, 7, 8, 21])
+def test_many_states_are_what_they_are_one_by_one(count: int, form: str) -> None:
+    rng = np.random.default_rng(count)
+    stage = random_stage(rng, 19, True, form)
+    memory = Memory({"given": 60, "constant": 40, "y": 300})
+    program = Program([Clear(100, 300), stage], 400)
+    f = program.function(memory, ["given"], ["y"])
+    memory.view(f.w, "constant")[:] = rng.normal(size=40)
+    rows = rng.normal(size=(count, 60))
+    first = f.map(rows)
+    for row, found in zip(rows, first, strict=True):
+        np.testing.assert_allclose(found, f(row), rtol=1e-13, atol=1e-14)
+    program.set_parameters(1, rng.normal(size=(19, 2)))
+    memory.view(f.w, "constant")[:] = 0.0
+    second = f.map(rows)
+    assert np.abs(second - first).max() > 0.1
+    for row, found in zip(rows, second, strict=True):
+        np.testing.assert_allclose(found, f(row), rtol=1e-13, atol=1e-14)
+
+
+def test_kernels_in_parts_take_many_states_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emit_module, "CHUNK", 6)
+    monkeypatch.setattr(kernel_module, "CHUNK", 6)
+    stage = random_stage(np.random.default_rng(1), 5, False, "following")
+    f = Program([stage], 400).function(Memory({"x": 100, "y": 300}), ["x"], ["y"])
+    rows = np.random.default_rng(2).normal(size=(20, 100))
+    found = f.map(rows)
+    f.w[:] = 0.0
+    np.testing.assert_array_equal(f.map(rows)[0], found[0])
+    w = np.concatenate([rows[0], np.zeros(300)])
+    np.testing.assert_allclose(found[0], by_instance(stage, w)[100:], rtol=1e-13, atol=1e-14)
+
+
 def test_threads_wait_for_the_workspace_of_a_function() -> None:
     n = 20_000
     memory = Memory({"x": n, "work": n, "y": n})
@@ -294,6 +328,8 @@ def test_what_an_external_function_raises_comes_out() -> None:
         f = program.function(Memory({"w": 9}), ["w"], ["w"])
         with pytest.raises(ValueError, match="below zero"):
             f(-w)
+        with pytest.raises(ValueError, match="below zero"):
+            f.map(np.repeat(-w[None], 16, 0))
 
 
 def test_bad_tables_are_refused_with_their_names() -> None:

@@ -74,7 +74,7 @@ class Mechanism:
         return minimum_degree_after(self.graph, *waits)
 
     def matrix(self, rng: np.random.Generator, planar: bool = False) -> np.ndarray:
-        """[M Φᵀ; Φ 0] with random dimensions; planar ones have parallel axes and stay in a plane."""
+        """[M Φᵀ; Φ 0] with random dimensions; planar ones have parallel axes."""
         centres = rng.standard_normal((self.count, 3))
         K = np.zeros((self.size, self.size))
         if planar:

@@ -21,7 +21,7 @@ from biela.analysis.partitioning import independent_basis
 from biela.analysis.posing import posed
 from biela.analysis.preparation import Model, Values, as_system
 from biela.errors import ModelError
-from biela.solvers.coordinate_basis import PARTITIONS, CoordinateBasis
+from biela.solvers.coordinate_basis import PARTITIONS, CoordinateBasis, choose_basis
 
 Floats = npt.NDArray[np.float64]
 
@@ -64,7 +64,7 @@ class KinematicBases:
     @property
     def condition(self) -> float:
         """How much dependent velocities magnify errors: large near a dead point."""
-        return self.basis.condition(self._all_rows())
+        return self.basis.condition(self.basis.J)
 
     def velocity(self, z_rates: Sequence[float] | Floats) -> Floats:
         """V = S b + R ż.
@@ -81,12 +81,6 @@ class KinematicBases:
             ModelError: There are too few or too many numbers.
         """
         return np.asarray(self.Sc + self.R @ self._independent(z_accelerations))
-
-    def _all_rows(self) -> Floats:
-        """The rows kept, in their places among all constraints."""
-        found = np.zeros((max(self.basis.rows, default=-1) + 1, len(self.B.T)))
-        found[list(self.basis.rows)] = self.Phi_v
-        return found
 
     def _independent(self, given: Sequence[float] | Floats) -> Floats:
         z: Floats = np.asarray(given, dtype=float).reshape(-1)
@@ -150,7 +144,7 @@ def kinematic_bases(
     basis = (
         independent_basis(system, t, place, instant.u, instant.p, independent, partition)
         if system.multipliers
-        else CoordinateBasis("qr", (), np.eye(len(system.v)), (), tuple(range(len(system.v))))
+        else choose_basis(rows, partition)
     )
     kept = list(basis.rows)
     inverse = np.linalg.inv(np.vstack([rows[kept], basis.B]))

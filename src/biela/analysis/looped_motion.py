@@ -1,14 +1,14 @@
 """Equations of motion of large mechanisms as native looped programs.
 
-Three programs on one workspace, with the signatures that integrators take:
+Two programs on one workspace, with the signatures that integrators take:
 
-    f           (t, x, u) → x'                       accelerations by Lagrange multipliers
-    project_q   (t, x, u) → x, max|Φ|                one correction of the positions
-    project_v   (t, x, u) → x, max|Φ_v v - β|        one of the velocities
+    f         (t, x, u) → x'                         accelerations by Lagrange multipliers
+    project   (t, x, u) → x, max(|Φ|, |Φ_v v - β|)   one correction of positions and velocities
 
 with x = (q, v).  Each evaluates its kernels over all instances, then eliminates front by front
 (`biela.solvers.fronts`).  The corrections are those of `analysis.formulations.projection`, in the
-metric of the mass; that of the velocities has the factors of the positions just corrected.
+metric of the mass, with the factors of the last evaluation of f: in a step that is at a position
+nearby, and the corrections are small.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class LoopedMotion:
     """The equations of motion of a large mechanism.
 
     Attributes:
-        f: The right-hand side; likewise `project_q` and `project_v`.
+        f: The right-hand side.
+        project: One correction of a state.
         fronts: What is eliminated.
     """
 
@@ -96,8 +97,7 @@ class LoopedMotion:
         self.w = self.memory.array()
         self.memory.view(self.w, "K")[slot[: len(masses)]] = masses
         self.f = self._entry(self._dynamics(), "rates", blocks.nq + n)
-        self.project_q = self._entry(self._position(), "out_q", blocks.nq + n + 1)
-        self.project_v = self._entry(self._velocity(), "out_q", blocks.nq + n + 1)
+        self.project = self._entry(self._projection(), "out_q", blocks.nq + n + 1)
 
     # -------------------------------------------------------------------------- programs
 
@@ -131,28 +131,24 @@ class LoopedMotion:
             tape.whole([self._copy("v", "rates", len(b.extra))])
         return tape
 
-    def _position(self) -> _Tape:
-        tape = self._residuals(self.blocks.gaps)
-        tape.whole([*self._retracted(), self._copy("v", "out_v", self.n)])
-        return tape
+    def _projection(self) -> _Tape:
+        """Residuals of position and velocity, the largest, and the step that removes both.
 
-    def _velocity(self) -> _Tape:
-        b = self.blocks
-        tape = self._residuals(b.rates_of_rows)
-        tape.whole([self._copy("q", "out_q", b.nq), self._difference("v", "x", "out_v")])
-        return tape
-
-    def _residuals(self, blocks: Iterable[Block]) -> _Tape:
-        """Residuals of rows, the largest, and the step that removes them, by the last factors."""
+        The step has the factors of the last evaluation.  A change of the position by it does not
+        show in that of the velocity: that is a product of two small numbers.
+        """
+        b, memory = self.blocks, self.memory
         tape = _Tape()
-        tape.whole(self._stages(self.blocks.laws))
-        tape.whole([Clear(self.memory.first("b"), self.n + self.m)])
-        tape.whole(self._stages(blocks))
+        tape.whole(self._stages(b.laws))
+        tape.whole([Clear(memory.first(name), self.n + self.m) for name in ("b", "b_2")])
+        tape.whole(self._stages(b.gaps))
+        tape.whole(self._stages(b.rates_of_rows))
         tape.whole(self._largest())
-        at = tape.add(self.fronts.inward(self.memory))
+        at = tape.add(self.fronts.inward_twice(memory))
         tape.segments += self.fronts.tape(at)
-        at = tape.add(self.fronts.outward(self.memory))
+        at = tape.add(self.fronts.outward_twice(memory))
         tape.segments += self.fronts.outward_tape(at)
+        tape.whole([*self._retracted(), self._difference("v", "x_2", "out_v")])
         return tape
 
     # ---------------------------------------------------------------------------- stages
@@ -210,7 +206,8 @@ class LoopedMotion:
         if target == "Phi_v":
             return Write(memory.first("K") + self._J_slot[expanded(places, width)])
         if target in ("Phi", "gamma", "dPhi"):
-            return Write(memory.first("b") + place[self.n + expanded(places, width)])
+            side = "b_2" if target == "dPhi" else "b"
+            return Write(memory.first(side) + place[self.n + expanded(places, width)])
         if target == "Q":
             return Write(memory.first("b") + place[expanded(places, width)], "add")
         return Write(memory.first(target) + places, "add" if target == "V" else "set")
@@ -219,9 +216,9 @@ class LoopedMotion:
         """The largest of the residuals."""
         memory, place = self.memory, self.fronts.fronts.place
         rows = np.arange(-(-self.m // _CHUNK) * _CHUNK).reshape(-1, _CHUNK)
-        at = np.sort(place[self.n :])
-        places = memory.first("b") + at[np.minimum(rows, self.m - 1)]
-        so_far = np.full((len(rows), 1), memory.first("largest"))
+        at = np.sort(place[self.n :])[np.minimum(rows, self.m - 1)]
+        places = np.concatenate([memory.first(side) + at for side in ("b", "b_2")])
+        so_far = np.full((len(places), 1), memory.first("largest"))
         stage = Stage(
             _largest_kernel(),
             {"r": places, "before": so_far},
@@ -260,7 +257,7 @@ class LoopedMotion:
         )
 
     def _last(self, name: str, count: int) -> Integers:
-        size = self.n if name == "x" else self.memory.sizes[name]
+        size = self.n if name.startswith("x") else self.memory.sizes[name]
         return np.asarray(self.memory.first(name) + size - count + np.arange(count))
 
     # --------------------------------------------------------------------------- results

@@ -29,10 +29,6 @@ from biela.solvers.integrators import FINISHED, Problem
 
 Floats = npt.NDArray[np.float64]
 
-#: Residuals (m, rad, and their rates) up to which nothing is corrected after a step.
-THRESHOLD = 1e-13
-#: Corrections of the positions and of the velocities after a step, at most.
-CORRECTIONS = (3, 1)
 #: A constraint missed by more than this ends a run.
 _MISSED = 1e-5
 #: Native calls are about this long, so that an interrupt is answered soon.
@@ -97,11 +93,8 @@ def looped_simulation(
         blocks.nq + blocks.nv,
         len(u),
         nq=blocks.nq,
-        project_q=motion.project_q,
-        project_v=motion.project_v,
-        q_iterations=CORRECTIONS[0] if held else 0,
-        v_iterations=CORRECTIONS[1] if held else 0,
-        threshold=THRESHOLD,
+        project_q=motion.project if held else None,
+        q_iterations=1 if held else 0,
     )
     run = _Run(motion, plan, u)
     return run.go(problem, np.concatenate([start, speed]), tolerance, progress, began)

@@ -17,11 +17,13 @@ import numpy.typing as npt
 from biela.analysis.robot_loops import Loops
 from biela.analysis.robot_lowering import LoopedFunctions, Lowering
 from biela.analysis.robot_motions import Motions
+from biela.analysis.robot_parameters import HeldParameters
 from biela.code import Function
 from biela.code.export import export
 from biela.equations import spatial
 from biela.errors import ModelError, ShapeError
 from biela.model import Model
+from biela.model.parametrised import parametrised
 
 Floats = npt.NDArray[np.float64]
 Array = Sequence[float] | Floats
@@ -50,6 +52,8 @@ class Robot(Motions, Loops):
         model: Bodies, joints, springs and friction.
         rotors: Inertia of rotors by joint, reflected to the joint (kg m², or kg along a slide).
         parameters: Values of parameters of the model, in place of its own.
+        symbolic: Numbers of the model that become parameters, too: "inertia", "geometry"; see
+            `biela.model.parametrised`.
         lowering: "unrolled" writes recursions out, link by link; "looped" compiles one step for
             each kind of link, and takes ten thousand joints; "auto" loops trees of more than 150
             links.
@@ -64,8 +68,11 @@ class Robot(Motions, Loops):
         *,
         rotors: Mapping[str, float] | None = None,
         parameters: Mapping[str, float] | None = None,
+        symbolic: Sequence[str] = (),
         lowering: Lowering = "auto",
     ) -> None:
+        if symbolic:
+            model = parametrised(model, symbolic)
         tree = spatial.SpatialTree(model, rotors=rotors)
         self.model = model
         self.q_names = tuple(tree.q_names)
@@ -84,6 +91,7 @@ class Robot(Motions, Loops):
                 )
         values = {**known, **(parameters or {})}
         self._p = np.array(list(values.values())) if values else None
+        self._held = HeldParameters(self._p)
         self._looped = LoopedFunctions(tree, values, lowering)
 
     def __repr__(self) -> str:
@@ -139,16 +147,30 @@ class Robot(Motions, Loops):
         """C(q, v) with M' = C + Cᵀ."""
         return self._array("coriolis_matrix", q, v)
 
+    def inverse_dynamics_derivatives(
+        self, q: Array, v: Array, a: Array, *, t: float = 0.0
+    ) -> tuple[Floats, Floats, Floats]:
+        """∂τ/∂δ, ∂τ/∂v and M, with displacements δ of q as `integrate` takes them."""
+        by_q, by_v, M = self._answer("inverse_dynamics_derivatives", q, v, a, t=t)
+        return by_q, by_v, M
+
+    def forward_dynamics_derivatives(
+        self, q: Array, v: Array, tau: Array, *, t: float = 0.0
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """The accelerations v', and ∂v'/∂δ, ∂v'/∂v and ∂v'/∂τ = M⁻¹; of trees."""
+        a, by_q, by_v, by_tau = self._answer("forward_dynamics_derivatives", q, v, tau, t=t)
+        return a, by_q, by_v, by_tau
+
     def energy(self, q: Array, v: Array) -> tuple[Floats, Floats]:
         """Kinetic and potential energy."""
-        kinetic, potential = self._answer("energy", q, v)
+        kinetic, potential = self._looped.energy(q, v) or self._answer("energy", q, v)
         return kinetic, potential
 
     # ----------------------------------------------------------------- kinematics
 
     def pose(self, frame: str, q: Array) -> Floats:
         """The pose T (4 x 4) of a frame in the ground."""
-        R, p = self._answer("pose", q, of=(frame,))
+        R, p = self._looped.pose(frame, q) or self._answer("pose", q, of=(frame,))
         T = np.zeros((*p.shape[:-1], 4, 4))
         T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, p, 1.0
         return T
@@ -238,8 +260,11 @@ class Robot(Motions, Loops):
         if isinstance(function, Function):  # what is looped knows its parameters, and no time
             if any(array.name == "t" for array in function.inputs):
                 given.append(np.asarray(t))
-            if parameters and self._p is not None:
-                given.append(self._p)
+            if parameters and max(x.ndim for x in given) > 1:
+                given += [] if self._p is None else [self._p]
+            elif parameters:
+                function, more = self._held.of(" ".join((name, *of)), function)
+                given += more
         dimensions = max(x.ndim for x in given)
         if dimensions > 2:
             raise ShapeError(
@@ -258,6 +283,8 @@ _MAKERS: dict[str, Callable[..., Function]] = {
     "bias_forces": spatial.bias_forces,
     "gravity_forces": spatial.gravity_forces,
     "coriolis_matrix": spatial.coriolis_matrix,
+    "inverse_dynamics_derivatives": spatial.inverse_dynamics_derivatives,
+    "forward_dynamics_derivatives": spatial.forward_dynamics_derivatives,
     "energy": spatial.energy,
     "pose": spatial.pose,
     "jacobian": spatial.jacobian,
@@ -275,5 +302,7 @@ _WITH_ROTORS = frozenset(
         "inverse_mass_matrix",
         "bias_forces",
         "energy",
+        "inverse_dynamics_derivatives",
+        "forward_dynamics_derivatives",
     }
 )

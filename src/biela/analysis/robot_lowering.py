@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, TypeAlias
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from biela.code.looped import ProgramFunction
 from biela.equations.spatial import LoopedDynamics, NotLoopedError, SpatialTree
+from biela.equations.spatial.looped import LinkPoses
 from biela.errors import ModelError
 
+Floats = npt.NDArray[np.float64]
 Lowering: TypeAlias = Literal["auto", "looped", "unrolled"]
 
 #: Links up to which recursions are written out if nobody says otherwise: the running time is about
-#: the same, and what is written out can be exported and evaluated for many states in lanes.
+#: the same, and what is written out can be exported.
 LINKS: Final = 150
 
 _FUNCTIONS: Final[Mapping[str, Callable[[LoopedDynamics], ProgramFunction]]] = {
@@ -62,6 +68,25 @@ class LoopedFunctions:
         if name not in self._made:
             self._made[name] = self._function(name, self._dynamics)
         return self._made[name]
+
+    def pose(self, frame: str, q: Any) -> tuple[Floats, Floats] | None:
+        """Axes and place of a frame; None where that is to be written out."""
+        poses = self._poses
+        return None if poses is None else poses.frame(frame, q)
+
+    def energy(self, q: Any, v: Any) -> tuple[Floats, Floats] | None:
+        """Kinetic energy ½ vᵀ (M v) and potential energy; None where they are to be written out."""
+        product, poses = self.get("mass_product"), self._poses
+        if product is None or poses is None:
+            return None
+        given, speeds = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+        many = max(given.ndim, speeds.ndim) > 1
+        Mv = np.asarray(product.map(given, speeds) if many else product(given, speeds))
+        return np.asarray((speeds * Mv).sum(-1) / 2), poses.potential_energy(given)
+
+    @cached_property
+    def _poses(self) -> LinkPoses | None:
+        return None if self._dynamics is None else self._dynamics.poses()
 
     def _function(self, name: str, dynamics: LoopedDynamics) -> ProgramFunction | None:
         eliminates = name in ("forward_dynamics", "inverse_mass_product")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from biela.analysis.configurations import Configurations
 from biela.code import Function
+from biela.errors import ModelError
 
 if TYPE_CHECKING:
     from biela.analysis.rollouts import Rollout
@@ -45,6 +46,8 @@ class Motions(Configurations):
         saturate: bool = False,
         parameters: Mapping[str, Any] | None = None,
         threads: int = 1,
+        t: float = 0.0,
+        stabilise: float = 20.0,
     ) -> Rollout:
         """Many motions at once, from many states, under many inputs, or of many parameters.
 
@@ -66,29 +69,40 @@ class Motions(Configurations):
             steps: T, where the inputs do not say it.
             substeps: Steps of the method in a sample.
             method: "rk4", or "semi_implicit_euler", one evaluation a step and no drift of energy.
-            law: A function whose arrays ``q``, ``v`` (and ``p``) are the state (and parameters) at
-                the start of a sample, and whose other arrays one after the other are the inputs;
-                its output are the joint forces: `pd_law`, or
+            law: A function whose arrays ``q``, ``v``, ``t`` and ``p`` are the state, the time at
+                the start of a sample and the parameters, as far as it has them, and whose other
+                arrays one after the other are the inputs; its output are the joint forces:
+                `pd_law`, or
                 ``biela.equations.spatial.computed_torque(robot.model)``.
             saturate: Whether joint forces are cut off at the `effort_limits`.
             parameters: Values of parameters, (N,) or one for all, in place of those of the robot.
             threads: How many work at the same time; the digits do not depend on it.
+            t: Time at the start, for forces and drivers that depend on it.
+            stabilise: ω, 1/s, with which gaps of closed loops are taken back; start from
+                `assemble` and `project`.
 
         Returns:
             A `biela.analysis.rollouts.Rollout` with ``t``, ``q``, ``v`` and ``tau``.  A motion that
             leaves the finite numbers is there as it went.
 
         Raises:
-            ModelError: There is no such method, law or parameter.
+            ModelError: There is no such method, law or parameter, or the robot is so long that its
+                dynamics are not written out.
             ShapeError: Arrays do not fit.
         """
         from biela.analysis.rollouts import Roller, rollout
 
+        if self.is_looped:
+            raise ModelError(
+                f"{self.name}: rollouts are for robots whose dynamics are written out, not for "
+                f"{self.nv} freedoms link after link: make it with lowering='unrolled', or simulate"
+            )
+
         made: dict[Any, tuple[Any, Roller]] = self.__dict__.setdefault("_rollers", {})
-        key = id(law), saturate
+        key = id(law), saturate, stabilise
         if key not in made:
             # the law stays with its roller, so that no other can have its number
-            made[key] = law, Roller(self, law, self.effort_limits if saturate else None)
+            made[key] = law, Roller(self, law, self.effort_limits if saturate else None, stabilise)
         return rollout(
             self,
             made[key][1],
@@ -101,6 +115,7 @@ class Motions(Configurations):
             method=method,
             parameters=parameters,
             threads=threads,
+            t=t,
         )
 
     def pd_law(self, kp: Any, kd: Any, *, gravity: bool = False) -> Function:
@@ -160,7 +175,8 @@ class Motions(Configurations):
                 if not given.
 
         Raises:
-            ModelError: The kind is none, times or limits make no sense or are missing.
+            ModelError: The kind is none, times or limits make no sense or are missing, or the robot
+                has closed loops.
             ShapeError: An array does not fit.
         """
         from biela.analysis.trajectories import trajectory
@@ -230,6 +246,8 @@ class Motions(Configurations):
 
     def simulate(self, duration: float, **options: Any) -> Results:
         """One motion as `biela.simulate` gives it; inputs are the joint forces, by "tau.joint".
+
+        With closed loops the inputs are the actuators of the model.
 
         Args:
             duration: In s.

@@ -43,6 +43,12 @@ class RobotNames:
         raise NotImplementedError
 
     @property
+    def is_looped(self) -> bool:
+        """Whether its dynamics run link after link instead of being written out."""
+        looped = getattr(self, "_looped", None)
+        return looped is not None and looped.get("forward_dynamics") is not None
+
+    @property
     def rotors(self) -> Mapping[str, float]:
         """Inertia of rotors by joint."""
         return self._rotors

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.recording import Recording
-from biela.equations import System, spatial
+from biela.equations import System, formulate, spatial
 from biela.equations.mechanism.drawing import drawn
 from biela.errors import ShapeError
 from biela.results import Results, RunStatistics
@@ -23,6 +23,8 @@ Floats = npt.NDArray[np.float64]
 def drawn_system(robot: Motions) -> System:
     """The equations of a robot, with the figures of its bodies."""
     model = robot.model.flattened() if robot.model.parts else robot.model
+    if getattr(robot, "constraints", ()):
+        return formulate(model)
     system = spatial.spatial_system(model, rotors=robot.rotors)
     values = robot.parameter_values
     system = replace(system, p=tuple(replace(p, value=values[p.name]) for p in system.p))

@@ -1,11 +1,11 @@
 """The functions that rollouts run: rates of the state, displacements, laws of the joint forces.
 
-Each takes and gives whole rows: x = (q, v), p = (τ, parameters), u = (inputs, parameters).
+Each takes and gives whole rows: x = (q, v, t), p = (τ, parameters), u = (inputs, parameters).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from biela.analysis.configurations import Configurations
 from biela.atoms import Atom, Kind, Workspace, maximum, minimum, sqrt
 from biela.code import Function
+from biela.equations import spatial
 from biela.errors import ModelError
 
 Floats = npt.NDArray[np.float64]
@@ -23,21 +24,38 @@ def _symbols(ws: Workspace, what: str, count: int, kind: Kind = Kind.FREE) -> li
     return [ws.symbol(f"{what}{i + 1}", kind) for i in range(count)]
 
 
-def dynamics(robot: Configurations, names: Sequence[str]) -> Function:
-    """X' for x = (q, v) and p = (τ, parameters)."""
+def _inlined(function: Function, arrays: Mapping[str, Sequence[Any]]) -> list[Atom]:
+    """A function of arrays by their names, each flat."""
+    given = function.inline(*(a.nested(list(arrays[a.name])) for a in function.inputs))
+    return list(given) if isinstance(given, list) else [given]
+
+
+def dynamics(robot: Configurations, names: Sequence[str], omega: float) -> Function:
+    """X' for x = (q, v, t) and p = (τ, parameters).
+
+    Gaps of closed loops are taken back, Φ'' + 2ω Φ' + ω² Φ = 0.
+    """
     ws = Workspace("rollout")
     q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
+    (t,) = _symbols(ws, "t", 1)
     tau, p = _symbols(ws, "tau", robot.nv), _symbols(ws, "p", len(names), Kind.PARAMETER)
-    more = [p] if p else []
-    a = robot.function("forward_dynamics").inline(q, v, tau, *more)
-    dq = robot.function("rates").inline(q, v, *more)
-    return Function("rollout_rates", {"x": [*q, *v], "p": [*tau, *p]}, {"dx": [*dq, *a]})
+    forward = robot.function("forward_dynamics")
+    if getattr(robot, "constraints", ()):
+        gains = (2 * omega, omega**2)
+        forward = spatial.constrained_forward_dynamics(
+            robot.model, rotors=robot.rotors, baumgarte=gains
+        )
+    arrays = {"q": q, "v": v, "tau": tau, "t": [t], "p": p}
+    a = _inlined(forward, arrays)
+    dq = _inlined(robot.function("rates"), arrays)
+    slopes = [*dq, *a, 1.0]
+    return Function("rollout_rates", {"x": [*q, *v, t], "p": [*tau, *p]}, {"dx": slopes})
 
 
 def normalised(robot: Configurations) -> Function:
     """The state with unit quaternions."""
     ws = Workspace("rollout")
-    x = _symbols(ws, "x", robot.nq + robot.nv)
+    x = _symbols(ws, "x", robot.nq + robot.nv + 1)
     found = list(x)
     for first, _ in robot.quaternions:
         e = x[first : first + 4]
@@ -47,16 +65,15 @@ def normalised(robot: Configurations) -> Function:
 
 
 def moved(robot: Configurations) -> Function:
-    """The state with its positions displaced."""
+    """The state with its positions displaced; the last of the displacements is that of time."""
     ws = Workspace("rollout")
-    q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
-    delta = _symbols(ws, "delta", robot.nv)
-    integrate = robot.function("integrate")
-    arguments: list[Any] = [q, delta]
-    if len(integrate.inputs) > 2:  # parameters, on which no displacement depends
-        arguments.append([0.0] * len(robot.parameter_values))
-    moved = integrate.inline(*arguments)
-    return Function("rollout_moved", {"x": [*q, *v], "delta": delta}, {"y": [*moved, *v]})
+    q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv + 1)
+    delta = _symbols(ws, "delta", robot.nv + 1)
+    # no displacement depends on the time or on parameters
+    nothing = [0.0] * len(robot.parameter_values)
+    arrays = {"q": q, "v": delta[:-1], "t": [0.0], "p": nothing}
+    after = _inlined(robot.function("integrate"), arrays)
+    return Function("rollout_moved", {"x": [*q, *v], "delta": delta}, {"y": [*after, *v]})
 
 
 def inputs_of(robot: Configurations, law: Function) -> int:
@@ -66,7 +83,7 @@ def inputs_of(robot: Configurations, law: Function) -> int:
             f"{robot.name}: the law {law.name} should have one output of {robot.nv} joint forces, "
             f"not {', '.join(f'{a.name} of {a.size}' for a in law.outputs)}"
         )
-    sizes = {"q": robot.nq, "v": robot.nv, "p": len(robot.parameter_values)}
+    sizes = {"q": robot.nq, "v": robot.nv, "t": 1, "p": len(robot.parameter_values)}
     for array in law.inputs:
         if array.size != sizes.get(array.name, array.size):
             raise ModelError(
@@ -86,23 +103,21 @@ def law_of(
     """The map of x and u = (inputs, parameters) to p = (τ, parameters)."""
     ws = Workspace("rollout")
     q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
+    (t,) = _symbols(ws, "t", 1)
     u, p = _symbols(ws, "u", inputs), _symbols(ws, "p", len(names), Kind.PARAMETER)
     if law is None:
         tau: list[Any] = list(u)
     else:
-        own: dict[str, list[Atom]] = {"q": q, "v": v, "p": p}
-        arguments, first = [], 0
+        arrays: dict[str, list[Atom]] = {"q": q, "v": v, "t": [t], "p": p}
+        first = 0
         for array in law.inputs:
-            if array.name in own:
-                arguments.append(array.nested(own[array.name]))
-            else:
-                arguments.append(array.nested(u[first : first + array.size]))
+            if array.name not in arrays:
+                arrays[array.name] = u[first : first + array.size]
                 first += array.size
-        given = law.inline(*arguments)
-        tau = list(given) if isinstance(given, list) else [given]
+        tau = _inlined(law, arrays)
     if bounds is not None:
         tau = [
             minimum(maximum(x, -limit), limit) if np.isfinite(limit) else x
             for x, limit in zip(tau, bounds.tolist(), strict=True)
         ]
-    return Function("rollout_law", {"x": [*q, *v], "u": [*u, *p]}, {"p": [*tau, *p]})
+    return Function("rollout_law", {"x": [*q, *v, t], "u": [*u, *p]}, {"p": [*tau, *p]})

@@ -4,7 +4,10 @@ The states are dealt into blocks that stay in the cache.  A block goes through a
 native call, with a state in every lane of the vector registers; threads take blocks.  Every state
 goes through the same instructions wherever it is, so that the digits do not depend on threads.
 
-    x' = (N(q) v, forward_dynamics(q, v, τ)),        τ held over a step of ``dt``.
+    x' = (N(q) v, forward_dynamics(q, v, τ, t), 1),        τ held over a step of ``dt``.
+
+With closed loops the accelerations also take back the gaps that errors of the method leave,
+Φ'' + 2ω Φ' + ω² Φ = 0 (Baumgarte 1972).
 """
 
 from __future__ import annotations
@@ -74,18 +77,23 @@ class Roller:
             wants them, and any further arrays, which then are the inputs; None for joint forces
             as inputs.
         bounds: The largest joint forces (nv,), to which they are cut off.
+        omega: How fast gaps of closed loops are taken back, 1/s.
 
     Raises:
         ModelError: The law does not give a force for each velocity.
     """
 
     def __init__(
-        self, robot: Configurations, law: Function | None = None, bounds: Floats | None = None
+        self,
+        robot: Configurations,
+        law: Function | None = None,
+        bounds: Floats | None = None,
+        omega: float = 0.0,
     ) -> None:
         self._robot = robot
         self._names = list(robot.parameter_values)
         self.inputs = robot.nv if law is None else inputs_of(robot, law)
-        self._dynamics = dynamics(robot, self._names)
+        self._dynamics = dynamics(robot, self._names, omega)
         self._law = None
         if law is not None or bounds is not None:
             self._law = law_of(robot, law, self._names, self.inputs, bounds)
@@ -93,7 +101,7 @@ class Roller:
         self._moved = moved(robot)
         self._blocks: dict[tuple[str, int], Block] = {}
         self.lanes = self._dynamics.native.lanes
-        rows = max(1, _BLOCK_BYTES // (7 * 8 * (robot.nq + robot.nv)))
+        rows = max(1, _BLOCK_BYTES // (7 * 8 * (robot.nq + robot.nv + 1)))
         vectors = min(_MOST_VECTORS, max(1, rows // self.lanes))
         #: States in a block.
         self.size = vectors * self.lanes
@@ -108,7 +116,7 @@ class Roller:
         method: str,
         threads: int,
     ) -> tuple[Floats, Floats]:
-        """States (N, T + 1, n) and joint forces (N, T, nv) from states x (N, n).
+        """States (q, v, t), (N, T + 1, n), and joint forces (N, T, nv) from states x (N, n).
 
         Args:
             x: The states at the start.
@@ -155,8 +163,9 @@ class Roller:
 
     def _advance(self, method: str, size: int) -> Callable[..., None]:
         """The native loop of a method over a block, its kernels compiled."""
-        nq, nv = self._robot.nq, self._robot.nv
-        n, m = nq + nv, nv + len(self._names)
+        # time is one more velocity, of acceleration one
+        nq, nv = self._robot.nq, self._robot.nv + 1
+        n, m = nq + nv, self._robot.nv + len(self._names)
         k = self.inputs + len(self._names)
         f = self._block("dynamics", self._dynamics, size)
         law = WITHOUT if self._law is None else self._block("law", self._law, size)
@@ -205,6 +214,7 @@ def rollout(
     method: str = "rk4",
     parameters: Mapping[str, Any] | None = None,
     threads: int = 1,
+    t: float = 0.0,
 ) -> Rollout:
     """See `Robot.rollout`."""
     if method not in METHODS:
@@ -229,13 +239,14 @@ def rollout(
             f"share; not {spelled}"
         )
     count = max(sizes, default=1)
-    x = np.empty((count, robot.nq + robot.nv))
-    x[:, : robot.nq], x[:, robot.nq :] = q, v
+    n = robot.nq + robot.nv
+    x = np.empty((count, n + 1))
+    x[:, : robot.nq], x[:, robot.nq : n], x[:, n] = q, v, t
     given = np.broadcast_to(given, (len(given), samples, given.shape[2]))
     h = dt / substeps
     found, tau = roller.run(x, given, values, h, substeps, method, threads)
     return Rollout(
-        dt * np.arange(samples + 1.0), found[:, :, : robot.nq], found[:, :, robot.nq :], tau
+        t + dt * np.arange(samples + 1.0), found[:, :, : robot.nq], found[:, :, robot.nq : n], tau
     )
 
 

@@ -50,6 +50,7 @@ class CoordinateBasis:
         T: Columns of the dependent velocities, then those of the independent ones, (n, n).
         dependent: Places of the dependent velocities in v; none for "svd".
         independent: Places of the independent ones; none for "svd".
+        J: The rows it was chosen for.
     """
 
     method: str
@@ -57,6 +58,7 @@ class CoordinateBasis:
     T: Floats
     dependent: tuple[int, ...]
     independent: tuple[int, ...]
+    J: Floats
 
     @property
     def rank(self) -> int:
@@ -135,12 +137,12 @@ def choose_basis(
     if method == "svd":
         unit, _ = _unit(rows)
         _, _, Vt = np.linalg.svd(unit)
-        return CoordinateBasis("svd", kept, np.ascontiguousarray(Vt.T), (), ())
+        return CoordinateBasis("svd", kept, np.ascontiguousarray(Vt.T), (), (), rows)
     if method == "qr":
         dependent = _farthest(rows, rank, prefer_independent)
     independent = tuple(j for j in range(n) if j not in dependent)
     T = np.ascontiguousarray(np.eye(n)[:, [*dependent, *independent]])
-    return CoordinateBasis(method, kept, T, dependent, independent)
+    return CoordinateBasis(method, kept, T, dependent, independent, rows)
 
 
 def _unit(rows: Floats) -> tuple[Floats, Floats]:

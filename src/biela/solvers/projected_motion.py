@@ -13,7 +13,7 @@ M and Φ come as lists of their entries that are not zero in every position, M b
 
 from __future__ import annotations
 
-from biela.code.routines import Int, IntVector, Matrix, Vector, routine
+from biela.code.routines import Int, IntVector, Kernel, Matrix, Vector, routine
 from biela.solvers.dependent import (
     dependent_factor,
     dependent_solve,
@@ -35,8 +35,8 @@ __all__ = [
 
 
 @routine(
-    values="nz", row="nz", column="nz", order="n", T="n, n", J="r, n", JT="r, n", A="r, r",
-    pivots="r", shape="k",
+    values="nz", row="nz", column="nz", position="n", T="n, n", J="r, n", JT="r, n", A="r, r",
+    pivots="r", factor="nz -> 1", status="1",
 )  # fmt: skip
 def factor_dependent(
     kind: Int,
@@ -47,39 +47,38 @@ def factor_dependent(
     row: IntVector,
     column: IntVector,
     selects: Int,
-    order: IntVector,
+    position: IntVector,
     T: Matrix,
     J: Matrix,
     JT: Matrix,
     A: Matrix,
     pivots: IntVector,
-    k: Int,
-    shape: IntVector,
+    factor: Kernel,
+    status: Vector,
 ) -> Int:
-    """Gather the chosen rows J of Φ, form JT, and factor its first r columns in A.
+    """Gather the chosen rows J of Φ, form JT, and factor its first r columns.
 
-    `row` is the place of an entry among the chosen rows, negative for rows left out; column
-    `order[j]` of J becomes column j of JT where T `selects`.  Returns 1 if A is singular.
+    `row` is the place of an entry among the chosen rows, negative for rows left out; column j of J
+    becomes column `position[j]` of JT where T `selects`.  Entries that are zero in every position
+    are never written.  Returns 1 if the matrix is singular.
     """
-    for i in range(r):
-        for j in range(n):
-            J[i, j] = 0.0
     for e in range(nz):
         if row[e] >= 0:
             J[row[e], column[e]] = values[e]
-    for i in range(r):
-        for j in range(n):
             if selects != 0:
-                JT[i, j] = J[i, order[j]]
-            else:
+                JT[row[e], position[column[e]]] = values[e]
+    if selects == 0:
+        for i in range(r):
+            for j in range(n):
                 total = 0.0
                 for l in range(n):
                     total += J[i, l] * T[l, j]
                 JT[i, j] = total
-    for i in range(r):
-        for j in range(r):
-            A[i, j] = JT[i, j]
-    return dependent_factor(kind, r, A, pivots, k, shape)
+    if kind == 0:
+        for i in range(r):
+            for j in range(r):
+                A[i, j] = JT[i, j]
+    return dependent_factor(kind, r, A, pivots, nz, values, factor, status)
 
 
 @routine(order="n", T="n, n", w="r", x="n")
@@ -98,7 +97,16 @@ def spread_dependent(
 
 
 @routine(
-    order="n", T="n, n", JT="r, n", A="r, r", pivots="r", shape="k", w="r", x="n", R="n, n - r"
+    order="n",
+    T="n, n",
+    JT="r, n",
+    A="r, r",
+    pivots="r",
+    solve="r -> r",
+    room="r",
+    w="r",
+    x="n",
+    R="n, n - r",
 )
 def motion_basis(
     kind: Int,
@@ -110,8 +118,8 @@ def motion_basis(
     JT: Matrix,
     A: Matrix,
     pivots: IntVector,
-    k: Int,
-    shape: IntVector,
+    solve: Kernel,
+    room: Vector,
     w: Vector,
     x: Vector,
     R: Matrix,
@@ -120,7 +128,7 @@ def motion_basis(
     for c in range(n - r):
         for i in range(r):
             w[i] = -JT[i, r + c]
-        dependent_solve(kind, r, A, pivots, k, shape, w)
+        dependent_solve(kind, r, A, pivots, solve, room, w)
         spread_dependent(n, r, selects, order, T, w, x)
         for i in range(n):
             R[i, c] = x[i]
@@ -130,7 +138,18 @@ def motion_basis(
             R[order[r + c], c] += 1.0
 
 
-@routine(order="n", T="n, n", A="r, r", pivots="r", shape="k", rows="r", b="m", w="r", x="n")
+@routine(
+    order="n",
+    T="n, n",
+    A="r, r",
+    pivots="r",
+    solve="r -> r",
+    room="r",
+    rows="r",
+    b="m",
+    w="r",
+    x="n",
+)
 def particular_motion(
     kind: Int,
     n: Int,
@@ -141,8 +160,8 @@ def particular_motion(
     T: Matrix,
     A: Matrix,
     pivots: IntVector,
-    k: Int,
-    shape: IntVector,
+    solve: Kernel,
+    room: Vector,
     rows: IntVector,
     b: Vector,
     w: Vector,
@@ -151,7 +170,7 @@ def particular_motion(
     """Set x = S b: the motion that fulfils Φ x = b with the independent entries 0."""
     for i in range(r):
         w[i] = b[rows[i]]
-    dependent_solve(kind, r, A, pivots, k, shape, w)
+    dependent_solve(kind, r, A, pivots, solve, room, w)
     spread_dependent(n, r, selects, order, T, w, x)
 
 
@@ -277,7 +296,7 @@ def matrix_r_accelerations(
 
 @routine(
     values="nz", row="nz", column="nz", Q="n", a="n", order="n", T="n, n", A="r, r", pivots="r",
-    shape="k", rows="r", h="n", w="r", lam="m",
+    solve="r -> r", room="r", rows="r", h="n", w="r", lam="m",
 )  # fmt: skip
 def reactions_of_dependent(
     kind: Int,
@@ -295,8 +314,8 @@ def reactions_of_dependent(
     T: Matrix,
     A: Matrix,
     pivots: IntVector,
-    k: Int,
-    shape: IntVector,
+    solve: Kernel,
+    room: Vector,
     rows: IntVector,
     h: Vector,
     w: Vector,
@@ -313,7 +332,7 @@ def reactions_of_dependent(
             w[j] = 0.0
             for i in range(n):
                 w[j] += T[i, j] * h[i]
-    dependent_solve_transposed(kind, r, A, pivots, k, shape, w)
+    dependent_solve_transposed(kind, r, A, pivots, solve, room, w)
     for i in range(m):
         lam[i] = 0.0
     for i in range(r):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biela.equations.natural import Layout, NaturalBlocks, kinds
+from biela.equations.natural import Layout, kinds
+from biela.equations.natural.natural_blocks import NaturalBlocks
 from biela.equations.system import System
 from biela.errors import ModelError
 from tests.equations.natural.laid import bricard, four_bar, spatial_chain, tether

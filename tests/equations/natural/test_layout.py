@@ -249,7 +249,7 @@ def test_a_blow_turns_a_hinged_bar_by_its_moment() -> None:
     omega = 5.0 * 2 / (3.0 * 4 / 3)
     np.testing.assert_allclose(after, [0, 2 * omega, 0, omega], atol=1e-12)
     np.testing.assert_allclose(struck(system, {"theta": 10.0}), after, atol=1e-12)
-    with pytest.raises(ModelError, match="no coordinate p.w"):
+    with pytest.raises(ModelError, match=r"no coordinate p\.w"):
         struck(system, {"p.w": 1.0})
 
 

@@ -1,4 +1,4 @@
-"""Models in natural coordinates: what they share, and that they move as in all other coordinates."""
+"""Models in natural coordinates: what bodies share, and that they move as in all others."""
 
 from __future__ import annotations
 

@@ -43,6 +43,15 @@ def check(m: bl.Model, seed: int, **settings: Any) -> None:
     tolerance = 1e-13 * max(10.0, np.linalg.cond(M))
     same(looped.forward_dynamics()(q, v, tau), expected, tolerance)
     same(M @ looped.inverse_mass_product()(q, tau), tau, tolerance)
+    poses = looped.poses()
+    body = list(m.bodies)[-1]
+    for found, wanted in zip(
+        poses.frame(body, q), spatial.pose(m, body).interpret(q, *p), strict=True
+    ):
+        same(found, wanted)
+    potential = spatial.energy(m, **settings).interpret(q, v, *p)[1]
+    if potential:
+        same(poses.potential_energy(q), potential)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -112,9 +121,9 @@ def test_a_chain_takes_the_same_kernels_at_any_length(monkeypatch: pytest.Monkey
 def test_many_states_are_evaluated_row_by_row() -> None:
     tree = SpatialTree(spatial_chain(7))
     f = LoopedDynamics(tree).inverse_dynamics()
-    rows = [np.stack(x) for x in zip(*(state(tree, k) for k in range(3)), strict=True)]
-    expected = [f(*(x[k] for x in rows)) for k in range(3)]
-    np.testing.assert_array_equal(f.map(*rows), expected)
+    rows = [np.stack(x) for x in zip(*(state(tree, k) for k in range(11)), strict=True)]
+    expected = [f(*(x[k] for x in rows)) for k in range(11)]
+    np.testing.assert_allclose(f.map(*rows), expected, rtol=1e-13, atol=1e-13)
 
 
 def test_what_has_no_inertia_is_named() -> None:

@@ -50,8 +50,10 @@ def closed_by(*kinds: str, seed: int = 3) -> tuple[bl.Model, Any]:
     return closed_tree(seed, [(kind, {}) for kind in kinds])
 
 
-def check(m: bl.Model, q: Any = None, seed: int = 0, methods: Any = METHODS) -> None:
-    """Accelerations, multipliers and forces of all methods are those of the equations."""
+def check(
+    m: bl.Model, q: Any = None, seed: int = 0, methods: Any = ("articulated", "composite")
+) -> None:
+    """Accelerations are those of the equations, and so are the forces of the loops."""
     q, v, tau = assembled(m, q, seed)
     a, held = expected(m, q, v, tau)
     J = called(spatial.closure_jacobian(m), m, q=q)
@@ -59,15 +61,15 @@ def check(m: bl.Model, q: Any = None, seed: int = 0, methods: Any = METHODS) -> 
     for method in methods:
         plain = spatial.constrained_forward_dynamics(m, method)
         np.testing.assert_allclose(called(plain, m, q=q, v=v, tau=tau), a, **close)
-        whole = spatial.constrained_forward_dynamics(m, method, reactions=True)
-        found, lam, *_ = called(whole, m, q=q, v=v, tau=tau)
-        np.testing.assert_allclose(found, a, **close)
-        np.testing.assert_allclose(J.T @ lam, held, atol=1e-10 * (1 + np.abs(held).max()))
+    whole = spatial.constrained_forward_dynamics(m, methods[0], reactions=True)
+    found, lam, *_ = called(whole, m, q=q, v=v, tau=tau)
+    np.testing.assert_allclose(found, a, **close)
+    np.testing.assert_allclose(J.T @ lam, held, atol=1e-10 * (1 + np.abs(held).max()))
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_mechanisms_move_as_their_equations_say(name: str) -> None:
-    check(MECHANISMS[name]())
+    check(MECHANISMS[name](), methods=METHODS)
 
 
 @pytest.mark.parametrize("kind", CLOSERS)
@@ -138,7 +140,7 @@ def test_forces_between_markers_and_laws_of_time_act_on_links() -> None:
     m.force("wrench", "f3", marker=on(m, "b3", 11), fx="2*t", mz="cos(t)", reaction=j, along=j)
     m.force("drag", "f4", marker=on(m, "b3", 15), area=0.2, coefficient=1.1)
     m.force("torsional", "f5", coordinate="j6", stiffness=2.0, damping=0.1, force="t")
-    check(m, q, methods=("articulated", "composite"))
+    check(m, q)
     # and in the tree alone: τ = M a + ξ
     q, v, a = assembled(m, q)
     M, xi = called(spatial.mass_matrix(m), m, q=q), called(spatial.bias_forces(m), m, q=q, v=v)

@@ -1,9 +1,7 @@
 """Kernels that carry memory: the routine of a projected state, bound to its arrays.
 
-A kernel of a run is machine code with the signature ``f(t, x, p, out)`` and nothing else
-(decision 3).  A projected state needs more: patterns, a basis, room for its matrices.  All of it
-lies in arrays whose addresses stand in a table, and each kernel is a few instructions that call
-one common entry with the address of its table.
+A projected state needs patterns, a basis, and room for its matrices; they lie in arrays whose
+addresses stand in a table (`biela.code.routines.bound`).
 """
 
 from __future__ import annotations
@@ -18,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.formulations.projected_state import projected_state
-from biela.code.llvm import host
 from biela.code.routines import Int, Kernel, Matrix, routine
+from biela.code.routines.bound import Bound, pointers
 from biela.code.routines.in_process import digest, stored_module
 
 Floats = npt.NDArray[np.float64]
@@ -28,21 +26,22 @@ Integers = npt.NDArray[np.int64]
 #: Order of the arguments of `projected_state` in a table: numbers, kernels, arrays.
 NUMBERS: Final = (
     "what", "method", "reduced", "index", "rounds", "kind", "selects", "nx", "np", "nq",
-    "n", "m", "g", "r", "nj", "nm", "k", "no",
+    "n", "m", "g", "r", "nj", "nm", "no",
 )  # fmt: skip
-KERNELS: Final = ("place", "motion", "moved", "events")
+KERNELS: Final = ("place", "motion", "moved", "events", "factor", "solve", "transposed")
 #: Arrays of integers and their shapes, in names of numbers; then those of reals.
 INTEGERS: Final = {
     "j_row": ("nj",), "j_column": ("nj",), "j_place": ("nj",), "m_row": ("nm",),
-    "m_column": ("nm",), "rows": ("r",), "order": ("n",), "pivots": ("r",), "swaps": ("n",),
-    "shape": ("k",), "counts": ("4",),
+    "m_column": ("nm",), "rows": ("r",), "order": ("n",), "position": ("n",),
+    "pivots": ("r",), "swaps": ("n",), "counts": ("4",),
 }  # fmt: skip
 REALS: Final = {
     "T": ("n", "n"), "J": ("r", "n"), "JT": ("r", "n"), "A": ("r", "r"), "R": ("n", "n - r"),
     "MR": ("n", "n - r"), "K": ("n - r", "n - r"), "full": ("m", "n"), "Y": ("m", "n"),
     "G": ("m", "m"), "L": ("n", "n"), "stiff": ("m",), "P": ("g + m + nj",),
     "Z": ("nm + n + m + nq",), "y": ("nq + n + m",), "trial": ("nq + n",), "Sb": ("n",),
-    "Sc": ("n",), "a": ("n",), "h": ("n",), "w": ("r",), "z": ("n - r",), "before": ("m",),
+    "Sc": ("n",), "a": ("n",), "h": ("n",), "w": ("r",), "room": ("r",),
+    "status": ("1",), "z": ("n - r",), "before": ("m",),
     "monitor": ("2",),
 }  # fmt: skip
 
@@ -55,7 +54,7 @@ class Output:
     size: int
 
 
-class BoundKernel:
+class BoundKernel(Bound):
     """A kernel ``f(t, x, p, out)`` with memory of its own, which it keeps alive.
 
     Called, it gives the parts of its output; `map` takes one row a state, as functions of atoms do.
@@ -64,18 +63,10 @@ class BoundKernel:
     def __init__(
         self, table: Integers, kept: Sequence[object], sizes: tuple[int, int], outputs: Any
     ) -> None:
-        self._kept = (table, *kept)
         self._nx, self._np = sizes
         self.outputs: tuple[Output, ...] = tuple(Output(name, size) for name, size in outputs)
         self.output_sizes = (sum(o.size for o in self.outputs),)
-        ir = (
-            "define void @bound(ptr %t, ptr %x, ptr %p, ptr %out) {\n"
-            f"  %entry = inttoptr i64 {_entry().address} to ptr\n"
-            f"  call void %entry(ptr %t, ptr %x, ptr %p, ptr %out, i64 {table.ctypes.data})\n"
-            "  ret void\n}\n"
-        )
-        self._code = host.load_ir(ir, "bound")
-        self.address: int = self._code["bound"]
+        super().__init__(_entry().address, 4, table, kept)
 
     def __call__(self, t: Any, x: Any, p: Any) -> tuple[Floats, ...]:
         """The parts of the output in one state."""
@@ -134,33 +125,18 @@ def _size(text: str, numbers: Mapping[str, int]) -> int:
 def _entry() -> Any:
     """The common entry, ``void entry(t, x, p, out, table)``, as a numba.cfunc."""
     import numba
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
 
     kinds: Any = numba  # numba carries no types
-
-    def pointer_to(kind: Any, element: Any) -> Any:
-        @intrinsic
-        def at(typingctx: Any, address: Any) -> Any:
-            def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-                return builder.inttoptr(values[0], ir.PointerType(element))
-
-            return kinds.types.CPointer(kind)(kinds.types.int64), generate
-
-        return at
-
-    integers_at = pointer_to(types.int64, ir.IntType(64))
-    reals_at = pointer_to(types.float64, ir.DoubleType())
-    doubles = kinds.types.CPointer(types.float64)
-    signature = types.void(doubles, doubles, doubles, doubles, types.int64)
+    integers_at, reals_at = pointers()
+    doubles = kinds.types.CPointer(kinds.types.float64)
+    signature = kinds.types.void(doubles, doubles, doubles, doubles, kinds.types.int64)
     text = _entry_source()
     code = hashlib.sha256((text + digest(projected_state)).encode()).hexdigest()[:16]
     scope = {
         "carray": kinds.carray,
         "integers_at": integers_at,
         "reals_at": reals_at,
-        "compiled": numba.cfunc(signature, cache=True, error_model="numpy"),
+        "compiled": kinds.cfunc(signature, cache=True, error_model="numpy"),
         "projected_state": projected_state.compiled,
     }
     return stored_module(f"projected_entry_{code}", text, scope).entry

@@ -73,8 +73,10 @@ class Options:
             pivoting), "qr" (with column pivoting), or "svd" (combinations of all velocities).
         index: Of "velocity_projection": 2 integrates all positions, 3 solves for the dependent
             ones by Newton's method in every evaluation.
-        linear_solver: Of the systems with the dependent columns of the Jacobian: "dense", the
-            reference, takes the full matrix.
+        linear_solver: Of the systems with the dependent columns of the Jacobian, in the
+            formulations with pivots chosen as they run: "dense" takes the full matrix;
+            "reordered" orders it once into small blocks with a border, and is the one for more
+            than a dozen coordinates.
         fused: Whether a step is compiled as a whole ("rk4" only), which runs faster and takes
             longer to compile; None decides by the size of the system and the length of the run.
         iterations: Newton iterations of the formulations of index 3 that step by themselves; None

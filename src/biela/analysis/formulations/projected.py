@@ -35,8 +35,11 @@ from biela.analysis.unrolled import Row, Unrolled
 from biela.atoms import Kind
 from biela.code import Function
 from biela.equations.elimination import Stiffening
+from biela.errors import ModelError
+from biela.graph.ordering import BlockForm
 from biela.solvers.coordinate_basis import CoordinateBasis
 from biela.solvers.dependent import DEPENDENT_SOLVERS
+from biela.solvers.dependent_blocks import BlockKernels
 
 Floats = npt.NDArray[np.float64]
 
@@ -103,11 +106,38 @@ class Projected:
             "rounds": rounds if loaded else 1, "kind": DEPENDENT_SOLVERS[solver],
             "selects": int(basis.selects), "nx": state, "np": len(u.p) + len(u.u),
             "nq": len(u.q), "n": n, "m": m, "g": system.geometric, "r": basis.rank,
-            "nj": len(equations.jacobian), "nm": len(equations.mass), "k": 0,
+            "nj": len(equations.jacobian), "nm": len(equations.mass),
         }  # fmt: skip
         self._arrays = memory(self._numbers)
         self._fill(basis, stiffening)
+        self._solver: dict[str, Any] = {}
+        self.form: BlockForm | None = None
+        if solver == "reordered":
+            self._reorder()
         self.size = state
+
+    def _reorder(self) -> None:
+        """Solve in blocks, in an order found on the pattern, and on the numbers of one position.
+
+        Raises:
+            ModelError: The independent velocities are combinations of all.
+        """
+        system, arrays = self.equations.unrolled.system, self._arrays
+        if not self.basis.selects:
+            raise ModelError(
+                f"{system.name}: linear_solver 'reordered' lives on the zeros of the Jacobian, "
+                f"which partition 'svd' fills: use partition='pivoting' or 'qr', or 'dense'"
+            )
+        columns = arrays["position"][arrays["j_column"]]
+        columns = np.where(columns < self.basis.rank, columns, -1)
+        entries = self.basis.J[arrays["j_row"], arrays["j_column"]]
+        made = BlockKernels(arrays["j_place"], columns, self.basis.rank, entries)
+        self.form = made.form
+        self._solver = {
+            "factor": made.factor,
+            "solve": made.solve,
+            "transposed": made.transposed,
+        }
 
     def _fill(self, basis: CoordinateBasis, stiffening: Stiffening) -> None:
         arrays, equations = self._arrays, self.equations
@@ -120,6 +150,7 @@ class Projected:
         arrays["rows"][:] = basis.rows
         if basis.selects:
             arrays["order"][:] = [*basis.dependent, *basis.independent]
+            arrays["position"][arrays["order"]] = range(len(arrays["order"]))
         arrays["T"][:] = basis.T
         arrays["stiff"][list(stiffening.rows)] = stiffening.weight
         arrays["monitor"][0] = 1.0
@@ -134,7 +165,8 @@ class Projected:
         }
         if equations.events is not None:
             functions["events"] = equations.events
-        kept = {name: function.native for name, function in functions.items()}
+        kept: dict[str, Any] = {name: function.native for name, function in functions.items()}
+        kept |= self._solver
         arrays: dict[str, Any] = dict(self._arrays)
         if what != RATES:
             # what is read is not counted as a part of the run

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from biela.code.routines import Int, IntVector, Kernel, Matrix, Vector, routine
+from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, routine
 from biela.solvers.dependent import dependent_solve, pivot_ratio
 from biela.solvers.projected_motion import (
     factor_dependent,
@@ -47,15 +47,26 @@ SMALL: Final = 1e-8
 SETTLED: Final = 1e-14
 
 
+@routine(R="n, f")
+def largest(n: Int, f: Int, R: Matrix) -> Real:
+    """The largest entry of R, and 1 at least."""
+    most = 1.0
+    for i in range(n):
+        for c in range(f):
+            most = max(most, abs(R[i, c]))
+    return most
+
+
 @routine(
     t="1", x="nx", p="np", place="1, nq + n, np -> g + m + nj",
     motion="1, nq + n + m, np -> nm + n + m + nq", moved="1, nq + n, np -> nq",
-    events="1, nq + n, np -> no", j_row="nj", j_column="nj", j_place="nj", m_row="nm",
-    m_column="nm", rows="r", order="n", pivots="r", swaps="n", shape="k", counts="4", T="n, n",
+    events="1, nq + n, np -> no", factor="nj -> 1", solve="r -> r",
+    transposed="r -> r", j_row="nj", j_column="nj", j_place="nj", m_row="nm",
+    m_column="nm", rows="r", order="n", position="n", pivots="r", swaps="n", counts="4", T="n, n",
     J="r, n", JT="r, n", A="r, r", R="n, n - r", MR="n, n - r", K="n - r, n - r", full="m, n",
     Y="m, n", G="m, m", L="n, n", stiff="m", P="g + m + nj", Z="nm + n + m + nq", y="nq + n + m",
-    trial="nq + n", Sb="n", Sc="n", a="n", h="n", w="r", z="n - r", before="m", monitor="2",
-    out="no",
+    trial="nq + n", Sb="n", Sc="n", a="n", h="n", w="r", room="r", status="1", z="n - r",
+    before="m", monitor="2", out="no",
 )  # fmt: skip
 def projected_state(
     what: Int,
@@ -74,7 +85,6 @@ def projected_state(
     r: Int,
     nj: Int,
     nm: Int,
-    k: Int,
     no: Int,
     t: Vector,
     x: Vector,
@@ -83,6 +93,9 @@ def projected_state(
     motion: Kernel,
     moved: Kernel,
     events: Kernel,
+    factor: Kernel,
+    solve: Kernel,
+    transposed: Kernel,
     j_row: IntVector,
     j_column: IntVector,
     j_place: IntVector,
@@ -90,9 +103,9 @@ def projected_state(
     m_column: IntVector,
     rows: IntVector,
     order: IntVector,
+    position: IntVector,
     pivots: IntVector,
     swaps: IntVector,
-    shape: IntVector,
     counts: IntVector,
     T: Matrix,
     J: Matrix,
@@ -115,6 +128,8 @@ def projected_state(
     a: Vector,
     h: Vector,
     w: Vector,
+    room: Vector,
+    status: Vector,
     z: Vector,
     before: Vector,
     monitor: Vector,
@@ -142,13 +157,13 @@ def projected_state(
     if reduced != 0 and index == 3 and g > 0:
         for _step in range(ITERATIONS):
             singular = factor_dependent(
-                kind, n, r, nj, P[g + m : g + m + nj], j_place, j_column, selects, order, T, J, JT,
-                A, pivots, k, shape,
+                kind, n, r, nj, P[g + m : g + m + nj], j_place, j_column, selects, position, T, J,
+                JT, A, pivots, factor, status,
             )  # fmt: skip
             counts[2] += 1
             for i in range(r):
                 w[i] = -P[rows[i]] if rows[i] < g else 0.0
-            dependent_solve(kind, r, A, pivots, k, shape, w)
+            dependent_solve(kind, r, A, pivots, solve, room, w)
             spread_dependent(n, r, selects, order, T, w, h)
             counts[1] += 1
             counts[3] += 1
@@ -168,23 +183,23 @@ def projected_state(
     # velocities
     if method != RANGE_SPACE or reduced != 0:
         singular = factor_dependent(
-            kind, n, r, nj, P[g + m : g + m + nj], j_place, j_column, selects, order, T, J, JT,
-            A, pivots, k, shape,
+            kind, n, r, nj, P[g + m : g + m + nj], j_place, j_column, selects, position, T, J, JT,
+            A, pivots, factor, status,
         )  # fmt: skip
         if singular == 0:
-            motion_basis(kind, n, r, selects, order, T, JT, A, pivots, k, shape, w, h, R)
+            motion_basis(kind, n, r, selects, order, T, JT, A, pivots, solve, room, w, h, R)
         counts[2] += 1
         counts[3] += f
         ratio = 0.0
         if singular == 0:
-            ratio = pivot_ratio(r, A, n, JT)
+            ratio = pivot_ratio(r, A, n, JT) if kind == 0 else 1.0 / largest(n, n - r, R)
         monitor[0] = min(monitor[0], ratio)
         # too near a dead point: the integrator has to stop, for another choice
         if ratio < monitor[1]:
             singular = 1
     if reduced != 0 and singular == 0:
         particular_motion(
-            kind, n, m, r, selects, order, T, A, pivots, k, shape, rows, P[g : g + m], w, Sb
+            kind, n, m, r, selects, order, T, A, pivots, solve, room, rows, P[g : g + m], w, Sb
         )
         for i in range(n):
             value = Sb[i]
@@ -217,7 +232,7 @@ def projected_state(
                 )  # fmt: skip
             else:
                 particular_motion(
-                    kind, n, m, r, selects, order, T, A, pivots, k, shape, rows,
+                    kind, n, m, r, selects, order, T, A, pivots, solve, room, rows,
                     Z[nm + n : nm + n + m], w, Sc,
                 )  # fmt: skip
                 null_space_accelerations(
@@ -239,7 +254,7 @@ def projected_state(
             if what == READ or rounds > 1:
                 reactions_of_dependent(
                     kind, n, m, r, nm, Z[0:nm], m_row, m_column, Z[nm : nm + n], a, selects,
-                    order, T, A, pivots, k, shape, rows, h, w, y[nq + n : nq + n + m],
+                    order, T, A, pivots, transposed, room, rows, h, w, y[nq + n : nq + n + m],
                 )  # fmt: skip
             counts[3] += 2 if what == READ or rounds > 1 else 1
         if rounds > 1:

@@ -51,6 +51,11 @@ def trajectory(
             f"{robot.name}: waypoints are two or more rows of {robot.nq} coordinates, not an array "
             f"of shape {np.shape(waypoints)}"
         )
+    if getattr(robot, "constraints", ()):
+        raise ModelError(
+            f"{robot.name} has closed loops, which hold its coordinates together: between waypoints "
+            f"they would open. Move some coordinates by drivers instead, with biela.kinematics"
+        )
     if kind not in KINDS:
         raise ModelError(f"{robot.name}: a trajectory is {', '.join(KINDS)}; not {kind!r}")
     limits = (

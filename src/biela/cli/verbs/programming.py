@@ -1,4 +1,4 @@
-"""Verbs about code and measurements: export, bench, demo, cache."""
+"""Verbs about code and measurements: export, order, bench, demo, cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from biela.cli.options import CoordinatesOption, File, Formulation, Language, Mo
 
 def add(app: typer.Typer) -> None:
     """Add the verbs."""
-    for verb in (export, bench, demo, cache):
+    for verb in (export, order, bench, demo, cache):
         app.command(rich_help_panel=PROGRAM)(verb)
 
 
@@ -62,6 +62,55 @@ def export(
         formulation or "multipliers",
         out,
     )
+
+
+def order(
+    file: File,
+    model: ModelName = None,
+    coordinates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="natural (points and unit vectors), reference (a point and an orientation of "
+            "every body) or joint. \\[default: natural]",
+        ),
+    ] = None,
+    independent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--independent",
+            metavar="NAME",
+            help="A coordinate that is left out of the Jacobian; may be repeated. Without any, as "
+            "many as it cannot determine.",
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the matrix before and after; the suffix says the format: .png, .svg, .pdf.",
+        ),
+    ] = None,
+) -> None:
+    """Compare orders of the equations: blocks, border, fill and cost of each.
+
+    The constraint Jacobian is ordered by its rows and dependent columns, into a
+    band, into little fill, or into diagonal blocks that are solved one after the
+    other; where loops close, columns are left over as a border and rows as a band.
+    With a mass matrix, orders of elimination of unknowns and multipliers follow.
+    The best of each is marked. Nothing is simulated: the pattern never changes.
+
+    \b
+      biela order bricard.toml
+      biela order bricard.toml --picture orders.png
+      biela order four_bar.toml --coordinates reference
+      biela order layout.py --independent θ5
+
+    In a Python file, a layout of natural coordinates called layout is ordered too.
+    """
+    from biela.cli import order as ordering
+
+    ordering.order(file, model, coordinates, independent, picture)
 
 
 def bench(

@@ -43,8 +43,10 @@ class _ColumnBody(Body):
         if array == self._own:
             return self.let(f"load {self.type}, ptr {self._column('%matrix', position)}, align 8")
         place = self._place(f"%in{array}", position)
-        one = self.insert("poison", self.let(f"load double, ptr {place}"), 0)
-        return self._shuffle(one, "poison", self.type, [0] * self.lanes)
+        one = self.let(f"load double, ptr {place}")
+        if self.lanes == 1:
+            return one
+        return self._shuffle(self.insert("poison", one, 0), "poison", self.type, [0] * self.lanes)
 
     def store(self, array: int, position: int, value: str) -> None:
         place = self._column("%result", position)

@@ -38,11 +38,13 @@ instances and stages, and is found again on disk for a model of another size.
 ``program.address`` is that of ``void run(double *w)``, for numba drivers and other native code:
 declare it as a kernel without inputs and with one output of ``program.size`` reals.
 ``program.function(memory, inputs, outputs)`` has the signature of all other kernels,
-``void run(const double *in0, …, double *out0, …)``, with a workspace of its own.
+``void run(const double *in0, …, double *out0, …)``, with a workspace of its own; its ``map`` runs
+many states, one in every lane of the processor.
 """
 
+from biela.code.looped.function import ProgramFunction
 from biela.code.looped.memory import Memory
-from biela.code.looped.program import Program, ProgramFunction
+from biela.code.looped.program import Program
 from biela.code.looped.stage import Clear, Segment, Stage, Write
 
 __all__ = ["Clear", "Memory", "Program", "ProgramFunction", "Segment", "Stage", "Write"]

@@ -102,3 +102,82 @@ def copying_code(
     for k, (_, size) in enumerate(outputs):
         lines.append(f"{copy}(ptr %out{k}, ptr %at{k + len(inputs)}, i64 {8 * size}, i1 false)")
     return host.load_ir("\n".join([*lines, "  ret void\n}\n"]), "run", opt=0)
+
+
+def states_code(
+    run: int,
+    x: int,
+    lanes: int,
+    inputs: Sequence[tuple[int, int]],
+    outputs: Sequence[tuple[int, int]],
+) -> Any:
+    """Code of ``void run(int64_t k, const double *in0, …, double *out0, …)`` for k rows, k ≥ lanes.
+
+    ``run`` works on a workspace ``x`` with as many states as there are lanes, side by side.  The
+    last of them overlap those before, so that all states go through the same instructions.
+    """
+    arrays = [("in", k, *part) for k, part in enumerate(inputs)]
+    arrays += [("out", k, *part) for k, part in enumerate(outputs)]
+    kind = f"<{lanes} x double>"
+    calls: dict[str, list[str]] = {"in": [], "out": []}
+    for side, k, first, size in arrays:
+        name = f"{side}{k}"
+        calls[side] += [
+            f"  %row_{name} = mul i64 %s, {size}",
+            f"  %at_{name} = getelementptr double, ptr %{name}, i64 %row_{name}",
+            f"  %near_{name} = getelementptr {kind}, ptr %x, i64 {first}",
+            f"  call void @{side}(ptr %at_{name}, ptr %near_{name}, i64 {size})",
+        ]
+    parameters = ", ".join(["i64 %k", *(f"ptr %{side}{k}" for side, k, _, _ in arrays)])
+    lines = [
+        _transposing("in", lanes),
+        _transposing("out", lanes),
+        f"define void @run({parameters}) {{\nentry:",
+        f"  %x = inttoptr i64 {x} to ptr",
+        f"  %program = inttoptr i64 {run} to ptr",
+        f"  %last = sub i64 %k, {lanes}",
+        "  br label %loop\nloop:",
+        "  %s = phi i64 [ 0, %entry ], [ %next, %loop ]",
+        *calls["in"],
+        "  call void %program(ptr %x)",
+        *calls["out"],
+        f"  %step = add i64 %s, {lanes}",
+        "  %beyond = icmp sgt i64 %step, %last",
+        "  %next = select i1 %beyond, i64 %last, i64 %step",
+        "  %done = icmp eq i64 %s, %last",
+        "  br i1 %done, label %exit, label %loop\nexit:\n  ret void\n}\n",
+    ]
+    return host.load_ir("\n".join(lines), "run")
+
+
+def _transposing(side: str, lanes: int) -> str:
+    """A function that brings rows into lanes ("in"), or lanes into rows ("out")."""
+    kind = f"<{lanes} x double>"
+    lines = [
+        f"define internal void @{side}(ptr %rows, ptr %near, i64 %size) {{\nentry:",
+        "  %any = icmp sgt i64 %size, 0",
+        "  br i1 %any, label %loop, label %exit\nloop:",
+        "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+        f"  %at = getelementptr {kind}, ptr %near, i64 %i",
+        "  %p0 = getelementptr double, ptr %rows, i64 %i",
+    ]
+    for lane in range(1, lanes):
+        lines.append(f"  %p{lane} = getelementptr double, ptr %p{lane - 1}, i64 %size")
+    if side == "in":
+        before = "poison"
+        for lane in range(lanes):
+            lines.append(f"  %x{lane} = load double, ptr %p{lane}")
+            lines.append(f"  %v{lane} = insertelement {kind} {before}, double %x{lane}, i32 {lane}")
+            before = f"%v{lane}"
+        lines.append(f"  store {kind} {before}, ptr %at, align 8")
+    else:
+        lines.append(f"  %v = load {kind}, ptr %at, align 8")
+        for lane in range(lanes):
+            lines.append(f"  %x{lane} = extractelement {kind} %v, i32 {lane}")
+            lines.append(f"  store double %x{lane}, ptr %p{lane}")
+    lines += [
+        "  %next = add i64 %i, 1",
+        "  %more = icmp slt i64 %next, %size",
+        "  br i1 %more, label %loop, label %exit\nexit:\n  ret void\n}\n",
+    ]
+    return "\n".join(lines)

@@ -6,7 +6,9 @@ runs the instances ``first`` to ``first + count - 1`` on the workspace ``x``.  T
 for each input and then for each output, the rows of parameters or the table of places (int32).  In
 the scalar form tables are stored row by row.  In the form with several lanes W instances run side
 by side: tables and parameters are stored in blocks of W instances, entry by entry; ``first`` and
-``count`` are multiples of W.
+``count`` are multiples of W.  In the form for several *states* the workspace holds W states, those
+of a place side by side, and each instance runs for all of them: places count vectors, parameters
+are the same in all lanes.
 
 All results of an instance are stored after its last load, since the places that it reads and those
 that it writes may be the same.
@@ -37,6 +39,8 @@ class Access:
     inputs: tuple[Reach, ...]
     outputs: tuple[Reach, ...]
     added: tuple[bool, ...]
+    #: Lanes hold states of one instance, in place of instances of one state.
+    states: bool = False
 
 
 def emit_loop(schedule: Schedule, layout: Layout, options: Options, access: Access) -> str:
@@ -58,6 +62,8 @@ class _Instance(Body):
     def load(self, array: int, position: int) -> str:
         """One entry of an input array, of all instances."""
         reach = self.access.inputs[array]
+        if self.access.states:
+            return self._load_states(array, position, reach)
         if self.lanes == 1 or reach is Reach.FOLLOWING:
             return super().load(array, position)
         if reach is Reach.PARAMETERS:  # blocks hold the lanes of an entry side by side
@@ -69,6 +75,14 @@ class _Instance(Body):
             vector = self.insert(vector, self.let(f"load double, ptr {place}"), lane)
         return vector
 
+    def _load_states(self, array: int, position: int, reach: Reach) -> str:
+        if reach is not Reach.PARAMETERS:
+            place = self._input_place(array, 0, position)
+            return self.let(f"load {self.type}, ptr {place}, align 8")
+        number = self.let(f"load double, ptr {self._place(f'%in{array}', position)}")
+        one = self.insert("poison", number, 0)
+        return self._shuffle(one, "poison", self.type, [0] * self.lanes)
+
     def store(self, array: int, position: int, value: str) -> None:
         """One entry of an output array, kept until all inputs are loaded."""
         self._made.append((array, position, value))
@@ -76,7 +90,9 @@ class _Instance(Body):
     def store_the_rest(self) -> None:
         """Store all results."""
         for array, position, value in self._made:
-            if self.lanes > 1 and self.access.outputs[array] is Reach.SCATTERED:
+            if self.access.states:
+                self._put(self.type, value, self._output_place(array, 0, position), array)
+            elif self.lanes > 1 and self.access.outputs[array] is Reach.SCATTERED:
                 self._store_lanes(array, position, value)
             else:
                 self._store_rows(array, position, value)
@@ -95,12 +111,15 @@ class _Instance(Body):
         return self._reached(f"out{array}", self.access.outputs[array], lane, position)
 
     def _reached(self, name: str, reach: Reach, lane: int, position: int) -> str:
+        side_by_side = 1 if self.access.states else self.lanes
+        kind = self.type if self.access.states else "double"
         if reach is Reach.SCATTERED:
-            entry = position * self.lanes + lane
+            entry = position * side_by_side + lane
             at = self.let(f"getelementptr i32, ptr %{name}, i64 {entry}")
             number = self.let(f"load i32, ptr {at}")
-            return self.let(f"getelementptr double, ptr %x, i32 {number}")
-        return self._place(f"%{name}" if self.lanes == 1 else f"%{name}_{lane}", position)
+            return self.let(f"getelementptr {kind}, ptr %x, i32 {number}")
+        pointer = f"%{name}" if side_by_side == 1 else f"%{name}_{lane}"
+        return self.let(f"getelementptr {kind}, ptr {pointer}, i64 {position}")
 
 
 class _Loop(Module):
@@ -110,6 +129,7 @@ class _Loop(Module):
         super().__init__(schedule, layout, options)
         self.access = access
         self.wide = []
+        self.side_by_side = 1 if access.states else options.lanes
 
     def _body(self, chunk: Chunk, results: Results, paste: bool, whole: bool) -> Body:
         if not whole:  # a part of a large kernel works on copies of the arrays
@@ -145,7 +165,7 @@ class _Loop(Module):
                 f"loop:\n  %i = phi i64 [ %first, %entry ], [ %next, %{block} ]",
                 *self._rows(bool(slots)),
                 *lines,
-                f"  %next = add i64 %i, {self.options.lanes}",
+                f"  %next = add i64 %i, {self.side_by_side}",
                 "  %more = icmp slt i64 %next, %end",
                 f"  br i1 %more, label %loop, label %exit\nexit:\n{after}  ret void\n}}\n",
             ]
@@ -162,13 +182,14 @@ class _Loop(Module):
         for name, reach, size in self._arrays():
             here = f"far_{name}" if split and self._is_copied(name, reach) else name
             if reach is Reach.FOLLOWING:
-                for lane in range(self.options.lanes):
-                    own = f"{here}_{lane}" if self.options.lanes > 1 else here
+                kind = self.type if self.access.states else "double"
+                for lane in range(self.side_by_side):
+                    own = f"{here}_{lane}" if self.side_by_side > 1 else here
                     lines += [
                         f"  %lane_{own} = add i64 %i, {lane}",
                         f"  %from_{own} = getelementptr i32, ptr %base_{name}, i64 %lane_{own}",
                         f"  %start_{own} = load i32, ptr %from_{own}",
-                        f"  %{own} = getelementptr double, ptr %x, i32 %start_{own}",
+                        f"  %{own} = getelementptr {kind}, ptr %x, i32 %start_{own}",
                     ]
                 continue
             entry = "double" if reach is Reach.PARAMETERS else "i32"

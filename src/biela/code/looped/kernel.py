@@ -59,6 +59,11 @@ def lanes_of(stage: Stage) -> int:
     return lanes if stage.independent and small and stage.count >= lanes else 1
 
 
+def runs_states(stage: Stage) -> bool:
+    """Whether there is code of a stage for several states: not for kernels in parts."""
+    return len(stage.kernel.schedule.operations) <= CHUNK
+
+
 def access_of(stage: Stage) -> Access:
     """How the arrays of a stage are reached."""
 

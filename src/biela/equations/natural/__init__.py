@@ -15,14 +15,12 @@ from biela.equations.natural.entities import (
 )
 from biela.equations.natural.impulses import struck
 from biela.equations.natural.layout import Layout
-from biela.equations.natural.natural_blocks import NaturalBlocks
 from biela.equations.natural.pattern import JacobianPattern
 
 __all__ = [
     "Cross",
     "JacobianPattern",
     "Layout",
-    "NaturalBlocks",
     "NaturalBody",
     "NaturalPoint",
     "NaturalVector",

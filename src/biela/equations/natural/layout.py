@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,11 +42,13 @@ from biela.equations.natural.entities import (
 from biela.equations.natural.kinds import Instance
 from biela.equations.natural.linear_masses import LinearMass, NaturalSystem
 from biela.equations.natural.loading import Loading
-from biela.equations.natural.natural_blocks import NaturalBlocks
 from biela.equations.natural.pattern import JacobianPattern, instance_pattern
 from biela.equations.system import Drawing, LazyFunctions, Line, Quantity, System
 from biela.errors import ModelError
 from biela.space import Point, Solid
+
+if TYPE_CHECKING:
+    from biela.equations.natural.natural_blocks import NaturalBlocks
 
 #: A constraint between fixed entities that is off by more than this cannot be fulfilled.
 _NEVER = 1e-9

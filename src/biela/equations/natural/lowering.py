@@ -21,8 +21,8 @@ from biela.equations.constraints import levels
 from biela.equations.natural.entities import Floats, RelativeCoordinate, is_coordinate
 from biela.equations.natural.kinds import Instance, Kind
 from biela.equations.natural.layout import Layout
-from biela.equations.natural.loading import Push
 from biela.equations.natural.natural_blocks import NaturalBlocks
+from biela.equations.natural.pushes import Push
 from biela.equations.symbolic import SymbolicSystem
 from biela.errors import ModelError
 

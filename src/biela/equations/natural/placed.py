@@ -96,6 +96,8 @@ class NaturalDerivation(MechanismDerivation):
         self._shared_axes = shared.axes.shared()
         self._entities: dict[tuple[str, int], NaturalPoint | NaturalVector] = {}
         self.naturals: dict[str, Carried] = {}
+        #: Where each entity that is no relative coordinate stands: body, place or direction in it.
+        self.stands: dict[str, tuple[str, Triple]] = {}
         self._points: dict[tuple[int, int, int], Point] = {}
         self.poses, _ = start_poses(model, joint_tree(model))
 
@@ -130,7 +132,9 @@ class NaturalDerivation(MechanismDerivation):
         R = self.poses[name][:3, :3]
         for letter, unit in zip("uvw", own, strict=False):
             made = self.layout.vector(f"{name}.{letter}", self._numbers(R @ unit))
-            span.vector(made, [self.workspace.atom(float(x)) for x in unit])
+            along = [self.workspace.atom(float(x)) for x in unit]
+            self.stands[made.name] = name, along
+            span.vector(made, along)
         place = self.poses[name][:3, :3] @ origin + self.poses[name][:3, 3]
         across = 0.0 if plane is None else float(place["xyz".index(NORMAL[plane])])
         body = rigid_body(self.layout, span, across)
@@ -162,6 +166,7 @@ class NaturalDerivation(MechanismDerivation):
             )
             made = self.layout.point(node.marker.label, at, fixed)
             self._entities["point", root] = made
+            self.stands[made.name] = node.body, node.at
         assert isinstance(made, NaturalPoint)
         return made
 
@@ -173,6 +178,7 @@ class NaturalDerivation(MechanismDerivation):
             along = self._plain(node.at) if fixed else self._numbers(R @ node.numbers)
             made = self.layout.vector(f"{node.marker.label}.axis", along, fixed)
             self._entities["axis", root] = made
+            self.stands[made.name] = node.body, node.at
         assert isinstance(made, NaturalVector)
         return made
 
@@ -186,6 +192,7 @@ class NaturalDerivation(MechanismDerivation):
 
     def _own_point(self, name: str, at: Floats) -> NaturalPoint:
         T = self.poses[name]
+        self.stands[f"{name}.r"] = name, self._com(name)
         return self.layout.point(f"{name}.r", self._numbers(T[:3, :3] @ at + T[:3, 3]))
 
     def _weigh(self, name: str) -> None:

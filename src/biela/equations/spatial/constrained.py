@@ -42,7 +42,6 @@ from biela.equations.spatial.articulated import (
     without_free,
 )
 from biela.equations.spatial.factorisation import inverse_of
-from biela.equations.spatial.loop_rows import LoopRow
 from biela.equations.spatial.motion import (
     NOTHING,
     Acceleration,
@@ -53,6 +52,7 @@ from biela.equations.spatial.motion import (
     to_parent,
 )
 from biela.equations.spatial.newton_euler import moving
+from biela.equations.spatial.rows import LoopRow
 from biela.equations.spatial.sampling import Samples
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, dot, inward, minus, plus, scaled, times, zero

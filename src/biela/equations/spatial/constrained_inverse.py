@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from biela.atoms import Atom, select
 from biela.equations.elimination import DROP_TOLERANCE
-from biela.equations.spatial.loop_rows import LoopRow, jacobian
 from biela.equations.spatial.newton_euler import inverse_dynamics
+from biela.equations.spatial.rows import LoopRow, jacobian
 from biela.equations.spatial.sampling import Samples
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, dot, zero

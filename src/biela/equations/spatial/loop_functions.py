@@ -16,9 +16,10 @@ from biela.equations.spatial import composite, newton_euler
 from biela.equations.spatial.arrays import Rotors, external_wrenches, function_of
 from biela.equations.spatial.constrained import Constrained, Elimination, constrained_dynamics
 from biela.equations.spatial.constrained_inverse import motor_forces, motors
-from biela.equations.spatial.loop_rows import LoopRow, PointAxes, idle_rows, jacobian, loop_rows
+from biela.equations.spatial.loop_rows import idle_rows, loop_rows
 from biela.equations.spatial.motion import accelerations
 from biela.equations.spatial.relative_motion import LinkMotions
+from biela.equations.spatial.rows import LoopRow, PointAxes, jacobian
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, dot, minus, plus
 from biela.errors import ModelError

@@ -20,7 +20,7 @@ from biela.graph.ordering.degree import (
 from biela.graph.ordering.dissection import nested_dissection
 from biela.graph.ordering.elimination_report import EliminationReport, compare_eliminations
 from biela.graph.ordering.markowitz import markowitz
-from biela.graph.ordering.matching import transversal
+from biela.graph.ordering.matching import spare_columns, transversal
 from biela.graph.ordering.multibody import MultibodyOrder, deferred, multibody_order
 from biela.graph.ordering.p3 import p3, p4
 from biela.graph.ordering.p5 import p5
@@ -66,5 +66,6 @@ __all__ = [
     "rb3",
     "reverse_cuthill_mckee",
     "sloan",
+    "spare_columns",
     "transversal",
 ]

@@ -25,6 +25,8 @@ class FrontKernels:
         inward: From the factors, the own right-hand side b and those passed on by children
             (h0, h1, …) to L⁻¹ b and what is passed on, h.
         outward: From the factors, L⁻¹ b and the solution in the border to the own solution x.
+        inward_twice: `inward` for two right-hand sides, the arrays of the second marked by "_2";
+            likewise `outward_twice`.
         both: `factor` and `inward` at once, for a single right-hand side, without ``dropped``.
         columns: For each own unknown the rows of its column of L.
     """
@@ -32,6 +34,8 @@ class FrontKernels:
     factor: Function
     inward: Function
     outward: Function
+    inward_twice: Function
+    outward_twice: Function
     both: Function
     columns: tuple[tuple[int, ...], ...]
     pairs: int
@@ -52,8 +56,10 @@ def front_kernels(front: Front, drop: float = DROP_TOLERANCE) -> FrontKernels:
     )
     return FrontKernels(
         _factor(front, columns, drop, with_right=False),
-        _inward(front, columns),
-        _outward(front, columns),
+        _inward(front, columns, ("",)),
+        _outward(front, columns, ("",)),
+        _inward(front, columns, ("", "_2")),
+        _outward(front, columns, ("", "_2")),
         _factor(front, columns, drop, with_right=True),
         columns,
         len(front.pairs),
@@ -89,7 +95,7 @@ def _factor(
         for i, value in zip(magnitudes, brought[len(pairs) :], strict=True):
             size[i] = size[i] + value if i in size else value
     if with_right:
-        right = _given_right(ws, front, inputs)
+        right = _given_right(ws, front, inputs, "")
     inverse: list[Atom] = []
     across: list[Atom] = []
     L: list[Atom] = []
@@ -131,7 +137,7 @@ def _factor(
     if passed:
         outputs["C"] = passed
     if with_right:
-        outputs |= _right_outputs(front, right)
+        outputs |= _right_outputs(front, right, "")
     elif dropped:
         outputs["dropped"] = dropped
     return Function("factor", inputs, outputs)
@@ -158,59 +164,67 @@ def _dot(a: Sequence[Atom], b: Sequence[Atom]) -> Atom:
     return total
 
 
-def _given_right(ws: Workspace, front: Front, inputs: dict[str, list[Atom]]) -> list[Atom]:
+def _given_right(
+    ws: Workspace, front: Front, inputs: dict[str, list[Atom]], side: str
+) -> list[Atom]:
     """The right-hand side of a front: its own, and what children pass on."""
-    inputs["b"] = _symbols(ws, "b", front.own)
-    right = [*inputs["b"], *([ws.atom(0)] * (front.size - front.own))]
+    own = inputs[f"b{side}"] = _symbols(ws, f"b{side}", front.own)
+    right = [*own, *([ws.atom(0)] * (front.size - front.own))]
     for c, where in enumerate(front.borders):
-        inputs[f"h{c}"] = _symbols(ws, f"h{c}", len(where))
-        for i, value in zip(where, inputs[f"h{c}"], strict=True):
+        brought = inputs[f"h{c}{side}"] = _symbols(ws, f"h{c}{side}", len(where))
+        for i, value in zip(where, brought, strict=True):
             right[i] = right[i] + value
     return right
 
 
-def _right_outputs(front: Front, right: list[Atom]) -> dict[str, list[Atom]]:
-    outputs = {"y": right[: front.own]}
+def _right_outputs(front: Front, right: list[Atom], side: str) -> dict[str, list[Atom]]:
+    outputs = {f"y{side}": right[: front.own]}
     if front.size > front.own:
-        outputs["h"] = right[front.own :]
+        outputs[f"h{side}"] = right[front.own :]
     return outputs
 
 
-def _inward(front: Front, columns: tuple[tuple[int, ...], ...]) -> Function:
+def _inward(front: Front, columns: tuple[tuple[int, ...], ...], sides: tuple[str, ...]) -> Function:
     ws = Workspace("front")
     F = _given_factors(ws, front, columns)
-    inputs = {"F": F}
-    right = _given_right(ws, front, inputs)
+    inputs, outputs = {"F": F}, {}
     L = _columns(front, columns, F)
-    for pivot in front.pivots:
-        for i in columns[pivot[0]]:
-            right[i] = right[i] - _dot([L[p][i] for p in pivot], [right[p] for p in pivot])
-    return Function("inward", inputs, _right_outputs(front, right))
+    for side in sides:
+        right = _given_right(ws, front, inputs, side)
+        for pivot in front.pivots:
+            for i in columns[pivot[0]]:
+                right[i] = right[i] - _dot([L[p][i] for p in pivot], [right[p] for p in pivot])
+        outputs |= _right_outputs(front, right, side)
+    return Function("inward", inputs, outputs)
 
 
-def _outward(front: Front, columns: tuple[tuple[int, ...], ...]) -> Function:
+def _outward(
+    front: Front, columns: tuple[tuple[int, ...], ...], sides: tuple[str, ...]
+) -> Function:
     ws = Workspace("front")
     F = _given_factors(ws, front, columns)
-    y = _symbols(ws, "y", front.own)
-    inputs = {"F": F, "y": y}
-    x = [*y, *_symbols(ws, "x", front.size - front.own)]
-    if front.size > front.own:
-        inputs["border"] = x[front.own :]
+    inputs, outputs = {"F": F}, {}
     L = _columns(front, columns, F)
     across = dict(zip(front.pairs, F[front.own :], strict=False))
-    for pivot in reversed(front.pivots):
-        found = []
-        for p in pivot:
-            value = F[p] * y[p]
-            for q in pivot:
-                if q != p:
-                    value = value + across[min(p, q)] * y[q]
-            for i in columns[p]:
-                value = value - L[p][i] * x[i]
-            found.append(value)
-        for p, value in zip(pivot, found, strict=True):
-            x[p] = value
-    return Function("outward", inputs, {"x": x[: front.own]})
+    for side in sides:
+        y = inputs[f"y{side}"] = _symbols(ws, f"y{side}", front.own)
+        x = [*y, *_symbols(ws, f"x{side}", front.size - front.own)]
+        if front.size > front.own:
+            inputs[f"border{side}"] = x[front.own :]
+        for pivot in reversed(front.pivots):
+            found = []
+            for p in pivot:
+                value = F[p] * y[p]
+                for q in pivot:
+                    if q != p:
+                        value = value + across[min(p, q)] * y[q]
+                for i in columns[p]:
+                    value = value - L[p][i] * x[i]
+                found.append(value)
+            for p, value in zip(pivot, found, strict=True):
+                x[p] = value
+        outputs[f"x{side}"] = x[: front.own]
+    return Function("outward", inputs, outputs)
 
 
 def _given_factors(ws: Workspace, front: Front, columns: tuple[tuple[int, ...], ...]) -> list[Atom]:

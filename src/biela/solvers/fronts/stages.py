@@ -24,7 +24,7 @@ class FrontStages:
     L⁻¹ b, the solution "x" (in the order of the unknowns), the factors "F", what fronts pass on,
     "C" and "h", and "dropped" (in the order of the unknowns, 1 for a multiplier that depends on
     others).  What is passed on is kept until it is taken, and its room is then used again, so that
-    it stays in the fastest memory.
+    it stays in the fastest memory.  A second right-hand side and solution are "b_2", "x_2", "h_2".
 
     Attributes:
         sizes: How long these vectors are.
@@ -54,6 +54,9 @@ class FrontStages:
             "F": int(F[-1]),
             "C": most_C,
             "h": most_h,
+            "b_2": n,
+            "x_2": n,
+            "h_2": most_h,
             "dropped": n,
         }
         return cls(fronts, kinds, sizes, F, C, h)
@@ -83,18 +86,30 @@ class FrontStages:
         """From the factors: b becomes L⁻¹ b."""
         return self._inward(memory, lambda k: k.inward)
 
+    def inward_twice(self, memory: Memory) -> list[Stage]:
+        """The same for both right-hand sides at once."""
+        return self._inward(memory, lambda k: k.inward_twice)
+
     def factor_and_inward(self, memory: Memory) -> list[Stage]:
         """Both at once."""
         return self._inward(memory, lambda k: k.both)
 
     def outward(self, memory: Memory) -> list[Stage]:
         """From L⁻¹ b to x; instances from the last one to the first."""
+        return self._outward(memory, lambda k: k.outward)
+
+    def outward_twice(self, memory: Memory) -> list[Stage]:
+        """The same for both right-hand sides at once."""
+        return self._outward(memory, lambda k: k.outward_twice)
+
+    def _outward(self, memory: Memory, chosen: Callable[[FrontKernels], Function]) -> list[Stage]:
         found = []
         for k, kernels in enumerate(self.kinds):
             at = self._at(k, memory)
-            kernel = kernels.outward
+            kernel = chosen(kernels)
             gather = {a.name: at[a.name][::-1] for a in kernel.inputs}
-            found.append(Stage(kernel, gather, {"x": Write(at["x"][::-1])}, name=f"front {k}"))
+            scatter = {a.name: Write(at[a.name][::-1]) for a in kernel.outputs}
+            found.append(Stage(kernel, gather, scatter, name=f"front {k}"))
         return found
 
     def _inward(self, memory: Memory, chosen: Callable[[FrontKernels], Function]) -> list[Stage]:
@@ -117,21 +132,22 @@ class FrontStages:
         late = np.flatnonzero(front.late[: front.own])
         at = {
             "K": memory.first("K") + fronts.slots[groups],
-            "b": memory.first("b") + fronts.start[groups],
-            "x": memory.first("x") + own,
-            "y": memory.first("b") + fronts.start[groups],
             "F": memory.first("F") + self._factors[groups],
             "C": memory.first("C") + self._passed[groups],
-            "h": memory.first("h") + self._borders[groups],
             "dropped": memory.first("dropped") + own[:, late],
         }
         border = np.array([fronts.border[g] for g in groups.tolist()], dtype=np.int64)
-        if border.size:
-            at["border"] = memory.first("x") + order[border]
         children = np.array([fronts.children[g] for g in groups.tolist()], dtype=np.int64)
         for c in range(len(front.children)):
             at[f"c{c}"] = memory.first("C") + self._passed[children[:, c]]
-            at[f"h{c}"] = memory.first("h") + self._borders[children[:, c]]
+        for side in ("", "_2"):
+            at[f"b{side}"] = at[f"y{side}"] = memory.first(f"b{side}") + fronts.start[groups]
+            at[f"x{side}"] = memory.first(f"x{side}") + own
+            at[f"h{side}"] = memory.first(f"h{side}") + self._borders[groups]
+            if border.size:
+                at[f"border{side}"] = memory.first(f"x{side}") + order[border]
+            for c in range(len(front.children)):
+                at[f"h{c}{side}"] = memory.first(f"h{side}") + self._borders[children[:, c]]
         return at
 
 

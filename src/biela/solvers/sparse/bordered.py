@@ -253,14 +253,15 @@ class BorderedBlocks:
         order = np.lexsort((columns, rows))
         start = np.searchsorted(rows[order], np.arange(n + q + 1))
         inverses = np.cumsum([0, *(len(c) ** 2 for _, c in self.blocks)])
-        wide = p + self.spare
+        wide = -(-(p + self.spare) // 4) * 4  # whole vectors
         W = int(inverses[-1])
         G = W + n * wide
         tau = G + (q + self.spare) * wide
         room = tau + 2 * wide
         parts = [bounds, inverses[:-1], start, columns[order], order, row_order, column_order]
         starts = len(HEADER) + np.cumsum([0, *(len(part) for part in parts)])
-        header = [n, p, q, len(self.blocks), self.spare, *starts[:-1].tolist(), W, G, tau, room]
+        counts = [n, p, q, len(self.blocks), self.spare]
+        header = [*counts, *starts[:-1].tolist(), W, G, tau, room, wide]
         self.plan: Integers = np.concatenate([header, *parts]).astype(np.int64)
         self.work: Reals = np.zeros(room)
         entries = list(zip(columns[order].tolist(), order.tolist(), strict=True))

@@ -1,8 +1,10 @@
 """Straight-line code for one bordered block form: blocks of order one to three, and no zeros.
 
 The functions do what the loops of `bordered_routines` do where every diagonal block is regular.
-Inverses are made of cofactors; a block whose determinant is small beside the rows it comes from is
-counted, and the caller then goes through the loops, which exchange and demote.
+Inverses are made of cofactors; a block whose determinant is small beside its rows is counted, and
+the caller then goes through the loops, which exchange and demote. With a border whole rows count, as
+large elements of W are lost digits of the Schur complement; without one only those of the block do,
+as substitution in a triangular matrix is stable whatever stands beside the diagonal.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ __all__ = ["BlockEntries", "compile_bordered"]
 #: Blocks whose determinant is below this part of the product of the sums of their rows are left to
 #: the general form.
 SUSPICIOUS = 1e-5
-#: Longer code is not worth its compilation.
-LINES = 30_000
+#: Code for more entries than this is not worth its compilation; nor for a wider border.
+ENTRIES = 4_000
+BORDER = 32
 
 Value = str | None
 Entries = list[list[tuple[int, int]]]
@@ -34,7 +37,8 @@ class BlockEntries:
         rows: for each row, the band last, its entries (column, number of the value).
         row_order, column_order: rows and columns of the matrix by place.
         inverses: where the inverse of each block is kept.
-        W, G, tau: where these are kept, and the length of a row of W and G.
+        W, G, tau: where these are kept.
+        wide: length of a row of W and G, a multiple of four.
     """
 
     bounds: Sequence[int]
@@ -52,6 +56,11 @@ class BlockEntries:
     def size(self) -> int:
         """Unknowns of the blocks."""
         return self.bounds[-1]
+
+    @property
+    def lanes(self) -> int:
+        """Length of the vectors that hold a row of the border."""
+        return max(4, -(-self.border // 4) * 4)
 
 
 class _Code(Instructions):
@@ -93,85 +102,143 @@ class _Code(Instructions):
         return det, adjugate
 
 
-def _factor(form: BlockEntries) -> str | None:
+class _Rows(_Code):
+    """Instructions with whole rows of W and G as vectors."""
+
+    def __init__(self, lanes: int) -> None:
+        super().__init__()
+        self.lanes = lanes
+        self.kind = f"<{lanes} x double>"
+
+    def row(self, index: int) -> str:
+        return self(f"load {self.kind}, ptr {self.place('%S', index)}, align 8")
+
+    def keep_row(self, value: Value, index: int) -> None:
+        pointer = self.place("%S", index)
+        self.lines.append(
+            f"  store {self.kind} {value or 'zeroinitializer'}, ptr {pointer}, align 8"
+        )
+
+    def with_element(self, row: Value, value: str, lane: int) -> str:
+        """The row with this value added in one lane."""
+        if row is None:
+            return self(
+                f"insertelement {self.kind} zeroinitializer, double {value}, i32 {lane}"
+            )
+        old = self(f"extractelement {self.kind} {row}, i32 {lane}")
+        return self(
+            f"insertelement {self.kind} {row}, double {self.plus(old, value)}, i32 {lane}"
+        )
+
+    def scaled(self, a: str, row: str) -> str:
+        one = self(f"insertelement {self.kind} poison, double {a}, i32 0")
+        zeros = f"<{self.lanes} x i32> zeroinitializer"
+        all_ = self(f"shufflevector {self.kind} {one}, {self.kind} poison, {zeros}")
+        return self(f"fmul contract {self.kind} {all_}, {row}")
+
+    def less_row(self, row: Value, a: str, other: str) -> str:
+        product = self.scaled(a, other)
+        if row is None:
+            return self(f"fneg {self.kind} {product}")
+        return self(f"fsub contract {self.kind} {row}, {product}")
+
+    def more_row(self, row: Value, a: Value, other: Value) -> Value:
+        if a is None or other is None:
+            return row
+        product = self.scaled(a, other)
+        return product if row is None else self(f"fadd contract {self.kind} {row}, {product}")
+
+    def sizes(self, row: str) -> str:
+        return self(f"call {self.kind} @llvm.fabs.v{self.lanes}f64({self.kind} {row})")
+
+    def larger(self, a: Value, b: str) -> str:
+        if a is None:
+            return b
+        more = self(f"fcmp ogt {self.kind} {a}, {b}")
+        return self(f"select <{self.lanes} x i1> {more}, {self.kind} {a}, {self.kind} {b}")
+
+
+def _factor(form: BlockEntries, reach: list[set[int]]) -> str:
     """`i64 f(A, S)`: inverses, W, G and magnitudes; returns the number of suspicious blocks."""
-    code = _Code()
+    code = _Rows(form.lanes)
     n, p = form.size, form.border
-    W: dict[tuple[int, int], str] = {}
     total = "0"
     for k, start in enumerate(form.inverses):
         lo, hi = form.bounds[k], form.bounds[k + 1]
         order = hi - lo
         D: list[list[Value]] = [[None] * order for _ in range(order)]
-        v: list[dict[int, Value]] = [{} for _ in range(order)]
+        v: list[Value] = [None] * order
         scale: Value = None
         for i in range(order):
             size: Value = None
             for column, source in form.rows[lo + i]:
+                if column < lo and not p:
+                    continue
                 value = code.value("%A", source)
                 size = code.plus(size, code.magnitude(value))
                 if column >= n:
-                    v[i][column - n] = code.plus(v[i].get(column - n), value)
+                    v[i] = code.with_element(v[i], value, column - n)
                 elif column >= lo:
                     D[i][column - lo] = code.plus(D[i][column - lo], value)
-                else:
-                    for c in range(p):
-                        if (column, c) in W:
-                            v[i][c] = code.less(v[i].get(c), value, W[column, c])
+                elif reach[column]:
+                    v[i] = code.less_row(v[i], value, code.row(form.W + column * form.wide))
             scale = size if scale is None else code.product(scale, size)
         det, adjugate = code.cofactors(D)
-        small = code.below(code.magnitude(det or "0.0"), f"{SUSPICIOUS:.17e}", scale or "0.0", False)
+        small = code.below(
+            code.magnitude(det or "0.0"), f"{SUSPICIOUS:.17e}", scale or "0.0", False
+        )
         # a nan is suspicious as well, and so is a row without entries
         odd = code(f"fcmp ueq double {det or '0.0'}, 0.0")
         either = code(f"or i1 {small}, {odd}")
         total = code(f"add i64 {total}, {code(f'zext i1 {either} to i64')}")
         reciprocal = code(f"fdiv double 1.0, {det or '0.0'}")
-        inverse: list[list[Value]] = []
-        for i in range(order):
-            inverse.append([code.product(a, reciprocal) for a in adjugate[i]])
-            for j in range(order):
-                code.keep(inverse[i][j], "%S", start + i * order + j)
         for j in range(order):
-            for c in range(p):
-                w: Value = None
-                for i in range(order):
-                    w = code.more(w, inverse[j][i], v[i].get(c))
-                if w is not None:
-                    W[lo + j, c] = w
-                    code.keep(w, "%S", form.W + (lo + j) * form.wide + c)
-        if len(code.lines) > LINES:
-            return None
-    sizes: list[Value] = [None] * p
-    for i, row in enumerate(form.rows[n:]):
-        for c in range(p):
-            g: Value = None
-            size = None
-            for column, source in row:
-                if column == n + c:
-                    value = code.value("%A", source)
-                    g, size = code.plus(g, value), code.plus(size, code.magnitude(value))
-                elif (column, c) in W:
-                    term = code.times(code.value("%A", source), W[column, c])
-                    g, size = code.minus(g, term), code.plus(size, code.magnitude(term))
-            code.keep(g, "%S", form.G + i * form.wide + c)
-            if size is not None:
-                old = sizes[c]
-                sizes[c] = (
-                    size
-                    if old is None
-                    else code.choose(code(f"fcmp ogt double {size}, {old}"), size, old)
+            w: Value = None
+            for i in range(order):
+                element = code.product(adjugate[j][i], reciprocal)
+                code.keep(element, "%S", start + j * order + i)
+                w = code.more_row(w, element, v[i])
+            if reach[lo + j]:
+                code.keep_row(w, form.W + (lo + j) * form.wide)
+    sizes: Value = None
+    for i, row in enumerate(form.rows[n:] if p else []):
+        g: Value = None
+        accumulated: Value = None
+        for column, source in row:
+            value = code.value("%A", source)
+            if column >= n:
+                g = code.with_element(g, value, column - n)
+                size = code.magnitude(value)
+                accumulated = code.with_element(accumulated, size, column - n)
+            elif reach[column]:
+                term = code.scaled(value, code.row(form.W + column * form.wide))
+                g = (
+                    code(f"fneg {code.kind} {term}")
+                    if g is None
+                    else code(f"fsub {code.kind} {g}, {term}")
                 )
-        if len(code.lines) > LINES:
-            return None
-    for c in range(p):
-        code.keep(sizes[c], "%S", form.tau + c)
+                size = code.sizes(term)
+                accumulated = (
+                    size
+                    if accumulated is None
+                    else code(f"fadd {code.kind} {accumulated}, {size}")
+                )
+        code.keep_row(g, form.G + i * form.wide)
+        if accumulated is not None:
+            sizes = code.larger(sizes, accumulated)
+    if p:
+        code.keep_row(sizes, form.tau)
     return code.text("i64 @factor(ptr noalias %A, ptr noalias %S)", f"i64 {total}")
 
 
 def _forward(form: BlockEntries) -> str:
-    """`i64 f(A, S, b, y)`: T⁻¹ b_T, then b_A - C T⁻¹ b_T."""
+    """`i64 f(A, S, b, y)`: T⁻¹ b_T, then b_A - C T⁻¹ b_T.
+
+    With no border and no band this is the solution, and goes to the places of the matrix.
+    """
     code = _Code()
     n = form.size
+    alone = form.border == 0 and len(form.rows) == n
     y: list[str] = []
     for k, start in enumerate(form.inverses):
         lo, hi = form.bounds[k], form.bounds[k + 1]
@@ -189,7 +256,7 @@ def _forward(form: BlockEntries) -> str:
                 new = code.plus_product(new, code.value("%S", start + j * order + i), rest[i])
             assert new is not None
             y.append(new)
-            code.keep(new, "%y", lo + j)
+            code.keep(new, "%y", form.column_order[lo + j] if alone else lo + j)
     for i, row in enumerate(form.rows[n:]):
         value = code.value("%b", form.row_order[n + i])
         for column, source in row:
@@ -200,26 +267,34 @@ def _forward(form: BlockEntries) -> str:
     return code.text(f"i64 @forward({arrays})", "i64 0")
 
 
-def _combine(form: BlockEntries, there: set[tuple[int, int]]) -> str:
+def _combine(form: BlockEntries, reach: list[set[int]]) -> str:
     """`i64 f(A, S, y, x)`: x_T = y_T - W x_A, and x_A, in the order of the matrix."""
-    code = _Code()
-    n = form.size
-    z = [code.value("%y", n + c) for c in range(form.border)]
+    code = _Rows(form.lanes)
+    n, p = form.size, form.border
+    z: Value = None
+    for c in range(p):
+        value = code.value("%y", n + c)
+        code.keep(value, "%x", form.column_order[n + c])
+        z = code.with_element(z, value, c) if z is None else code(
+            f"insertelement {code.kind} {z}, double {value}, i32 {c}"
+        )
+    add = f"call reassoc double @llvm.vector.reduce.fadd.v{form.lanes}f64(double 0.0, {code.kind} "
     for j in range(n):
         value = code.value("%y", j)
-        for c in range(form.border):
-            if (j, c) in there:
+        if reach[j] and len(reach[j]) <= 2:
+            for c in reach[j]:
                 w = code.value("%S", form.W + j * form.wide + c)
-                value = code.minus_product(value, w, z[c])
+                value = code.minus_product(value, w, code.value("%y", n + c))
+        elif reach[j]:
+            product = code(f"fmul {code.kind} {code.row(form.W + j * form.wide)}, {z}")
+            value = code.minus(value, code(f"{add}{product})"))
         code.keep(value, "%x", form.column_order[j])
-    for c in range(form.border):
-        code.keep(z[c], "%x", form.column_order[n + c])
     arrays = ", ".join(f"ptr noalias %{name}" for name in "ASyx")
     return code.text(f"i64 @combine({arrays})", "i64 0")
 
 
-def _pattern_of_W(form: BlockEntries) -> set[tuple[int, int]]:
-    """Which entries of W = T⁻¹ B may be different from zero."""
+def _reach(form: BlockEntries) -> list[set[int]]:
+    """Which columns of each row of W = T⁻¹ B may be different from zero."""
     n = form.size
     reach: list[set[int]] = []
     for lo, hi in zip(form.bounds, form.bounds[1:], strict=False):
@@ -231,18 +306,26 @@ def _pattern_of_W(form: BlockEntries) -> set[tuple[int, int]]:
                 elif column < lo:
                     found |= reach[column]
         reach += [found] * (hi - lo)
-    return {(j, c) for j, found in enumerate(reach) for c in found}
+    return reach
 
 
 def compile_bordered(form: BlockEntries) -> tuple[object, tuple[int, ...]]:
     """Compile the three functions; no addresses for blocks too large or code too long."""
     orders = [b - a for a, b in zip(form.bounds, form.bounds[1:], strict=False)]
-    there = _pattern_of_W(form)
-    work = sum(len(row) for row in form.rows) + len(there)
-    if not orders or max(orders) > 3 or work > LINES // 2:
+    entries = sum(len(row) for row in form.rows)
+    if not orders or max(orders) > 3 or entries > ENTRIES or form.border > BORDER:
         return None, ()
-    factor = _factor(form)
-    if factor is None:
-        return None, ()
-    functions = {"factor": factor, "forward": _forward(form), "combine": _combine(form, there)}
-    return load_functions(functions)
+    reach = _reach(form)
+    functions = {
+        "factor": _factor(form, reach),
+        "forward": _forward(form),
+        "combine": _combine(form, reach),
+    }
+    vector = f"<{form.lanes} x double>"
+    return load_functions(
+        functions,
+        [
+            f"declare {vector} @llvm.fabs.v{form.lanes}f64({vector})",
+            f"declare double @llvm.vector.reduce.fadd.v{form.lanes}f64(double, {vector})",
+        ],
+    )

@@ -37,11 +37,11 @@ REGULAR, SINGULAR, TOO_MANY_DEMOTED = 0, 1, 2
 HEADER = (
     "size border band blocks spare "
     "block_start inverse_start row_start column source row_order column_order "
-    "W G tau room"
+    "W G tau room wide"
 ).split()
 _N, _P, _Q, _BLOCKS, _SPARE = range(5)
 _BLOCK, _INVERSE, _ROW, _COLUMN, _SOURCE, _ROW_ORDER, _COLUMN_ORDER = range(5, 12)
-_W, _G, _TAU, _ROOM = range(12, 16)
+_W, _G, _TAU, _ROOM, _WIDE = range(12, 17)
 
 #: The state: demoted columns, rank of G, then the demoted rows, columns, and exchanges of rows.
 _COUNT, _RANK, _LISTS = range(3)
@@ -108,7 +108,7 @@ def _exchange(k: int, D: Reals, scale: Reals, column: Integers, row: Integers) -
 def _blocks(plan: Integers, A: Reals, S: Reals, state: Integers) -> int:
     """Inverses of the diagonal blocks, and W; returns 1 if too many columns were demoted."""
     n, p, spare = plan[_N], plan[_P], plan[_SPARE]
-    wide = p + spare
+    wide = plan[_WIDE]
     W = S[plan[_W] : plan[_W] + n * wide].reshape((n, wide))
     count = 0
     for b in range(plan[_BLOCKS]):
@@ -175,7 +175,7 @@ def _band_row(plan: Integers, state: Integers, i: int) -> int:
 def _border(plan: Integers, A: Reals, S: Reals, state: Integers) -> None:
     """G = A - C W, and in `tau` the magnitudes accumulated in its columns."""
     n, p, spare = plan[_N], plan[_P], plan[_SPARE]
-    wide, count = p + spare, p + state[_COUNT]
+    wide, count = plan[_WIDE], p + state[_COUNT]
     W = S[plan[_W] : plan[_W] + n * wide].reshape((n, wide))
     G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
     tau = S[plan[_TAU] : plan[_ROOM]]
@@ -202,7 +202,7 @@ def _border(plan: Integers, A: Reals, S: Reals, state: Integers) -> None:
 def _factor_border(plan: Integers, S: Reals, state: Integers) -> int:
     """Factor G in place; returns its rank."""
     spare = plan[_SPARE]
-    wide, n, m = plan[_P] + spare, plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
+    wide, n, m = plan[_WIDE], plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
     G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
     tau = S[plan[_TAU] : plan[_ROOM]]
     exchanges = _LISTS + 2 * spare
@@ -249,6 +249,26 @@ def _factor_border(plan: Integers, S: Reals, state: Integers) -> int:
     return n
 
 
+@njit("int64(int64[::1], float64[::1], int64[::1])", **_options)
+def _border_status(plan: Integers, S: Reals, state: Integers) -> int:
+    state[_RANK] = 0
+    if plan[_P] + state[_COUNT] > 0:
+        if plan[_Q] < plan[_P]:
+            return SINGULAR
+        state[_RANK] = _factor_border(plan, S, state)
+        if state[_RANK] < plan[_P] + state[_COUNT]:
+            return SINGULAR
+    return REGULAR
+
+
+@njit("int64(int64[::1], float64[::1], float64[::1], int64[::1])", **_options)
+def _factor(plan: Integers, A: Reals, S: Reals, state: Integers) -> int:
+    if _blocks(plan, A, S, state):
+        return TOO_MANY_DEMOTED
+    _border(plan, A, S, state)
+    return _border_status(plan, S, state)
+
+
 @njit(
     "int64(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1])",
     **_options,
@@ -268,29 +288,20 @@ def bordered_factor(
     Returns 0, or 1 if the matrix has not full column rank, or 2 if more columns of singular blocks
     would be demoted than there is room for. Only after 0 may the factors be used.
     """
-    suspicious = 1
     if len(addresses) > 0:
         state[_COUNT] = 0
-        suspicious = _call(addresses[0], (A, S))
-    if suspicious != 0:
-        if _blocks(plan, A, S, state):
-            return TOO_MANY_DEMOTED
-        _border(plan, A, S, state)
-    state[_RANK] = 0
-    if plan[_P] + state[_COUNT] > 0:
-        if plan[_Q] < plan[_P]:
-            return SINGULAR
-        state[_RANK] = _factor_border(plan, S, state)
-        if state[_RANK] < plan[_P] + state[_COUNT]:
-            return SINGULAR
-    return REGULAR
+        if _call(addresses[0], (A, S)) == 0:
+            if plan[_P] + plan[_Q] == 0:
+                return REGULAR
+            return _border_status(plan, S, state)
+    return _factor(plan, A, S, state)
 
 
 @njit("float64(int64[::1], float64[::1], int64[::1], float64[::1])", **_options)
 def _solve_border(plan: Integers, S: Reals, state: Integers, z: Reals) -> float:
     """Solve G x = z in place; returns the length of what no x can remove from z."""
     spare = plan[_SPARE]
-    wide, n, m = plan[_P] + spare, plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
+    wide, n, m = plan[_WIDE], plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
     G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
     tau = S[plan[_TAU] : plan[_ROOM]]
     for j in range(n):
@@ -321,6 +332,46 @@ def _solve_border(plan: Integers, S: Reals, state: Integers, z: Reals) -> float:
 
 
 @njit(
+    "float64(int64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1],"
+    "float64[::1])",
+    **_options,
+)
+def _solve(
+    plan: Integers, A: Reals, S: Reals, state: Integers, b: Reals, x: Reals, y: Reals
+) -> float:
+    n, p, q, spare = plan[_N], plan[_P], plan[_Q], plan[_SPARE]
+    count = state[_COUNT]
+    z = y[n:]
+    for k in range(plan[_BLOCKS]):
+        lo, hi = plan[plan[_BLOCK] + k], plan[plan[_BLOCK] + k + 1]
+        start = plan[plan[_INVERSE] + k]
+        for i in range(lo, hi):
+            y[i] = 0.0
+        for i in range(lo, hi):
+            value = b[plan[plan[_ROW_ORDER] + i]]
+            for e in range(plan[plan[_ROW] + i], plan[plan[_ROW] + i + 1]):
+                if plan[plan[_COLUMN] + e] < lo:
+                    value -= A[plan[plan[_SOURCE] + e]] * y[plan[plan[_COLUMN] + e]]
+            for j in range(lo, hi):
+                y[j] += S[start + (j - lo) * (hi - lo) + i - lo] * value
+    for i in range(q + count):
+        row = _band_row(plan, state, i)
+        z[i] = b[plan[plan[_ROW_ORDER] + row]]
+        for e in range(plan[plan[_ROW] + row], plan[plan[_ROW] + row + 1]):
+            if plan[plan[_COLUMN] + e] < n:
+                z[i] -= A[plan[plan[_SOURCE] + e]] * y[plan[plan[_COLUMN] + e]]
+    rest = _solve_border(plan, S, state, z)
+    wide = plan[_WIDE]
+    for j in range(n):
+        for c in range(p + count):
+            y[j] -= S[plan[_W] + j * wide + c] * z[c]
+        x[plan[plan[_COLUMN_ORDER] + j]] = y[j]
+    for c in range(p):
+        x[plan[plan[_COLUMN_ORDER] + n + c]] = z[c]
+    return rest
+
+
+@njit(
     "float64(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1], float64[::1],"
     "float64[::1], float64[::1])",
     **_options,
@@ -341,55 +392,23 @@ def bordered_solve(
     columns together. Returns the length of the part of b that redundant rows contradict: 0 for a
     square matrix.
     """
-    n, p, q, spare = plan[_N], plan[_P], plan[_Q], plan[_SPARE]
-    count = state[_COUNT]
-    z = y[n:]
-    if len(addresses) > 0 and count == 0:
+    # short, so that compilers put it into the loops of drivers
+    if len(addresses) > 0 and state[_COUNT] == 0:
+        if plan[_P] + plan[_Q] == 0:
+            _call(addresses[1], (A, S, b, x))
+            return 0.0
         _call(addresses[1], (A, S, b, y))
-        if p == 0:
-            rest = 0.0
-            for i in range(q):
-                rest += z[i] ** 2
-            for j in range(n):
-                x[plan[plan[_COLUMN_ORDER] + j]] = y[j]
-            return np.sqrt(rest)
-        rest = _solve_border(plan, S, state, z)
+        rest = _solve_border(plan, S, state, y[plan[_N] :])
         _call(addresses[2], (A, S, y, x))
         return rest
-    for k in range(plan[_BLOCKS]):
-        lo, hi = plan[plan[_BLOCK] + k], plan[plan[_BLOCK] + k + 1]
-        start = plan[plan[_INVERSE] + k]
-        for i in range(lo, hi):
-            y[i] = 0.0
-        for i in range(lo, hi):
-            value = b[plan[plan[_ROW_ORDER] + i]]
-            for e in range(plan[plan[_ROW] + i], plan[plan[_ROW] + i + 1]):
-                if plan[plan[_COLUMN] + e] < lo:
-                    value -= A[plan[plan[_SOURCE] + e]] * y[plan[plan[_COLUMN] + e]]
-            for j in range(lo, hi):
-                y[j] += S[start + (j - lo) * (hi - lo) + i - lo] * value
-    for i in range(q + count):
-        row = _band_row(plan, state, i)
-        z[i] = b[plan[plan[_ROW_ORDER] + row]]
-        for e in range(plan[plan[_ROW] + row], plan[plan[_ROW] + row + 1]):
-            if plan[plan[_COLUMN] + e] < n:
-                z[i] -= A[plan[plan[_SOURCE] + e]] * y[plan[plan[_COLUMN] + e]]
-    rest = _solve_border(plan, S, state, z)
-    wide = p + spare
-    for j in range(n):
-        for c in range(p + count):
-            y[j] -= S[plan[_W] + j * wide + c] * z[c]
-        x[plan[plan[_COLUMN_ORDER] + j]] = y[j]
-    for c in range(p):
-        x[plan[plan[_COLUMN_ORDER] + n + c]] = z[c]
-    return rest
+    return _solve(plan, A, S, state, b, x, y)
 
 
 @njit("void(int64[::1], float64[::1], int64[::1], float64[::1])", **_options)
 def _solve_border_transposed(plan: Integers, S: Reals, state: Integers, z: Reals) -> None:
     """Solve Gᵀ y = z in place; of the solutions the shortest where G has more rows."""
     spare = plan[_SPARE]
-    wide, n, m = plan[_P] + spare, plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
+    wide, n, m = plan[_WIDE], plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
     G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
     tau = S[plan[_TAU] : plan[_ROOM]]
     for j in range(n):
@@ -429,7 +448,7 @@ def bordered_solve_transposed(
     Gᵀ x_A = c_A - Wᵀ c_T, then x_T = T⁻ᵀ (c_T - Cᵀ x_A) from the last block to the first.
     """
     n, p, q, spare = plan[_N], plan[_P], plan[_Q], plan[_SPARE]
-    count, wide = state[_COUNT], plan[_P] + plan[_SPARE]
+    count, wide = state[_COUNT], plan[_WIDE]
     z = y[n:]
     for i in range(max(p, q) + spare):
         z[i] = c[plan[plan[_COLUMN_ORDER] + n + i]] if i < p else 0.0

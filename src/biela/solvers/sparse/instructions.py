@@ -6,7 +6,7 @@ is zero in the pattern is None, and costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import llvmlite.binding as llvm
 
@@ -73,9 +73,11 @@ class Instructions:
         return "\n".join([f"define {head} {{", *self.lines, f"  ret {result}", "}", ""])
 
 
-def load_functions(texts: Mapping[str, str]) -> tuple[object, tuple[int, ...]]:
+def load_functions(
+    texts: Mapping[str, str], declared: Sequence[str] = ()
+) -> tuple[object, tuple[int, ...]]:
     """Compile functions by name; return what keeps them alive, and their addresses in order."""
-    text = "\n".join(["declare double @llvm.fabs.f64(double)", *texts.values()])
+    text = "\n".join(["declare double @llvm.fabs.f64(double)", *declared, *texts.values()])
     module = llvm.parse_assembly(text)
     library = host.load_object(host.host_machine().emit_object(module), list(texts))
     return library, tuple(int(library[name]) for name in texts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from biela.code.looped import ProgramFunction
+from biela.equations.spatial.looped.kinematics import LinkPoses
 from biela.equations.spatial.looped.lowering import Lowering
 from biela.equations.spatial.tree import SpatialTree
 
@@ -72,6 +73,10 @@ class LoopedDynamics:
             ModelError: Gears tie joints together, or nothing has inertia along a velocity.
         """
         return self._forward("inverse_mass_product", ("q", "tau"), passive=False, weight=False)
+
+    def poses(self) -> LinkPoses:
+        """The poses of all links, of frames on them, and the potential energy."""
+        return LinkPoses(self._lowering)
 
     def _inverse(
         self, name: str, inputs: tuple[str, ...], passive: bool = True, weight: bool = True

@@ -16,7 +16,7 @@ from biela.atoms import Atom
 from biela.atoms.evaluate import evaluate_refs
 from biela.code.looped import Memory, Program
 from biela.equations.spatial.looped.prototypes import kinds
-from biela.equations.spatial.looped.recursions import FORCE, HELD, MOTION, SPIN, Recursion
+from biela.equations.spatial.looped.recursions import FORCE, HELD, MOTION, POSE, SPIN, Recursion
 from biela.equations.spatial.looped.tape import NotLoopedError, Tape
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, zero
@@ -73,6 +73,11 @@ class Lowering:
         values = iter(evaluate_refs(self.tree.workspace.table, atoms, self._values))
         found = [[float(next(values)) if isinstance(x, Atom) else x for x in row] for row in rows]
         return np.array(found, dtype=float).reshape(len(rows), -1)
+
+    @property
+    def parameters(self) -> list[float]:
+        """The values of the parameters of the model."""
+        return list(self._values.values())
 
     @property
     def ground(self) -> Floats:
@@ -146,6 +151,15 @@ class Lowering:
         names = {"own": "own", "before": "acceleration", "here": "acceleration"}
         tape.run(Recursion.acceleration, names)
         return tape.program("forward_dynamics"), memory
+
+    def poses(self) -> tuple[Program, Memory]:
+        """The pose of every link, of q; that of the ground is the row 0 of "pose"."""
+        n = len(self.tree.links)
+        memory = self._memory({"turn": 2 * n, "pose": POSE * (n + 1)})
+        tape = Tape(self, memory)
+        tape.turns()
+        tape.run(Recursion.pose, {"before": "pose", "here": "pose"})
+        return tape.program("poses"), memory
 
     def _memory(self, more: Mapping[str, int]) -> Memory:
         return Memory({"q": len(self.tree.q), "v": len(self.tree.v), **more})

@@ -8,6 +8,7 @@ A link and the one before it exchange
     spin        ω                outward, three             (forward dynamics)
     held        I^A, z           inward, 21 and six         (forward dynamics)
     acceleration                 outward, six               (forward dynamics)
+    pose        R, p             outward, twelve
 
 and a kernel keeps for a later one of the same link what that needs.
 """
@@ -39,9 +40,9 @@ from biela.equations.spatial.motion import (
     to_parent,
 )
 from biela.equations.spatial.newton_euler import moving
-from biela.equations.spatial.turning import Scalar, dot, plus, scaled, times, zero
+from biela.equations.spatial.turning import Scalar, dot, inward, plus, scaled, times, zero
 
-MOTION, FORCE, SPIN, HELD = 9, 6, 3, 27
+MOTION, FORCE, SPIN, HELD, POSE = 9, 6, 3, 27, 12
 #: The upper half of a symmetric 6 x 6 matrix, row by row.
 _UPPER = tuple((i, j) for i in range(6) for j in range(i, 6))
 
@@ -77,6 +78,20 @@ class Recursion:
         if not prototype.turn:
             return None
         return _function("turn", prototype, {}, {"turn": prototype.angle})
+
+    def pose(self) -> LinkKernel:
+        """Outward: the axes and the place of the link in the ground."""
+        one = self._start()
+        before = _symbols(one, "before", POSE)
+        link, step = one.link, one.link.step
+        rows = [list(before[3 * i : 3 * i + 3]) for i in range(3)]
+        p = plus(before[9:], times(rows, link.place.p))
+        rows = [inward(link.before, row) for row in rows]
+        if step.slides:
+            p = plus(p, times(rows, step.way))
+        rows = [inward(step.turn, row) for row in rows]
+        outputs = {"here": [*rows[0], *rows[1], *rows[2], *p]}
+        return _function("pose", one, {"before": before}, outputs)
 
     # ---------------------------------------------------------------- inverse dynamics
 

@@ -1,0 +1,134 @@
+"""``biela order``: which order suits the equations of a model?"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from biela.analysis.orderings import OrderingStudy, draw_ordering_study, study_orderings
+from biela.cli.models import _imported as imported
+from biela.cli.models import model_in
+from biela.cli.tables import console, duration, listed, pairs, shown_path
+
+
+def order(
+    file: Path,
+    model_name: str | None,
+    coordinates: str | None,
+    independent: list[str] | None,
+    picture: Path | None,
+) -> None:
+    """Print the orderings of the Jacobian and of the saddle-point matrix, and draw them.
+
+    Raises:
+        BielaError: There is no model, it has no constraints, or the picture cannot be written.
+    """
+    out = console()
+    described = _described(file, model_name)
+    with out.status("ordering"):
+        study = study_orderings(described, coordinates or "natural", independent or None)
+    _print_head(study)
+    _print_orderings(study)
+    _print_eliminations(study)
+    if picture is not None:
+        written = draw_ordering_study(study, picture)
+        out.print(f"\nwritten\n  {shown_path(written)}", markup=False)
+
+
+def _described(file: Path, wanted: str | None) -> Any:
+    """The model of a file, or the layout of natural coordinates that a Python file lays by hand."""
+    if file.suffix.lower() == ".py" and file.exists():
+        module = imported(file)
+        names = [wanted] if wanted else ["layout", *vars(module)]
+        for name in names:
+            value = getattr(module, name, None)
+            if inspect.isfunction(value) and name in ("layout", wanted):
+                value = value() if not inspect.signature(value).parameters else None
+            if hasattr(value, "jacobian_pattern") and not inspect.isclass(value):
+                return value
+    return model_in(file, wanted)
+
+
+def _print_head(study: OrderingStudy) -> None:
+    m, n = study.jacobian.shape
+    out = console()
+    out.print(f"[bold]{escape(study.name)}[/bold] in {escape(study.coordinates)} coordinates")
+    d = study.dependent
+    out.print(
+        pairs(
+            [
+                (
+                    "Jacobian",
+                    f"{m} × {n}, {study.jacobian.nnz} entries, {_percent(study.jacobian)}",
+                ),
+                ("independent columns", listed(study.independent)),
+                ("ordered", f"{d.rows} × {d.columns}, {d.nnz} entries, {_percent(d)}"),
+            ]
+        )
+    )
+
+
+def _percent(pattern: Any) -> str:
+    return f"{100 * pattern.density:.3g} %"
+
+
+def _print_orderings(study: OrderingStudy) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
+    table.add_column("  ordering", no_wrap=True)
+    table.add_column("blocks")
+    for head in ("border", "band", "bandwidth", "profile", "fill of LU", "cost", "time"):
+        table.add_column(head, justify="right", no_wrap=True)
+    best = study.best
+    for report in study.orderings:
+        cost = f"{report.predicted:,.0f}" if report.predicted < float("inf") else "–"
+        table.add_row(
+            f"{'▸' if report is best else ' '} {escape(report.name)}",
+            _blocks(report.orders) if report.by_blocks else "",
+            str(report.border),
+            str(report.band),
+            f"{report.bandwidth:,}",
+            f"{report.profile:,}",
+            "–" if report.fill is None else f"{report.fill:,}",
+            cost,
+            duration(report.seconds),
+            style="bold green" if report is best else None,
+        )
+    out = console()
+    out.print("\nJacobian, solved by blocks where they are listed, otherwise by sparse LU")
+    out.print(table)
+    out.print("  cost: multiplications of one factorisation and solution", style="dim")
+
+
+def _blocks(orders: dict[int, int]) -> str:
+    """How many blocks of each order: 10×1 3×2 5×3."""
+    shown = [f"{count}×{k}" for k, count in orders.items()]
+    return " ".join(shown[:4]) + (f" … {max(orders)}" if len(shown) > 4 else "")
+
+
+def _print_eliminations(study: OrderingStudy) -> None:
+    if not study.eliminations:
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
+    table.add_column("  order of elimination", no_wrap=True)
+    for head in ("bandwidth", "profile", "fill of LDLᵀ", "storage", "cost", "time"):
+        table.add_column(head, justify="right", no_wrap=True)
+    best = study.best_elimination
+    for report in study.eliminations:
+        table.add_row(
+            f"{'▸' if report is best else ' '} {escape(report.name)}",
+            f"{report.bandwidth:,}",
+            f"{report.profile:,}",
+            f"{report.cost.fill:,}",
+            f"{report.cost.storage:,}",
+            f"{report.predicted:,}",
+            duration(report.seconds),
+            style="bold green" if report is best else None,
+        )
+    size = study.saddle.size if study.saddle is not None else 0
+    out = console()
+    out.print(f"\nSaddle-point matrix of order {size}, each multiplier after its unknowns")
+    out.print(table)
