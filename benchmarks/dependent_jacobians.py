@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -83,7 +84,8 @@ def tether(bodies: int = 10) -> BorderedMatrix:
     rng = np.random.default_rng(4)
     n = 3 + 9 * (bodies - 1)
     A, pattern = np.zeros((n, n)), np.zeros((n, n), dtype=bool)
-    place = {(1, "b"): 0}
+    # the first body is fixed along its axis: its vector a follows from b
+    place = {(1, "a"): 0, (1, "b"): 0}
     for i in range(2, bodies + 1):
         for k, kind in enumerate("pab"):
             place[i, kind] = 3 + 9 * (i - 2) + 3 * k
@@ -125,7 +127,7 @@ def bordered(columns: int, border: int, redundant: int = 0) -> BorderedMatrix:
     bounds = np.cumsum([0, *orders])
     band = border + redundant
     A = np.zeros((n + band, columns))
-    for lo, hi in zip(bounds, bounds[1:], strict=False):
+    for lo, hi in pairwise(bounds):
         for i in range(lo, hi):
             A[i, lo:hi] = rng.standard_normal(hi - lo)
             A[i, i] += 3.0
@@ -140,10 +142,7 @@ def bordered(columns: int, border: int, redundant: int = 0) -> BorderedMatrix:
     for i in range(n + border, n + band):
         A[i] = A[rng.integers(n)] - A[rng.integers(n, n + border)]
     rows, cols = np.nonzero(A)
-    blocks = [
-        (list(range(lo, hi)), list(range(lo, hi)))
-        for lo, hi in zip(bounds.tolist(), bounds.tolist()[1:], strict=False)
-    ]
+    blocks = [(list(range(lo, hi)), list(range(lo, hi))) for lo, hi in pairwise(bounds.tolist())]
     return BorderedMatrix(
         A.shape,
         rows,

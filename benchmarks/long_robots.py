@@ -77,6 +77,16 @@ def beside_unrolled(seconds: float, count: int = 50) -> Iterator[Row]:
         measured = f"{1e6 * best['looped']:.3g} µs, unrolled {1e6 * best['unrolled']:.3g} µs"
         what = f"{way.replace('_', ' ')}, {count} joints, looped / unrolled"
         yield against(what, best["looped"], best["unrolled"], 2, measured)
+        many = [np.repeat(x[None], 256, 0) for x in arrays]
+        check_equal(f"{way} of many states", looped.map(*many), function.map(*many))
+        bursts = {
+            "looped": python_burst(looped.map, *many),
+            "unrolled": python_burst(function.map, *many),
+        }
+        best = {name: 1e6 * t / 256 for name, t in fastest(bursts, seconds).items()}
+        measured = f"{best['looped']:.3g} µs a state, unrolled {best['unrolled']:.3g} µs"
+        what = "the same for 256 states, looped / unrolled"
+        yield against(what, best["looped"], best["unrolled"], 2, measured)
 
 
 def beside_pinocchio(seconds: float, count: int = 200) -> Iterator[Row]:

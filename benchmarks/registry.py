@@ -38,6 +38,7 @@ BENCHMARKS = {
         "python_call",
         "sine_cosine",
         "sparse_solve",
+        "orderings",
         "sparse_blocks",
         "thesis_examples",
         "thesis_kinematics",

@@ -31,7 +31,9 @@ def run(quick: bool) -> Iterator[Row]:
             ("natural", natural, (2, 1)),
             ("reference-point", reference_point, (3, 2)),
         ):
-            yield from saddle_point(f"{loops:,} four-bars, {name}", make(loops, ANGLE), sizes, quick)
+            yield from saddle_point(
+                f"{loops:,} four-bars, {name}", make(loops, ANGLE), sizes, quick
+            )
     yield from blocks("pendulum of five bars", pendulum(), 1 / 13, quick)
     yield from blocks("tether of ten bodies", tether(), 1 / 10, quick)
     yield from blocks("random matrix, 192 columns, border 14", bordered(192, 14), 1 / 6.6, quick)
@@ -121,9 +123,7 @@ def _block_ldlt(solver: BlockLDLT, values: np.ndarray, b: np.ndarray) -> Burst:
 def blocks(what: str, matrix: BorderedMatrix, limit: float, quick: bool) -> Iterator[Row]:
     """Factor and four solutions of one matrix, against dense LAPACK and against KLU."""
     i, j = matrix.rows, matrix.columns
-    solver = BorderedBlocks(
-        matrix.shape, i, j, matrix.blocks, matrix.border, matrix.band
-    )
+    solver = BorderedBlocks(matrix.shape, i, j, matrix.blocks, matrix.border, matrix.band)
     dense = np.zeros(matrix.shape)
     np.add.at(dense, (i, j), matrix.values)
     expected = np.random.default_rng(0).standard_normal(matrix.shape[1])
@@ -244,7 +244,8 @@ def _lapack_rectangular_loop() -> Callable[..., None]:
     from numba import njit
 
     factor, turn, solve = (
-        _lapack_function(name, count) for name, count in (("dgeqrf", 8), ("dormqr", 13), ("dtrtrs", 10))
+        _lapack_function(name, count)
+        for name, count in (("dgeqrf", 8), ("dormqr", 13), ("dtrtrs", 10))
     )
 
     @njit

@@ -1,4 +1,4 @@
-"""One process of `start_up`: prints the seconds of the imports and of all up to the first answer."""
+"""One process of `start_up`: prints the seconds of the imports, and of all up to an answer."""
 
 from __future__ import annotations
 

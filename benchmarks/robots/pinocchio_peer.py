@@ -11,6 +11,7 @@ and derivatives keep other things constant; `Frames` takes what biela gives to w
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ class PinocchioRobot:
         pin = pinocchio()
         root = [pin.JointModelFreeFlyer()] if case.floating else []
         made = pin.buildModelFromXML(case.text, *root)
-        self.joints = [_joint(made, k) for k in range(1, made.njoints)]
+        self.joints = joints_of(made)
         numbers = np.ascontiguousarray(
             [
                 np.concatenate([j.p, j.R.ravel(), [j.mass], j.centre, j.inertia.ravel()])
@@ -71,18 +72,12 @@ class PinocchioRobot:
 
     def frames(self, tree: SpatialTree) -> Frames:
         """How states of biela are states of Pinocchio."""
-        q_order, v_order = [], []
-        for joint in self.joints:
-            if joint.kind == 3:
-                names = [f"{joint.name}.{x}" for x in "xyz"]
-                e = [f"{joint.name}.rotation_e{k}" for k in (1, 2, 3, 0)]
-                q_order += [tree.q_names.index(x) for x in (*names, *e)]
-                w = [f"{joint.name}.rotation_w{x}" for x in "xyz"]
-                v_order += [tree.v_names.index(x) for x in (*(f"{x}_rate" for x in names), *w)]
-            else:
-                q_order.append(tree.q_names.index(f"{joint.name}.angle"))
-                v_order.append(tree.v_names.index(f"{joint.name}.angle_rate"))
-        return Frames(np.array(q_order), np.array(v_order), self.joints[0].kind == 3)
+        return Frames.of(self.joints, tree)
+
+
+def joints_of(made: Any) -> list[Joint]:
+    """The joints of a model of Pinocchio."""
+    return [_joint(made, k) for k in range(1, made.njoints)]
 
 
 def _joint(made: Any, k: int) -> Joint:
@@ -102,6 +97,22 @@ class Frames:
     q_order: Array
     v_order: Array
     floating: bool
+
+    @classmethod
+    def of(cls, joints: Sequence[Joint], tree: SpatialTree) -> Frames:
+        """Those of a model with these joints."""
+        q_order, v_order = [], []
+        for joint in joints:
+            if joint.kind == 3:
+                names = [f"{joint.name}.{x}" for x in "xyz"]
+                e = [f"{joint.name}.rotation_e{k}" for k in (1, 2, 3, 0)]
+                q_order += [tree.q_names.index(x) for x in (*names, *e)]
+                w = [f"{joint.name}.rotation_w{x}" for x in "xyz"]
+                v_order += [tree.v_names.index(x) for x in (*(f"{x}_rate" for x in names), *w)]
+            else:
+                q_order.append(tree.q_names.index(f"{joint.name}.angle"))
+                v_order.append(tree.v_names.index(f"{joint.name}.angle_rate"))
+        return cls(np.array(q_order), np.array(v_order), joints[0].kind == 3)
 
     def B(self, q: Array) -> Array:
         """V of biela = B v of Pinocchio, both in Pinocchio's order; q is biela's."""

@@ -137,11 +137,22 @@ def test_functions_of_frames_are_exported(tmp_path):
 def test_mimicking_joints_have_no_coordinate_of_their_own():
     m = bl.Model("gripper")
     fingers = [m.body(name, mass=0.1, inertia=1e-4) for name in ("left", "right")]
-    for body, axis in zip(fingers, ("x", "-x"), strict=True):
-        m.joint("prismatic", f"{body.name}_slide", m.ground, body, axis=axis, limits=(0, 0.04))
+    for body, axis, reach in zip(fingers, ("x", "-x"), (0.06, 0.04), strict=True):
+        m.joint(
+            "prismatic",
+            f"{body.name}_slide",
+            m.ground,
+            body,
+            axis=axis,
+            limits=(0, reach),
+            velocity_limits=reach,
+        )
     m.joint("gear", "both", first="left_slide", second="right_slide", ratio=1.0)
     robot = bl.Robot(m)
     assert robot.joint_names == ("left_slide",)
+    # the right finger goes less far, and the left one with it
+    np.testing.assert_allclose((robot.lower, robot.upper), [[0.0], [0.04]])
+    np.testing.assert_allclose(robot.velocity_limits, [0.04])
     assert "coupled: both (gear of left_slide and right_slide)" in str(robot)
     found = robot.rollout([0.01], None, [0.02], dt=1e-2, steps=10)
     # 0.2 kg move as one

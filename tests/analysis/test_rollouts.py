@@ -117,6 +117,22 @@ def test_a_law_without_inputs_holds_the_weight():
     assert np.abs(found.tau).min() > 0.1
 
 
+def test_many_laws_share_the_dynamics_and_old_ones_are_let_go():
+    robot = planar_arm()
+    gains = np.linspace(1.0, 30.0, 20)
+    wanted = np.zeros(4)
+    ends = [
+        robot.rollout([0.5, -0.5], None, wanted, dt=1e-2, steps=5, law=robot.pd_law(k, 1.0)).q[
+            0, -1
+        ]
+        for k in gains
+    ]
+    again = robot.rollout([0.5, -0.5], None, wanted, dt=1e-2, steps=5, law=robot.pd_law(1.0, 1.0))
+    np.testing.assert_array_equal(again.q[0, -1], ends[0])
+    assert len({tuple(end) for end in ends}) == 20
+    assert len(robot.__dict__["_rollers"]) <= 16
+
+
 def test_computed_torque_makes_an_error_decay_as_its_gains_say():
     robot = planar_arm()
     law = spatial.computed_torque(robot.model)

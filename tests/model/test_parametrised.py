@@ -75,7 +75,7 @@ def test_values_given_later_are_those_of_a_model_made_with_them() -> None:
 def test_what_is_not_there_is_refused() -> None:
     with pytest.raises(ModelError, match="inertia and geometry"):
         parametrised(arm(), ["colour"])
-    with pytest.raises(ModelError, match="there is no body 'uper'.*upper"):
+    with pytest.raises(ModelError, match=r"there is no body 'uper'.*upper"):
         parametrised(arm(), bodies=["uper"])
     taken = arm()
     taken.parameter("upper_m", 1.0)

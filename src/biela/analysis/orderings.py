@@ -164,8 +164,10 @@ def _drawn(report: OrderingReport) -> OrderedMatrix:
     bounds = report.form.bounds if report.by_blocks else np.zeros(1, dtype=np.int64)
     note = f"{report.predicted:,.0f} multiplications"
     if report.by_blocks:
-        orders = ", ".join(f"{count} of order {k}" for k, count in report.orders.items())
-        note = f"blocks: {orders}\nborder {report.border}, band {report.band}; {note}"
+        orders = [f"{count}×{k}" for k, count in report.orders.items()]
+        more = f" … {max(report.orders)}" if len(orders) > 6 else ""
+        edges = f"border {report.border}, band {report.band}"
+        note = f"blocks {', '.join(orders[:6])}{more}; {edges}\n{note}"
     else:
         note = f"fill {report.fill:,}; {note}" if report.fill is not None else note
     return OrderedMatrix(

@@ -292,6 +292,8 @@ _MAKERS: dict[str, Callable[..., Function]] = {
     "rates": spatial.rates,
     "integrate": spatial.integrate,
     "difference": spatial.difference,
+    "closure": spatial.closure,
+    "closure_jacobian": spatial.closure_jacobian,
 }
 _WITH_ROTORS = frozenset(
     {

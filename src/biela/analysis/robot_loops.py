@@ -7,14 +7,13 @@ the coordinates of the tree:  M v' + Jᵀ λ = Q,  J v' = γ.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.reactions import determinate_rows
+from biela.analysis.loop_forces import LoopForces, loop_forces
 from biela.code import Function
 from biela.equations import spatial
 from biela.equations.spatial.constrained_inverse import check_motors, motors
@@ -23,7 +22,6 @@ from biela.model import Model
 from biela.model.element import nearest
 
 Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Array = Sequence[float] | Floats
 
 #: Of the gaps of loops, m or sine of an angle.
@@ -32,44 +30,6 @@ _STEPS: Final = 100
 _TRIES: Final = 20
 #: A singular value below this part of the largest is rounding.
 _RANK: Final = 1e-9
-#: A part of a self-stress below this is rounding.
-_PART: Final = 1e-7
-
-
-@dataclass(frozen=True)
-class LoopForces:
-    """What the joints that close loops do in a state.
-
-    Attributes:
-        joints: Joints that close loops, and drivers of markers (k).
-        force: (k, 3), N, on the body of each marker j, at and along the axes of that marker.
-        moment: (k, 3), N m.
-        determinate: (k, 6): whether each component of force and moment is determinate.
-        constraints: Names of the equations (m).
-        multipliers: (m,), of which those that are not determinate are the smallest, Σ λ².
-        determinate_multipliers: (m,).
-        a: The accelerations (nv,).
-    """
-
-    joints: tuple[str, ...]
-    force: Floats
-    moment: Floats
-    determinate: Flags
-    constraints: tuple[str, ...]
-    multipliers: Floats
-    determinate_multipliers: Flags
-    a: Floats
-
-    def __getitem__(self, joint: str) -> tuple[Floats, Floats]:
-        """Force and moment of a joint.
-
-        Raises:
-            UnknownNameError: There is no such joint.
-        """
-        if joint not in self.joints:
-            raise UnknownNameError(f"no joint {joint!r} closes a loop{nearest(joint, self.joints)}")
-        k = self.joints.index(joint)
-        return self.force[k], self.moment[k]
 
 
 class Loops:
@@ -287,40 +247,33 @@ class Loops:
         def made(model: Model) -> Function:
             return spatial.constrained_forward_dynamics(model, rotors=self._rotors, reactions=True)
 
-        n = len(self.v_names)
-        a, lam, *_ = (
-            self._called("reactions", made, q, v, tau, t=t)
-            if self.constraints
-            else (
-                np.asarray(
-                    self._called(("forward", None), spatial.forward_dynamics, q, v, tau, t=t)
-                ),
-                np.zeros(0),
-            )
-        )
+        if not self.constraints:
+            a, none = self.constrained_forward_dynamics(q, v, tau, t=t), np.zeros((0, 3))
+            flags = np.ones((0, 6), bool)
+            return LoopForces((), none, none, flags, (), np.zeros(0), np.ones(0, bool), a)
+        a, lam, *_ = self._called("reactions", made, q, v, tau, t=t)
         J = self.closure_jacobian(q, t=t)
-        U, s, _ = np.linalg.svd(J.reshape(-1, n))
-        null = U[:, int((s > _RANK * s.max(initial=1e-300)).sum()) :]
-        lam = lam - null @ (null.T @ lam)
         joints = spatial.held_by(self.model)
-        wrench, sure = np.zeros((len(joints), 6)), np.ones((len(joints), 6), bool)
-        if joints:
-            found = self._called("loop_wrenches", spatial.loop_wrenches, q, t=t)
-            H, *idle = found if isinstance(found, tuple) else (found,)
-            wrench = (-H @ lam).reshape(-1, 6)
-            # a self-stress of the rows, or in a row that holds by itself
-            loose = np.hstack([H @ null, *idle])
-            sure = (np.linalg.norm(loose, axis=1) <= _PART).reshape(-1, 6)
-        return LoopForces(
+        found = self._called("loop_wrenches", spatial.loop_wrenches, q, t=t)
+        H, L = found if joints else (np.zeros((0, found.shape[1])), found)
+        return loop_forces(
             joints,
-            wrench[:, 3:],
-            wrench[:, :3],
-            np.concatenate([sure[:, 3:], sure[:, :3]], axis=1),
             self.constraints,
-            lam,
-            determinate_rows(J) if len(lam) else np.ones(0, bool),
             a,
+            lam,
+            J,
+            H,
+            L,
+            lambda: self._tree_wrenches(np.asarray(q, float), np.asarray(v, float), a, t),
         )
+
+    def _tree_wrenches(self, q: Floats, v: Floats, a: Floats, t: float) -> Floats:
+        """By what the joints of the tree hold their bodies in a motion, without loops."""
+
+        def made(model: Model) -> Function:
+            return spatial.inverse_dynamics(model, forces=True, rotors=self._rotors)
+
+        return np.ravel(self._called("held", made, q, v, a, t=t)[1])
 
     # --------------------------------------------------------------------- inside
 

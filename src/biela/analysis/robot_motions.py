@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 #: What is left out where a robot is stored.
-_NATIVE: Final = ("_rollers", "kinematic_system")
+_NATIVE: Final = ("_rollers", "_rates", "kinematic_system")
+#: Laws whose code is kept.
+_LAWS: Final = 16
 
 
 class Motions(Configurations):
@@ -102,7 +104,11 @@ class Motions(Configurations):
         key = id(law), saturate, stabilise
         if key not in made:
             # the law stays with its roller, so that no other can have its number
-            made[key] = law, Roller(self, law, self.effort_limits if saturate else None, stabilise)
+            bounds = self.effort_limits if saturate else None
+            shared = self.__dict__.setdefault("_rates", {})
+            while len(made) >= _LAWS:
+                made.pop(next(iter(made)))
+            made[key] = law, Roller(self, law, bounds, stabilise, shared)
         return rollout(
             self,
             made[key][1],

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.atoms import Atom, evaluate
 from biela.code import Function
+from biela.equations import spatial
 from biela.errors import UnknownNameError
 from biela.model import Model
 from biela.model.element import nearest
-from biela.model.joints import Joint
+from biela.model.joints import Coupling, Joint
 
 Floats = npt.NDArray[np.float64]
 
@@ -139,7 +141,10 @@ class RobotNames:
 
     @cached_property
     def lower(self) -> Floats:
-        """The lowest value of each coordinate, -∞ where there is none."""
+        """The lowest value of each coordinate, -∞ where there is none.
+
+        Limits of coordinates that follow it by gears count, too.
+        """
         return self._limits[0]
 
     @cached_property
@@ -170,7 +175,30 @@ class RobotNames:
             pair = self._joints[joint].limits.get(coordinate) if joint in self._joints else None
             if pair is not None:
                 lower[i], upper[i] = (self.model.number(x, self._dimension(name)) for x in pair)
+        for name, i, _, slope, offset in self._followers:
+            joint, _, coordinate = name.rpartition(".")
+            pair = self._joints[joint].limits.get(coordinate)
+            if pair is not None and slope:
+                ends = sorted(
+                    (self.model.number(x, self._dimension(name)) - offset) / slope for x in pair
+                )
+                lower[i], upper[i] = max(lower[i], ends[0]), min(upper[i], ends[1])
         return lower, upper
+
+    @cached_property
+    def _followers(self) -> tuple[tuple[str, int, int, float, float], ...]:
+        """Coordinates that follow others by gears: name, places of the other, slope and offset."""
+        model = self.model.flattened() if self.model.parts else self.model
+        if not any(isinstance(joint, Coupling) for joint in model.joints.values()):
+            return ()
+        tree = spatial.SpatialTree(self.model)
+        given: dict[Atom, float] = dict(zip(tree.p, self.parameter_values.values(), strict=True))
+        found = []
+        for name, (value, j) in tree.coordinates.followers.items():
+            i = next(place for place, k in tree.scalars.values() if k == j)
+            at = [float(evaluate(value, {**given, tree.q[i]: x})) for x in (0.0, 1.0)]
+            found.append((name, i, j, at[1] - at[0], at[0]))
+        return tuple(found)
 
     def _sizes(self, what: str) -> Floats:
         found = np.full(self.nv, np.inf)
@@ -179,6 +207,11 @@ class RobotNames:
             given = getattr(self._joints.get(joint), what, {}).get(coordinate)
             if given is not None:
                 found[j] = self.model.number(given, "any")
+        for name, _, j, slope, _ in self._followers if what == "velocity_limits" else ():
+            joint, _, coordinate = name.rpartition(".")
+            given = self._joints[joint].velocity_limits.get(coordinate)
+            if given is not None and slope:
+                found[j] = min(found[j], self.model.number(given, "any") / abs(slope))
         return found
 
     def _dimension(self, name: str) -> str:

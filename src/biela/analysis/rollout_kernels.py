@@ -71,7 +71,7 @@ def moved(robot: Configurations) -> Function:
     delta = _symbols(ws, "delta", robot.nv + 1)
     # no displacement depends on the time or on parameters
     nothing = [0.0] * len(robot.parameter_values)
-    arrays = {"q": q, "v": delta[:-1], "t": [0.0], "p": nothing}
+    arrays: dict[str, Sequence[Any]] = {"q": q, "v": delta[:-1], "t": [0.0], "p": nothing}
     after = _inlined(robot.function("integrate"), arrays)
     return Function("rollout_moved", {"x": [*q, *v], "delta": delta}, {"y": [*after, *v]})
 

@@ -12,7 +12,7 @@ With closed loops the accelerations also take back the gaps that errors of the m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.configurations import Configurations
+from biela.analysis.rollout_inputs import input_rows, parameter_rows, state_rows
 from biela.analysis.rollout_kernels import dynamics, inputs_of, law_of, moved, normalised
 from biela.code import Function
 from biela.code.native import Block
@@ -65,7 +66,8 @@ class Rollout:
     def __repr__(self) -> str:
         lost = int((~self.finite).sum())
         more = f", {lost} not finite" if lost else ""
-        return f"Rollout: {len(self)} motions of {self.t[-1]:g} s, {len(self.t) - 1} samples{more}"
+        length = self.t[-1] - self.t[0]
+        return f"Rollout: {len(self)} motions of {length:g} s, {len(self.t) - 1} samples{more}"
 
 
 class Roller:
@@ -78,6 +80,7 @@ class Roller:
             as inputs.
         bounds: The largest joint forces (nv,), to which they are cut off.
         omega: How fast gaps of closed loops are taken back, 1/s.
+        shared: Functions that do not depend on the law, kept for the next one.
 
     Raises:
         ModelError: The law does not give a force for each velocity.
@@ -89,11 +92,15 @@ class Roller:
         law: Function | None = None,
         bounds: Floats | None = None,
         omega: float = 0.0,
+        shared: dict[Any, Function] | None = None,
     ) -> None:
         self._robot = robot
         self._names = list(robot.parameter_values)
         self.inputs = robot.nv if law is None else inputs_of(robot, law)
-        self._dynamics = dynamics(robot, self._names, omega)
+        shared = {} if shared is None else shared
+        if omega not in shared:
+            shared[omega] = dynamics(robot, self._names, omega)
+        self._dynamics = shared[omega]
         self._law = None
         if law is not None or bounds is not None:
             self._law = law_of(robot, law, self._names, self.inputs, bounds)
@@ -170,6 +177,8 @@ class Roller:
         f = self._block("dynamics", self._dynamics, size)
         law = WITHOUT if self._law is None else self._block("law", self._law, size)
         with_law = int(self._law is not None)
+        chosen = rk4_of_states if method == "rk4" else semi_implicit_euler_of_states
+        chosen.compiled  # noqa: B018 (before threads start)
         if method == "rk4":
             with_project = int(self._normalised is not None)
             project: Any = WITHOUT
@@ -226,11 +235,11 @@ def rollout(
     for what, value in (("substeps", substeps), ("threads", threads)):
         if value < 1 or value != int(value):
             raise ModelError(f"{robot.name}: {what} is a whole number from 1, not {value!r}")
-    q, v = _rows(robot, "q0", q0, robot.nq), None
-    v = np.zeros((1, robot.nv)) if v0 is None else _rows(robot, "v0", v0, robot.nv)
-    given, samples = _given(robot, inputs, roller.inputs, steps)
+    q, v = state_rows(robot, "q0", q0, robot.nq), None
+    v = np.zeros((1, robot.nv)) if v0 is None else state_rows(robot, "v0", v0, robot.nv)
+    given, samples = input_rows(robot, inputs, roller.inputs, steps)
     names = list(robot.parameter_values)
-    values = _parameters(robot, names, parameters or {})
+    values = parameter_rows(robot, names, parameters or {})
     sizes = {len(part) for part in (q, v, given, values)} - {1}
     if len(sizes) > 1:
         spelled = f"q0 {q.shape}, v0 {v.shape}, inputs {given.shape}, parameters {values.shape}"
@@ -248,55 +257,3 @@ def rollout(
     return Rollout(
         t + dt * np.arange(samples + 1.0), found[:, :, : robot.nq], found[:, :, robot.nq : n], tau
     )
-
-
-# ------------------------------------------------------------------------ what is given
-
-
-def _rows(robot: Configurations, what: str, given: Any, size: int) -> Floats:
-    array = np.atleast_2d(np.asarray(given, dtype=float))
-    if array.ndim != 2 or array.shape[1] != size or not len(array):
-        raise ShapeError(
-            f"{robot.name}: {what} has {size} numbers, or a row of them for each motion, not the "
-            f"shape {np.shape(given)}"
-        )
-    return array
-
-
-def _given(robot: Configurations, inputs: Any, size: int, steps: int | None) -> tuple[Floats, int]:
-    """Inputs as (N or 1, T or 1, size), and T."""
-    array = np.zeros((1, 1, size)) if inputs is None else np.asarray(inputs, dtype=float)
-    if inputs is not None and array.ndim == 1:
-        array = array[None, None]
-    elif array.ndim == 2:
-        array = array[None]
-    if array.ndim != 3 or array.shape[2] != size:
-        raise ShapeError(
-            f"{robot.name}: inputs are ({size},), held all the time, (T, {size}), the same for all "
-            f"motions, or (N, T, {size}); not {np.shape(inputs)}"
-        )
-    changing = inputs is not None and np.ndim(inputs) > 1
-    if changing and steps not in (None, array.shape[1]):
-        raise ShapeError(
-            f"{robot.name}: there are inputs for {array.shape[1]} steps, and steps is {steps}"
-        )
-    samples = array.shape[1] if changing else steps
-    if not isinstance(samples, int) or samples < 1:
-        raise ModelError(f"{robot.name}: say how many steps with steps=…, one or more")
-    return array, samples
-
-
-def _parameters(robot: Configurations, names: Sequence[str], given: Mapping[str, Any]) -> Floats:
-    for name in given:
-        if name not in names:
-            known = ", ".join(names) or "none"
-            raise ModelError(f"{robot.name} has no parameter {name!r}; it has {known}")
-    columns = [np.ravel(np.asarray(given.get(n, robot.parameter_values[n]), float)) for n in names]
-    rows = max((len(c) for c in columns), default=1)
-    for name, column in zip(names, columns, strict=True):
-        if len(column) not in (1, rows):
-            raise ShapeError(
-                f"{robot.name}: parameter {name} has {len(column)} values, another has {rows}"
-            )
-    made = [np.broadcast_to(c, rows) for c in columns]
-    return np.stack(made, axis=1) if made else np.empty((1, 0))

@@ -80,8 +80,9 @@ CoordinatesOption = Annotated[
 Formulation = Annotated[
     str | None,
     typer.Option(
-        help="multipliers, baumgarte, penalty, augmented, index2, index3; with a step of their "
-        "own: augmented3, generalised_alpha. \\[default: that of the file, else multipliers]",
+        help="multipliers, baumgarte, penalty, augmented, index2, index3, velocity_projection, "
+        "matrix_r, null_space, range_space; with a step of their own: augmented3, "
+        "generalised_alpha. \\[default: that of the file, else multipliers]",
         metavar="NAME",
     ),
 ]

@@ -14,6 +14,9 @@ from biela.cli.models import _imported as imported
 from biela.cli.models import model_in
 from biela.cli.tables import console, duration, listed, pairs, shown_path
 
+#: Characters across from which the shape of the matrix and times are shown too.
+_WIDE = 108
+
 
 def order(
     file: Path,
@@ -77,11 +80,11 @@ def _percent(pattern: Any) -> str:
 
 
 def _print_orderings(study: OrderingStudy) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
-    table.add_column("  ordering", no_wrap=True)
-    table.add_column("blocks")
-    for head in ("border", "band", "bandwidth", "profile", "fill of LU", "cost", "time"):
-        table.add_column(head, justify="right", no_wrap=True)
+    out = console()
+    wide = out.width >= _WIDE
+    shape = ("bandwidth", "profile") if wide else ()
+    heads = ("border", "band", *shape, "fill of LU", "cost", *(("time",) if wide else ()))
+    table = _table("  ordering", "blocks", *heads)
     best = study.best
     for report in study.orderings:
         cost = f"{report.predicted:,.0f}" if report.predicted < float("inf") else "–"
@@ -90,17 +93,23 @@ def _print_orderings(study: OrderingStudy) -> None:
             _blocks(report.orders) if report.by_blocks else "",
             str(report.border),
             str(report.band),
-            f"{report.bandwidth:,}",
-            f"{report.profile:,}",
+            *((f"{report.bandwidth:,}", f"{report.profile:,}") if wide else ()),
             "–" if report.fill is None else f"{report.fill:,}",
             cost,
-            duration(report.seconds),
+            *((duration(report.seconds),) if wide else ()),
             style="bold green" if report is best else None,
         )
-    out = console()
     out.print("\nJacobian, solved by blocks where they are listed, otherwise by sparse LU")
     out.print(table)
     out.print("  cost: multiplications of one factorisation and solution", style="dim")
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
+    for head in heads:
+        text = head.startswith(" ") or head == "blocks"
+        table.add_column(head, justify="left" if text else "right", no_wrap=True)
+    return table
 
 
 def _blocks(orders: dict[int, int]) -> str:
@@ -112,23 +121,22 @@ def _blocks(orders: dict[int, int]) -> str:
 def _print_eliminations(study: OrderingStudy) -> None:
     if not study.eliminations:
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
-    table.add_column("  order of elimination", no_wrap=True)
-    for head in ("bandwidth", "profile", "fill of LDLᵀ", "storage", "cost", "time"):
-        table.add_column(head, justify="right", no_wrap=True)
+    out = console()
+    wide = out.width >= _WIDE
+    shape = ("bandwidth", "profile") if wide else ()
+    heads = (*shape, "fill of LDLᵀ", "storage", "cost", *(("time",) if wide else ()))
+    table = _table("  order of elimination", *heads)
     best = study.best_elimination
     for report in study.eliminations:
         table.add_row(
             f"{'▸' if report is best else ' '} {escape(report.name)}",
-            f"{report.bandwidth:,}",
-            f"{report.profile:,}",
+            *((f"{report.bandwidth:,}", f"{report.profile:,}") if wide else ()),
             f"{report.cost.fill:,}",
             f"{report.cost.storage:,}",
             f"{report.predicted:,}",
-            duration(report.seconds),
+            *((duration(report.seconds),) if wide else ()),
             style="bold green" if report is best else None,
         )
     size = study.saddle.size if study.saddle is not None else 0
-    out = console()
     out.print(f"\nSaddle-point matrix of order {size}, each multiplier after its unknowns")
     out.print(table)

@@ -20,8 +20,7 @@ def every_kind() -> Layout:
     """One constraint of every kind between a few points, vectors and relative coordinates."""
     lay = Layout("all")
     a, b, c = (
-        lay.point(n, x)
-        for n, x in {"a": (0, 0, 0), "b": (1, 0.2, 0), "c": (0.3, 1, 0.5)}.items()
+        lay.point(n, x) for n, x in {"a": (0, 0, 0), "b": (1, 0.2, 0), "c": (0.3, 1, 0.5)}.items()
     )
     v, w = lay.vector("v", (0, 0, 1)), lay.vector("w", (0, 0.6, 0.8))
     s, d = lay.relative("s", 0.7, "m"), lay.relative("d", 1.1, "m")

@@ -246,9 +246,7 @@ def test_driven_motions_and_reactions_are_those_of_joint_coordinates(name: str) 
         np.testing.assert_allclose(found[group], expected, atol=1e-8 * np.abs(expected).max())
     whole = model(name).flattened()
     few = slice(0, None, max(1, len(found.t) // 3))
-    wrenches = [
-        joint_reactions(whole, _taken(run, few)).wrenches for run in (reference, found)
-    ]
+    wrenches = [joint_reactions(whole, _taken(run, few)).wrenches for run in (reference, found)]
     np.testing.assert_allclose(wrenches[1], wrenches[0], atol=1e-6 * np.abs(wrenches[0]).max())
 
 

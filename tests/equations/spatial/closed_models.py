@@ -49,8 +49,12 @@ def five_bar() -> bl.Model:
     return m
 
 
-def stewart() -> bl.Model:
-    """A platform on six legs: each a universal joint, a slide with a spring, and a ball."""
+def stewart(locked: float | None = None) -> bl.Model:
+    """A platform on six legs: each a universal joint, a slide with a spring, and a ball.
+
+    With ``locked`` the fourth leg is so far (rad) from lying along the first axis of its universal
+    joint, about which it then cannot be moved.
+    """
     m = bl.Model("stewart")
     top = np.array([0.03, -0.02, 0.9])
     plate = m.body(
@@ -64,7 +68,10 @@ def stewart() -> bl.Model:
         turn = 2 * np.pi * n / 6
         foot = np.array([np.cos(turn - 0.3 * (-1) ** n), np.sin(turn - 0.3 * (-1) ** n), 0.0])
         tip = 0.5 * np.array([np.cos(turn + 0.4 * (-1) ** n), np.sin(turn + 0.4 * (-1) ** n), 0.0])
+        if n == 3 and locked is not None:
+            foot = top + tip + 0.7 * np.array([np.cos(locked), 0.0, -np.sin(locked)])
         x, y, z = top + tip - foot
+        y = 0.0 if n == 3 and locked is not None else y
         lower = m.body(f"lower{n}", mass=2.0, com=(0, 0, 0.3), inertia=(0.05, 0.05, 0.01))
         upper = m.body(f"upper{n}", mass=1.0, com=(0, 0, -0.3), inertia=(0.04, 0.04, 0.005))
         tilt = {

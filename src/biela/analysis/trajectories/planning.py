@@ -53,8 +53,8 @@ def trajectory(
         )
     if getattr(robot, "constraints", ()):
         raise ModelError(
-            f"{robot.name} has closed loops, which hold its coordinates together: between waypoints "
-            f"they would open. Move some coordinates by drivers instead, with biela.kinematics"
+            f"{robot.name} has closed loops, which hold its coordinates together: they would open "
+            f"between waypoints. Move some coordinates by drivers instead, with biela.kinematics"
         )
     if kind not in KINDS:
         raise ModelError(f"{robot.name}: a trajectory is {', '.join(KINDS)}; not {kind!r}")

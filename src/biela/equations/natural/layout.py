@@ -35,14 +35,13 @@ from biela.equations.natural.entities import (
     Floats,
     NaturalPoint,
     NaturalVector,
-    RelativeCoordinate,
     Segment,
     moves,
 )
 from biela.equations.natural.kinds import Instance
 from biela.equations.natural.linear_masses import LinearMass, NaturalSystem
 from biela.equations.natural.loading import Loading
-from biela.equations.natural.pattern import JacobianPattern, instance_pattern
+from biela.equations.natural.pattern import JacobianPattern, layout_pattern
 from biela.equations.system import Drawing, LazyFunctions, Line, Quantity, System
 from biela.errors import ModelError
 from biela.space import Point, Solid
@@ -215,30 +214,7 @@ class Layout(Loading):
 
     def jacobian_pattern(self) -> JacobianPattern:
         """The entries of Φ_q that can be different from zero, and the hints REL and CLO."""
-        numbers = {q.ref: k for k, q in enumerate(self.source.q)}
-        columns = tuple(self.names.get(q.name, q.name) for q in self.source.q)
-        names: list[str] = []
-        rows: list[frozenset[int]] = []
-        constant: list[bool] = []
-        closure: set[int] = set()
-        for instance in self.instances:
-            labels = instance.kind.labels(self.dimension)
-            for name, (entries, same) in zip(labels, instance_pattern(instance), strict=True):
-                if instance.closure:
-                    closure.add(len(rows))
-                names.append(f"{instance.owner}.{name}")
-                places = (instance.parts[i].components[k].ref for i, k in entries)
-                rows.append(frozenset(numbers[ref] for ref in places))
-                constant.append(same)
-        relative = {
-            numbers[e.components[0].ref]
-            for e in self.entities.values()
-            if isinstance(e, RelativeCoordinate) and e.free[0]
-        }
-        return JacobianPattern(
-            tuple(names), columns, tuple(rows), tuple(constant), frozenset(relative),
-            frozenset(closure),
-        )  # fmt: skip
+        return layout_pattern(self)
 
     def blocks(self) -> NaturalBlocks:
         """The equations as kernels and tables, for the looped engine."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from biela.atoms import Atom, Workspace, jacobian
+from biela.equations.natural.drafting import Drafting
+from biela.equations.natural.entities import RelativeCoordinate
 from biela.equations.natural.kinds import Instance, Kind
 
 
@@ -88,4 +90,34 @@ def instance_pattern(
         tuple(len(part.components) for part in instance.parts),
         tuple(part.free for part in instance.parts),
         len(instance.parameters),
+    )
+
+
+def layout_pattern(layout: Drafting) -> JacobianPattern:
+    """The pattern of all constraints of a layout."""
+    numbers = {q.ref: k for k, q in enumerate(layout.source.q)}
+    names: list[str] = []
+    rows: list[frozenset[int]] = []
+    constant: list[bool] = []
+    closure: set[int] = set()
+    for instance in layout.instances:
+        labels = instance.kind.labels(layout.dimension)
+        for label, (entries, same) in zip(labels, instance_pattern(instance), strict=True):
+            if instance.closure:
+                closure.add(len(rows))
+            names.append(f"{instance.owner}.{label}")
+            places = (instance.parts[i].components[k].ref for i, k in entries)
+            rows.append(frozenset(numbers[ref] for ref in places))
+            constant.append(same)
+    return JacobianPattern(
+        tuple(names),
+        tuple(layout.names.get(q.name, q.name) for q in layout.source.q),
+        tuple(rows),
+        tuple(constant),
+        frozenset(
+            numbers[entity.components[0].ref]
+            for entity in layout.entities.values()
+            if isinstance(entity, RelativeCoordinate) and entity.free[0]
+        ),
+        frozenset(closure),
     )

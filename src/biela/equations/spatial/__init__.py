@@ -12,6 +12,8 @@ each comes as a `biela.code.Function` of a model:
 >>> spatial.inverse_dynamics(m)([0.0], [0.0], [1.0])
 array([0.52])
 
+Joints that are not needed to carry bodies close loops: see `constrained_forward_dynamics`.
+
 `Operators` has the operators P, ρ, H, W … of Jaramillo 1998 at a state, as matrices.
 """
 

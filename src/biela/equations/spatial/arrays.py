@@ -8,6 +8,7 @@ from typing import Any
 from biela.atoms import Atom, Kind
 from biela.code import Function
 from biela.equations.spatial.tree import SpatialTree
+from biela.equations.spatial.turning import Scalar, cross, minus, times, transposed
 from biela.errors import ModelError
 
 Rotors = Mapping[str, float]
@@ -58,3 +59,15 @@ def external_wrenches(
     for name in external:
         tree.frame(name)
     return dict(zip(external, rows, strict=True)), {"wrenches": rows} if rows else {}
+
+
+def held(tree: SpatialTree, body: str, F: Sequence[Sequence[Scalar]]) -> list[Atom]:
+    """The force by which a body is held, at and along the marker of its joint on it.
+
+    F are the forces between links, [moment; force] at and along the frame of each link.
+    """
+    k, here = tree.held_at[body]
+    moment, force = F[k][:3], F[k][3:]
+    back = transposed(here.R)
+    moment = minus(moment, cross(here.p, force))
+    return [tree.workspace.atom(x) for x in (*times(back, moment), *times(back, force))]

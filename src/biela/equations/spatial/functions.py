@@ -23,6 +23,7 @@ from biela.equations.spatial import (
 from biela.equations.spatial.arrays import Rotors as Rotors
 from biela.equations.spatial.arrays import external_wrenches as external_wrenches
 from biela.equations.spatial.arrays import function_of as function_of
+from biela.equations.spatial.arrays import held
 from biela.equations.spatial.blocks import blocks
 from biela.equations.spatial.constraint_forces import constraint_forces
 from biela.equations.spatial.displacements import displacement
@@ -30,7 +31,7 @@ from biela.equations.spatial.factorisation import factorised, inverse_of
 from biela.equations.spatial.inertial_parameters import regressor as regressor_of
 from biela.equations.spatial.loop_functions import constrained_forward_dynamics
 from biela.equations.spatial.tree import SpatialTree
-from biela.equations.spatial.turning import Scalar, cross, dot, minus, plus, times, transposed
+from biela.equations.spatial.turning import Scalar, dot, minus, plus, times, transposed
 from biela.errors import ModelError
 from biela.model import Model
 
@@ -69,17 +70,11 @@ def inverse_dynamics(
     found = newton_euler.inverse_dynamics(tree, tree.v, tree.a, wrenches=given, grouped=not forces)
     outputs: dict[str, Any] = {"tau": found.tau}
     if forces:
-        outputs["forces"] = [_held(tree, body, found.F) for body in tree.moving_bodies]
+        loads = [list(tree.loads.get(k, [0.0] * 6)) for k in range(len(tree.links))]
+        newton_euler.gathered(tree, loads)
+        F = [minus(whole, load) for whole, load in zip(found.F, loads, strict=True)]
+        outputs["forces"] = [held(tree, body, F) for body in tree.moving_bodies]
     return function_of("inverse_dynamics", tree, ("q", "v", "a"), outputs, **more)
-
-
-def _held(tree: SpatialTree, body: str, F: Sequence[Sequence[Scalar]]) -> list[Atom]:
-    """The force by which a body is held, at the marker of its joint on it."""
-    k, here = tree.held_at[body]
-    moment, force = F[k][:3], F[k][3:]
-    back = transposed(here.R)
-    moment = minus(moment, cross(here.p, force))
-    return [tree.workspace.atom(x) for x in (*times(back, moment), *times(back, force))]
 
 
 def bias_forces(

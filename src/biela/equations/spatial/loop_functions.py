@@ -13,8 +13,9 @@ from biela.atoms import Atom
 from biela.code import Function
 from biela.equations.elimination import DROP_TOLERANCE, constrained_matrix, factorise
 from biela.equations.spatial import composite, newton_euler
-from biela.equations.spatial.arrays import Rotors, external_wrenches, function_of
-from biela.equations.spatial.constrained import Constrained, Elimination, constrained_dynamics
+from biela.equations.spatial.active_rows import Elimination
+from biela.equations.spatial.arrays import Rotors, external_wrenches, function_of, held
+from biela.equations.spatial.constrained import Constrained, constrained_dynamics
 from biela.equations.spatial.constrained_inverse import motor_forces, motors
 from biela.equations.spatial.loop_rows import idle_rows, loop_rows
 from biela.equations.spatial.motion import accelerations
@@ -83,28 +84,29 @@ def _biases(tree: SpatialTree, rows: Sequence[LoopRow]) -> list[Scalar]:
 
 
 def loop_wrenches(model: Model) -> Function:
-    """The wrench of a unit of each -λ at (q), six rows for each of `held_by`, a column a row of Φ.
+    """What units of λ do at (q), a column for each row of Φ and then for rows that always hold.
 
-    [moment; force] on the body of marker j, at and along the axes of that marker.  ``idle`` has the
-    columns of rows that hold in every position and have no multiplier.
+    ``H`` has six rows [moment; force] for each of `held_by`: on the body of marker j, at and along
+    the axes of that marker.  ``L`` has six for each joint of the tree that moves, in its order: by
+    which the body before holds the body after, at and along the marker on the latter.
     """
     tree = SpatialTree(model)
-    rows = loop_rows(tree)
-    owners = dict.fromkeys(row.owner for row in rows if row.held is not None)
-
-    def columns(rows: Sequence[LoopRow]) -> list[list[Atom]]:
-        return [
-            [
-                tree.workspace.atom(row.held[k] if row.owner == owner and row.held else 0.0)
-                for row in rows
-            ]
-            for owner in owners
-            for k in range(6)
-        ]
-
-    idle = idle_rows(tree)
-    outputs = {"H": columns(rows)} | ({"idle": columns(idle)} if idle else {})
-    return function_of("loop_wrenches", tree, ("q",), outputs)
+    moving = loop_rows(tree)
+    rows = [*moving, *idle_rows(tree)]
+    owners = dict.fromkeys(row.owner for row in moving if row.held is not None)
+    atom = tree.workspace.atom
+    H = [
+        [atom(-row.held[k] if row.owner == owner and row.held else 0.0) for row in rows]
+        for owner in owners
+        for k in range(6)
+    ]
+    columns: list[list[Atom]] = []
+    for row in rows:
+        F = [list(row.wrenches.get(k, [0.0] * 6)) for k in range(len(tree.links))]
+        newton_euler.gathered(tree, F)
+        columns.append([x for body in tree.moving_bodies for x in held(tree, body, F)])
+    L = [list(line) for line in zip(*columns, strict=True)]
+    return function_of("loop_wrenches", tree, ("q",), {"H": H, "L": L} if H else {"L": L})
 
 
 # -------------------------------------------------------------- forward dynamics

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from biela.equations.spatial.tree import SpatialTree
 
 
-def passive_forces(tree: SpatialTree) -> tuple[list[Atom], Atom]:
-    """The force along each velocity, and the energy stored.
+def passive_forces(tree: SpatialTree) -> tuple[list[Atom], Atom, dict[int, list[Scalar]]]:
+    """The force along each velocity, the energy stored, and wrenches by link, part of the first.
 
     Raises:
         ModelError: A force depends on reactions, or has an input of its own.
@@ -39,7 +39,7 @@ def passive_forces(tree: SpatialTree) -> tuple[list[Atom], Atom]:
         if not isinstance(force, Actuator):
             acting.force = force
             force.act(acting)
-    return acting.along_velocities(), acting.stored
+    return acting.along_velocities(), acting.stored, acting.wrenches
 
 
 class Acting:
@@ -51,7 +51,7 @@ class Acting:
         self._tree = tree
         self.pushed: list[Atom] = [self.workspace.atom(0)] * len(tree.v)
         self.stored: Atom = self.workspace.atom(0)
-        self._wrenches: dict[int, list[Scalar]] = {}
+        self.wrenches: dict[int, list[Scalar]] = {}
 
     @cached_property
     def _links(self) -> LinkSpace:
@@ -59,9 +59,9 @@ class Acting:
 
     def along_velocities(self) -> list[Atom]:
         """All forces along the velocities."""
-        if not self._wrenches:
+        if not self.wrenches:
             return self.pushed
-        F = [self._wrenches.get(k, [0.0] * 6) for k in range(len(self._tree.links))]
+        F = [self.wrenches.get(k, [0.0] * 6) for k in range(len(self._tree.links))]
         along = gathered(self._tree, F)
         return [p + f for p, f in zip(self.pushed, along, strict=True)]
 
@@ -176,8 +176,8 @@ class Acting:
         axes = self._links.link(k).base
         f, n = list(force.components(axes)), list(moment.components(axes))
         wrench = [*plus(n, cross(pose.p, f)), *f]
-        known = self._wrenches.get(k)
-        self._wrenches[k] = wrench if known is None else plus(known, wrench)
+        known = self.wrenches.get(k)
+        self.wrenches[k] = wrench if known is None else plus(known, wrench)
 
     def push(self, rate: Atom, force: Atom) -> None:
         """A force along a speed: the force ∂rate/∂v along each velocity."""

@@ -63,6 +63,7 @@ class SpatialTree:
         rotor: The inertia of the rotor along each velocity.
         pushed: The force of springs, friction and other forces of the model along each velocity.
         stored: The energy of springs.
+        loads: Wrenches of forces between markers by link, which are in ``pushed``.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class SpatialTree:
         self.tau = list(self.workspace.inputs([f"tau_{v.name}" for v in self.v]))
         self.gravity: Triple = [self.number(g, "acceleration") for g in self.model.gravity]
         self.rotor = self._rotors(rotors or {})
-        self.pushed, self.stored = passive_forces(self)
+        self.pushed, self.stored, self.loads = passive_forces(self)
 
     # ---------------------------------------------------------------- what there is
 

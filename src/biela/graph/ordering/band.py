@@ -20,7 +20,7 @@ def cuthill_mckee(graph: Adjacency) -> Integers:
 
     >>> from biela.graph import adjacency
     >>> cuthill_mckee(adjacency(5, [3, 0, 4, 2], [0, 4, 2, 1])).tolist()
-    [1, 2, 4, 0, 3]
+    [3, 0, 4, 2, 1]
     """
     from biela.graph.ordering.compiled_levels import cuthill_mckee_order
 

@@ -65,7 +65,7 @@ def minimum_degree_by_level(graph: Adjacency, level: Integers) -> Integers:
     """The same with several levels: a vertex comes after all its neighbours of lower ones."""
     ends = np.repeat(np.arange(graph.size), np.diff(graph.start))
     waits = level[ends] > level[graph.neighbours]
-    return _order(graph, ends[waits], graph.neighbours[waits])
+    return ordered_after(graph, ends[waits], graph.neighbours[waits])
 
 
 def minimum_degree_after(graph: Adjacency, waiting: ArrayLike, awaited: ArrayLike) -> Integers:
@@ -73,7 +73,7 @@ def minimum_degree_after(graph: Adjacency, waiting: ArrayLike, awaited: ArrayLik
 
     >>> from biela.graph import adjacency
     >>> minimum_degree_after(adjacency(3, [0, 1], [1, 2]), [0], [2]).tolist()
-    [2, 0, 1]
+    [2, 1, 0]
 
     Raises:
         ShapeError: a vertex is not in the graph, or vertices wait for each other.
@@ -82,7 +82,7 @@ def minimum_degree_after(graph: Adjacency, waiting: ArrayLike, awaited: ArrayLik
     if a.shape != b.shape:
         raise ShapeError(f"{len(a)} vertices wait and {len(b)} are awaited")
     _check_acyclic(graph.size, a, b)
-    return _order(graph, a, b)
+    return ordered_after(graph, a, b)
 
 
 def exact_minimum_degree(graph: Adjacency) -> Integers:
@@ -101,7 +101,8 @@ def exact_minimum_degree(graph: Adjacency) -> Integers:
     return order
 
 
-def _order(graph: Adjacency, waiting: Integers, awaited: Integers) -> Integers:
+def ordered_after(graph: Adjacency, waiting: Integers, awaited: Integers) -> Integers:
+    """The order of `minimum_degree_after`, for precedences that are known to have no cycle."""
     from biela.graph.ordering.compiled_degree import approximate_degree_order
 
     released = Pattern.of_entries(graph.size, graph.size, awaited, waiting)

@@ -33,7 +33,7 @@ from biela.graph.adjacency import Adjacency, Integers, integer_array
 from biela.graph.connections import blocks as biconnected
 from biela.graph.connections import breadth_first
 from biela.graph.cost import FactorCost, symbolic_fill
-from biela.graph.ordering.degree import minimum_degree, minimum_degree_after
+from biela.graph.ordering.degree import minimum_degree, ordered_after
 
 __all__ = ["MultibodyOrder", "deferred", "multibody_order"]
 
@@ -85,11 +85,11 @@ def multibody_order(graph: Adjacency, bodies: ArrayLike, joints: ArrayLike) -> M
     topology = _Topology(graph, integer_array("bodies", bodies), integer_array("joints", joints))
     late = topology.multipliers
     found = {"late": minimum_degree(graph, late)}
-    found["bridges"] = minimum_degree_after(graph, *topology.waits(topology.bridges))
+    found["bridges"] = ordered_after(graph, *topology.waits(topology.bridges))
     for name, tree in (("tree", topology.tree), ("trunk", topology.trunk_tree())):
         waits = topology.loop_waits(tree)
         if waits is not None:
-            found[name] = minimum_degree_after(graph, *waits)
+            found[name] = ordered_after(graph, *waits)
     costs = {name: symbolic_fill(graph, order) for name, order in found.items()}
     best = min(costs, key=lambda name: costs[name].operations)
     return MultibodyOrder(found[best], best, costs)

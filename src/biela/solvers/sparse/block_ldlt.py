@@ -182,9 +182,7 @@ class BlockLDLT:
             from biela.solvers.sparse.scalar_ldlt import sparse_equilibrate
 
             i, j, n = self.pattern.rows, self.pattern.columns, self.size
-            sparse_equilibrate.compiled(
-                n, len(i), i, j, self._A, self._scale, self._r[:n]
-            )
+            sparse_equilibrate.compiled(n, len(i), i, j, self._A, self._scale, self._r[:n])
             self._A *= self._scale[i]
             self._A *= self._scale[j]
 

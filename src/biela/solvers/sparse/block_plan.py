@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from biela.errors import ShapeError
 from biela.graph import adjacency, elimination_tree, factor_pattern, postorder, renumbered
 from biela.graph.adjacency import integer_array
-from biela.solvers.sparse.front_code import COUNTED, PAIR, Child, FrontKind, compile_kinds
+from biela.solvers.sparse.front_code import compile_kinds
+from biela.solvers.sparse.front_kind import COUNTED, PAIR, Child, FrontKind
 from biela.solvers.sparse.pattern import SymmetricPattern
 
 __all__ = ["BlockPlan", "block_plan"]
@@ -68,7 +69,7 @@ def block_plan(
             matrix whose factors have more than 2³¹ numbers.
     """
     from biela.graph.compiled import minimum_degree_order
-    from biela.solvers.sparse import fronts
+    from biela.solvers.sparse import front_masks, fronts
     from biela.solvers.sparse.pairing import inertia_less_pairs
 
     n = pattern.size
@@ -109,7 +110,7 @@ def block_plan(
     number[order] = numbers
     w, h = np.diff(first), np.diff(row_start)
     front_of = np.repeat(np.arange(len(w)), w)
-    entry_start, source, place = fronts.entry_places(
+    entry_start, source, place = front_masks.entry_places(
         pattern.rows, pattern.columns, number, front_of, first, row_start, rows
     )
     local = fronts.local_rows(first, above, row_start, rows)
@@ -137,26 +138,16 @@ def block_plan(
         raise ShapeError(
             f"the factors take {end:.1e} numbers and may take 2e9; give another order or blocks"
         )
-    parts = [
-        *(kind, first, row_start, rows, local, entry_start, place, child_start, children, roles),
-    ]
-    sizes = 2 + w + h + np.diff(entry_start) + np.diff(child_start)
-    lists = np.concatenate([[0], np.cumsum(sizes)])
-    data = np.empty(lists[-1], dtype=np.int64)
-    at = lists[:-1]
-    data[at], data[at + 1] = panel[:-1], rest
-    at = at + 2
-    for count, values in (
+    parts = [kind, first, row_start, rows, local, entry_start, place, child_start, children, roles]
+    lists, data = _lists(
+        (panel[:-1], rest),
         (w, order),
         (h, order[rows]),
         (np.diff(entry_start), source),
         (np.diff(child_start), rest[children]),
-    ):
-        starts = np.concatenate([[0], np.cumsum(count)[:-1]])
-        data[np.repeat(at - starts, count) + np.arange(len(values))] = values
-        at = at + count
+    )
     return BlockPlan(
-        _joined([n, len(w), len(pattern.rows)], lists[:-1], parts, data),
+        _joined([n, len(w), len(pattern.rows)], lists, parts, data),
         np.array(addresses, dtype=np.int64),
         end,
         order,
@@ -234,7 +225,8 @@ class _Alike:
 
     def kinds(self, most: int) -> tuple[Integers, tuple[FrontKind, ...]]:
         """The kind of each front, -1 if it is not worth code of its own, and those kinds."""
-        from biela.solvers.sparse.fronts import front_masks, work
+        from biela.solvers.sparse.front_masks import front_masks
+        from biela.solvers.sparse.fronts import work
 
         at, masks, hashes = front_masks(
             *(self.first, self.row_start, self.rows, self.local, self.child_start, self.children),
@@ -279,11 +271,32 @@ class _Alike:
         )
 
 
+def _lists(
+    heads: tuple[Integers, Integers], *parts: tuple[Integers, Integers]
+) -> tuple[Integers, Integers]:
+    """One list a front, side by side: two numbers, then of each part as many as it has.
+
+    Returns where each list starts, and the numbers.
+    """
+    sizes = np.full(len(heads[0]), 2, dtype=np.int64)
+    for counts, _ in parts:
+        sizes += counts
+    start = np.cumsum(sizes) - sizes
+    data = np.empty(sizes.sum(), dtype=np.int64)
+    data[start], data[start + 1] = heads
+    at = start + 2
+    for counts, values in parts:
+        before = np.cumsum(counts) - counts
+        data[np.repeat(at - before, counts) + np.arange(len(values))] = values
+        at = at + counts
+    return start, data
+
+
 def _joined(
     counts: list[int], list_start: Integers, parts: list[Integers], lists: Integers
 ) -> NDArray[np.int32]:
     """One array: header, parts and lists; the start of each list is a place in the whole."""
-    from biela.solvers.sparse.block_routines import HEADER
+    from biela.solvers.sparse.front_loops import HEADER
 
     sizes = [len(HEADER), len(list_start), *(len(p) for p in parts)]
     starts = np.cumsum(sizes)

@@ -104,9 +104,7 @@ class BorderedBlocks:
 
         np.copyto(self._A, self._checked("values", values, len(self._A)))
         self.rank = None
-        status = routines.bordered_factor(
-            self.plan, self.addresses, self._A, self.work, self.state
-        )
+        status = routines.bordered_factor(self.plan, self.addresses, self._A, self.work, self.state)
         n, order = int(self.plan[0]), self._column_order
         count = int(self.state[0])
         first = 2 + self.spare
@@ -222,15 +220,15 @@ class BorderedBlocks:
                 raise ShapeError(f"a diagonal block has {len(r)} rows and {len(c)} columns")
         if len(self.rows) != len(self.columns):
             raise ShapeError(f"{len(self.rows)} rows and {len(self.columns)} columns of entries")
-        for name, found, count in (("row", self.rows, m), ("column", self.columns, n)):
-            outside = found[(found < 0) | (found >= count)]
+        for name, entries, count in (("row", self.rows, m), ("column", self.columns, n)):
+            outside = entries[(entries < 0) | (entries >= count)]
             if len(outside):
                 raise ShapeError(f"{name} {outside[0]} is outside of a matrix of {count} {name}s")
 
     def _plan(self, n: int) -> None:
         """Entries by row in block order, and where all is kept."""
         from biela.solvers.sparse.bordered_code import BlockEntries, compile_bordered
-        from biela.solvers.sparse.bordered_routines import HEADER
+        from biela.solvers.sparse.bordered_schur import HEADER
 
         p, q = len(self.border), len(self.band)
         row_order = np.array([*(i for r, _ in self.blocks for i in r), *self.band], dtype=np.int64)

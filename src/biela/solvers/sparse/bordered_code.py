@@ -2,17 +2,19 @@
 
 The functions do what the loops of `bordered_routines` do where every diagonal block is regular.
 Inverses are made of cofactors; a block whose determinant is small beside its rows is counted, and
-the caller then goes through the loops, which exchange and demote. With a border whole rows count, as
-large elements of W are lost digits of the Schur complement; without one only those of the block do,
-as substitution in a triangular matrix is stable whatever stands beside the diagonal.
+the caller then goes through the loops, which exchange and demote. With a border whole rows count,
+as large elements of W are lost digits of the Schur complement; without one only those of the block
+do, as substitution in a triangular matrix is stable whatever stands beside the diagonal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from biela.solvers.sparse.instructions import Instructions, load_functions
+from biela.solvers.sparse.instructions import load_functions
+from biela.solvers.sparse.row_instructions import RowInstructions, SparseInstructions, Value
 
 __all__ = ["BlockEntries", "compile_bordered"]
 
@@ -23,7 +25,6 @@ SUSPICIOUS = 1e-5
 ENTRIES = 4_000
 BORDER = 32
 
-Value = str | None
 Entries = list[list[tuple[int, int]]]
 
 
@@ -63,104 +64,9 @@ class BlockEntries:
         return max(4, -(-self.border // 4) * 4)
 
 
-class _Code(Instructions):
-    """Instructions with values that may be zero, None."""
-
-    def value(self, array: str, index: int) -> str:
-        return self.load(self.place(array, index))
-
-    def keep(self, value: Value, array: str, index: int) -> None:
-        self.store(value or "0.0", self.place(array, index))
-
-    def product(self, a: Value, b: Value) -> Value:
-        return None if a is None or b is None else self.times(a, b)
-
-    def less(self, value: Value, a: Value, b: Value) -> Value:
-        return value if a is None or b is None else self.minus_product(value, a, b)
-
-    def more(self, value: Value, a: Value, b: Value) -> Value:
-        return value if a is None or b is None else self.plus_product(value, a, b)
-
-    def cofactors(self, D: list[list[Value]]) -> tuple[Value, list[list[Value]]]:
-        """Determinant and adjugate of a block of order one to three."""
-        k = len(D)
-        if k == 1:
-            return D[0][0], [["1.0"]]
-        if k == 2:
-            det = self.less(self.product(D[0][0], D[1][1]), D[0][1], D[1][0])
-            minus = [[None if v is None else self(f"fneg double {v}") for v in row] for row in D]
-            return det, [[D[1][1], minus[0][1]], [minus[1][0], D[0][0]]]
-        adjugate: list[list[Value]] = [[None] * 3 for _ in range(3)]
-        for i in range(3):
-            for j in range(3):
-                a, b = (i + 1) % 3, (i + 2) % 3
-                c, d = (j + 1) % 3, (j + 2) % 3
-                adjugate[j][i] = self.less(self.product(D[a][c], D[b][d]), D[a][d], D[b][c])
-        det = None
-        for j in range(3):
-            det = self.more(det, D[0][j], adjugate[j][0])
-        return det, adjugate
-
-
-class _Rows(_Code):
-    """Instructions with whole rows of W and G as vectors."""
-
-    def __init__(self, lanes: int) -> None:
-        super().__init__()
-        self.lanes = lanes
-        self.kind = f"<{lanes} x double>"
-
-    def row(self, index: int) -> str:
-        return self(f"load {self.kind}, ptr {self.place('%S', index)}, align 8")
-
-    def keep_row(self, value: Value, index: int) -> None:
-        pointer = self.place("%S", index)
-        self.lines.append(
-            f"  store {self.kind} {value or 'zeroinitializer'}, ptr {pointer}, align 8"
-        )
-
-    def with_element(self, row: Value, value: str, lane: int) -> str:
-        """The row with this value added in one lane."""
-        if row is None:
-            return self(
-                f"insertelement {self.kind} zeroinitializer, double {value}, i32 {lane}"
-            )
-        old = self(f"extractelement {self.kind} {row}, i32 {lane}")
-        return self(
-            f"insertelement {self.kind} {row}, double {self.plus(old, value)}, i32 {lane}"
-        )
-
-    def scaled(self, a: str, row: str) -> str:
-        one = self(f"insertelement {self.kind} poison, double {a}, i32 0")
-        zeros = f"<{self.lanes} x i32> zeroinitializer"
-        all_ = self(f"shufflevector {self.kind} {one}, {self.kind} poison, {zeros}")
-        return self(f"fmul contract {self.kind} {all_}, {row}")
-
-    def less_row(self, row: Value, a: str, other: str) -> str:
-        product = self.scaled(a, other)
-        if row is None:
-            return self(f"fneg {self.kind} {product}")
-        return self(f"fsub contract {self.kind} {row}, {product}")
-
-    def more_row(self, row: Value, a: Value, other: Value) -> Value:
-        if a is None or other is None:
-            return row
-        product = self.scaled(a, other)
-        return product if row is None else self(f"fadd contract {self.kind} {row}, {product}")
-
-    def sizes(self, row: str) -> str:
-        return self(f"call {self.kind} @llvm.fabs.v{self.lanes}f64({self.kind} {row})")
-
-    def larger(self, a: Value, b: str) -> str:
-        if a is None:
-            return b
-        more = self(f"fcmp ogt {self.kind} {a}, {b}")
-        return self(f"select <{self.lanes} x i1> {more}, {self.kind} {a}, {self.kind} {b}")
-
-
 def _factor(form: BlockEntries, reach: list[set[int]]) -> str:
     """`i64 f(A, S)`: inverses, W, G and magnitudes; returns the number of suspicious blocks."""
-    code = _Rows(form.lanes)
+    code = RowInstructions(form.lanes)
     n, p = form.size, form.border
     total = "0"
     for k, start in enumerate(form.inverses):
@@ -219,9 +125,7 @@ def _factor(form: BlockEntries, reach: list[set[int]]) -> str:
                 )
                 size = code.sizes(term)
                 accumulated = (
-                    size
-                    if accumulated is None
-                    else code(f"fadd {code.kind} {accumulated}, {size}")
+                    size if accumulated is None else code(f"fadd {code.kind} {accumulated}, {size}")
                 )
         code.keep_row(g, form.G + i * form.wide)
         if accumulated is not None:
@@ -236,7 +140,7 @@ def _forward(form: BlockEntries) -> str:
 
     With no border and no band this is the solution, and goes to the places of the matrix.
     """
-    code = _Code()
+    code = SparseInstructions()
     n = form.size
     alone = form.border == 0 and len(form.rows) == n
     y: list[str] = []
@@ -269,14 +173,16 @@ def _forward(form: BlockEntries) -> str:
 
 def _combine(form: BlockEntries, reach: list[set[int]]) -> str:
     """`i64 f(A, S, y, x)`: x_T = y_T - W x_A, and x_A, in the order of the matrix."""
-    code = _Rows(form.lanes)
+    code = RowInstructions(form.lanes)
     n, p = form.size, form.border
     z: Value = None
     for c in range(p):
         value = code.value("%y", n + c)
         code.keep(value, "%x", form.column_order[n + c])
-        z = code.with_element(z, value, c) if z is None else code(
-            f"insertelement {code.kind} {z}, double {value}, i32 {c}"
+        z = (
+            code.with_element(z, value, c)
+            if z is None
+            else code(f"insertelement {code.kind} {z}, double {value}, i32 {c}")
         )
     add = f"call reassoc double @llvm.vector.reduce.fadd.v{form.lanes}f64(double 0.0, {code.kind} "
     for j in range(n):
@@ -297,7 +203,7 @@ def _reach(form: BlockEntries) -> list[set[int]]:
     """Which columns of each row of W = T⁻¹ B may be different from zero."""
     n = form.size
     reach: list[set[int]] = []
-    for lo, hi in zip(form.bounds, form.bounds[1:], strict=False):
+    for lo, hi in pairwise(form.bounds):
         found: set[int] = set()
         for i in range(lo, hi):
             for column, _ in form.rows[i]:
@@ -311,7 +217,7 @@ def _reach(form: BlockEntries) -> list[set[int]]:
 
 def compile_bordered(form: BlockEntries) -> tuple[object, tuple[int, ...]]:
     """Compile the three functions; no addresses for blocks too large or code too long."""
-    orders = [b - a for a, b in zip(form.bounds, form.bounds[1:], strict=False)]
+    orders = [b - a for a, b in pairwise(form.bounds)]
     entries = sum(len(row) for row in form.rows)
     if not orders or max(orders) > 3 or entries > ENTRIES or form.border > BORDER:
         return None, ()

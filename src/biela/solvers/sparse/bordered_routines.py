@@ -13,6 +13,8 @@ rows are redundant; it is factored by reflections then, by elimination with row 
 Plain functions of arrays, compiled by numba, for `BorderedBlocks` and for native drivers.
 Import it inside functions: numba takes a moment.
 """
+# mypy: disable-error-code="no-any-return"
+# elements of a plan are numba's integers, which mypy does not know
 
 from __future__ import annotations
 
@@ -24,6 +26,32 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from biela.solvers.sparse.bordered_schur import (
+    BAND,
+    BLOCK,
+    BLOCKS,
+    BORDER,
+    COLUMN,
+    COLUMN_ORDER,
+    COUNT,
+    G_AT,
+    INVERSE,
+    LISTS,
+    RANK,
+    ROOM,
+    ROW,
+    ROW_ORDER,
+    SIZE,
+    SOURCE,
+    SPARE,
+    TAU,
+    W_AT,
+    WIDE,
+    factor_border,
+    solve_border,
+    solve_border_transposed,
+)
+
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -32,30 +60,13 @@ __all__ = ["bordered_factor", "bordered_solve", "bordered_solve_transposed"]
 #: What `bordered_factor` returns.
 REGULAR, SINGULAR, TOO_MANY_DEMOTED = 0, 1, 2
 
-#: The header of a plan: unknowns of T, border, band, blocks, places for demoted columns; then where
-#: its parts begin, and where those of S.
-HEADER = (
-    "size border band blocks spare "
-    "block_start inverse_start row_start column source row_order column_order "
-    "W G tau room wide"
-).split()
-_N, _P, _Q, _BLOCKS, _SPARE = range(5)
-_BLOCK, _INVERSE, _ROW, _COLUMN, _SOURCE, _ROW_ORDER, _COLUMN_ORDER = range(5, 12)
-_W, _G, _TAU, _ROOM, _WIDE = range(12, 17)
-
-#: The state: demoted columns, rank of G, then the demoted rows, columns, and exchanges of rows.
-_COUNT, _RANK, _LISTS = range(3)
-
 #: A pivot of a block below this part of the largest entry of its row is demoted.
 DEMOTED = 1e-4
-#: A pivot of G below this part of what was accumulated in its column is rounding only.
-ROUNDING = 1e-12
-
 _options: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 @intrinsic
-def _call(typingctx: Any, address: Any, arrays: Any) -> Any:
+def _call_address(typingctx: Any, address: Any, arrays: Any) -> Any:
     """Call the code at `address` with a pointer an array; it returns an integer."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -68,6 +79,9 @@ def _call(typingctx: Any, address: Any, arrays: Any) -> Any:
         return builder.call(builder.inttoptr(number, prototype.as_pointer()), data)
 
     return types.int64(address, arrays), generate
+
+
+_call: Any = _call_address
 
 
 @njit("int64(int64, float64[:, ::1], float64[::1], int64[::1], int64[::1])", **_options)
@@ -107,18 +121,18 @@ def _exchange(k: int, D: Reals, scale: Reals, column: Integers, row: Integers) -
 @njit("int64(int64[::1], float64[::1], float64[::1], int64[::1])", **_options)
 def _blocks(plan: Integers, A: Reals, S: Reals, state: Integers) -> int:
     """Inverses of the diagonal blocks, and W; returns 1 if too many columns were demoted."""
-    n, p, spare = plan[_N], plan[_P], plan[_SPARE]
-    wide = plan[_WIDE]
-    W = S[plan[_W] : plan[_W] + n * wide].reshape((n, wide))
+    n, p, spare = plan[SIZE], plan[BORDER], plan[SPARE]
+    wide = plan[WIDE]
+    W = S[plan[W_AT] : plan[W_AT] + n * wide].reshape((n, wide))
     count = 0
-    for b in range(plan[_BLOCKS]):
-        lo, hi = plan[plan[_BLOCK] + b], plan[plan[_BLOCK] + b + 1]
+    for b in range(plan[BLOCKS]):
+        lo, hi = plan[plan[BLOCK] + b], plan[plan[BLOCK] + b + 1]
         k = hi - lo
         D, v = np.zeros((k, k)), np.zeros((k, wide))
         scale = np.zeros(k)
         for i in range(k):
-            for e in range(plan[plan[_ROW] + lo + i], plan[plan[_ROW] + lo + i + 1]):
-                j, value = plan[plan[_COLUMN] + e], A[plan[plan[_SOURCE] + e]]
+            for e in range(plan[plan[ROW] + lo + i], plan[plan[ROW] + lo + i + 1]):
+                j, value = plan[plan[COLUMN] + e], A[plan[plan[SOURCE] + e]]
                 scale[i] = max(scale[i], abs(value))
                 if j >= n:
                     v[i, j - n] += value
@@ -132,7 +146,7 @@ def _blocks(plan: Integers, A: Reals, S: Reals, state: Integers) -> int:
         whole = D.copy()
         column, row = np.empty(k, np.int64), np.empty(k, np.int64)
         rank = _exchange(k, D, scale, column, row)
-        inverse = S[plan[plan[_INVERSE] + b] : plan[plan[_INVERSE] + b] + k * k].reshape((k, k))
+        inverse = S[plan[plan[INVERSE] + b] : plan[plan[INVERSE] + b] + k * k].reshape((k, k))
         inverse[:] = 0.0
         for i in range(k):
             for j in range(k):
@@ -145,11 +159,11 @@ def _blocks(plan: Integers, A: Reals, S: Reals, state: Integers) -> int:
             found = 0
             for i in range(k):
                 if column[i] < 0:
-                    state[_LISTS + count + found] = lo + i
+                    state[LISTS + count + found] = lo + i
                     found += 1
             for j in range(k):
                 if row[j] < 0:
-                    state[_LISTS + spare + count] = lo + j
+                    state[LISTS + spare + count] = lo + j
                     for i in range(k):
                         v[i, p + count] = whole[i, j]
                     count += 1
@@ -159,33 +173,33 @@ def _blocks(plan: Integers, A: Reals, S: Reals, state: Integers) -> int:
                 for c in range(p + count):
                     W[lo + j, c] += inverse[j, i] * v[i, c]
         for c in range(before, count):
-            W[state[_LISTS + spare + c], p + c] = -1.0
-    state[_COUNT] = count
+            W[state[LISTS + spare + c], p + c] = -1.0
+    state[COUNT] = count
     return 0
 
 
 @njit("int64(int64[::1], int64[::1], int64)", **_options)
 def _band_row(plan: Integers, state: Integers, i: int) -> int:
     """Row i of the band, those of demoted rows after the others."""
-    q = plan[_Q]
-    return plan[_N] + i if i < q else state[_LISTS + i - q]
+    q = plan[BAND]
+    return plan[SIZE] + i if i < q else state[LISTS + i - q]
 
 
 @njit("void(int64[::1], float64[::1], float64[::1], int64[::1])", **_options)
 def _border(plan: Integers, A: Reals, S: Reals, state: Integers) -> None:
     """G = A - C W, and in `tau` the magnitudes accumulated in its columns."""
-    n, p, spare = plan[_N], plan[_P], plan[_SPARE]
-    wide, count = plan[_WIDE], p + state[_COUNT]
-    W = S[plan[_W] : plan[_W] + n * wide].reshape((n, wide))
-    G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
-    tau = S[plan[_TAU] : plan[_ROOM]]
+    n, p, spare = plan[SIZE], plan[BORDER], plan[SPARE]
+    wide, count = plan[WIDE], p + state[COUNT]
+    W = S[plan[W_AT] : plan[W_AT] + n * wide].reshape((n, wide))
+    G = S[plan[G_AT] : plan[TAU]].reshape((plan[BAND] + spare, wide))
+    tau = S[plan[TAU] : plan[ROOM]]
     tau[:] = 0.0
-    for i in range(plan[_Q] + state[_COUNT]):
+    for i in range(plan[BAND] + state[COUNT]):
         G[i] = 0.0
         sizes = np.zeros(count)
-        row = plan[_ROW] + _band_row(plan, state, i)
+        row = plan[ROW] + _band_row(plan, state, i)
         for e in range(plan[row], plan[row + 1]):
-            j, value = plan[plan[_COLUMN] + e], A[plan[plan[_SOURCE] + e]]
+            j, value = plan[plan[COLUMN] + e], A[plan[plan[SOURCE] + e]]
             if j >= n:
                 G[i, j - n] += value
                 sizes[j - n] += abs(value)
@@ -199,64 +213,13 @@ def _border(plan: Integers, A: Reals, S: Reals, state: Integers) -> None:
 
 
 @njit("int64(int64[::1], float64[::1], int64[::1])", **_options)
-def _factor_border(plan: Integers, S: Reals, state: Integers) -> int:
-    """Factor G in place; returns its rank."""
-    spare = plan[_SPARE]
-    wide, n, m = plan[_WIDE], plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
-    G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
-    tau = S[plan[_TAU] : plan[_ROOM]]
-    exchanges = _LISTS + 2 * spare
-    for j in range(n):
-        if m == n:
-            # elimination with exchange of rows
-            best = j
-            for i in range(j + 1, m):
-                if not abs(G[i, j]) <= abs(G[best, j]):
-                    best = i
-            state[exchanges + j] = best
-            if not abs(G[best, j]) > ROUNDING * tau[j]:
-                return j
-            if best != j:
-                for c in range(n):
-                    G[j, c], G[best, c] = G[best, c], G[j, c]
-            G[j, j] = 1.0 / G[j, j]
-            for i in range(j + 1, m):
-                G[i, j] *= G[j, j]
-                for c in range(j + 1, n):
-                    G[i, c] -= G[i, j] * G[j, c]
-        else:
-            # reflection I - τ v vᵀ, v = (1, G[j + 1:, j])
-            total = 0.0
-            for i in range(j, m):
-                total += G[i, j] ** 2
-            length = np.sqrt(total)
-            if not length > ROUNDING * tau[j]:
-                return j
-            if G[j, j] > 0.0:
-                length = -length
-            tau[wide + j] = (length - G[j, j]) / length
-            for i in range(j + 1, m):
-                G[i, j] /= G[j, j] - length
-            G[j, j] = length
-            for c in range(j + 1, n):
-                dot = G[j, c]
-                for i in range(j + 1, m):
-                    dot += G[i, j] * G[i, c]
-                dot *= tau[wide + j]
-                G[j, c] -= dot
-                for i in range(j + 1, m):
-                    G[i, c] -= dot * G[i, j]
-    return n
-
-
-@njit("int64(int64[::1], float64[::1], int64[::1])", **_options)
 def _border_status(plan: Integers, S: Reals, state: Integers) -> int:
-    state[_RANK] = 0
-    if plan[_P] + state[_COUNT] > 0:
-        if plan[_Q] < plan[_P]:
+    state[RANK] = 0
+    if plan[BORDER] + state[COUNT] > 0:
+        if plan[BAND] < plan[BORDER]:
             return SINGULAR
-        state[_RANK] = _factor_border(plan, S, state)
-        if state[_RANK] < plan[_P] + state[_COUNT]:
+        state[RANK] = factor_border(plan, S, state)
+        if state[RANK] < plan[BORDER] + state[COUNT]:
             return SINGULAR
     return REGULAR
 
@@ -289,46 +252,12 @@ def bordered_factor(
     would be demoted than there is room for. Only after 0 may the factors be used.
     """
     if len(addresses) > 0:
-        state[_COUNT] = 0
+        state[COUNT] = 0
         if _call(addresses[0], (A, S)) == 0:
-            if plan[_P] + plan[_Q] == 0:
+            if plan[BORDER] + plan[BAND] == 0:
                 return REGULAR
             return _border_status(plan, S, state)
     return _factor(plan, A, S, state)
-
-
-@njit("float64(int64[::1], float64[::1], int64[::1], float64[::1])", **_options)
-def _solve_border(plan: Integers, S: Reals, state: Integers, z: Reals) -> float:
-    """Solve G x = z in place; returns the length of what no x can remove from z."""
-    spare = plan[_SPARE]
-    wide, n, m = plan[_WIDE], plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
-    G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
-    tau = S[plan[_TAU] : plan[_ROOM]]
-    for j in range(n):
-        if m == n:
-            best = state[_LISTS + 2 * spare + j]
-            z[j], z[best] = z[best], z[j]
-        else:
-            dot = z[j]
-            for i in range(j + 1, m):
-                dot += G[i, j] * z[i]
-            dot *= tau[wide + j]
-            z[j] -= dot
-            for i in range(j + 1, m):
-                z[i] -= dot * G[i, j]
-    if m == n:
-        for i in range(n):
-            for j in range(i):
-                z[i] -= G[i, j] * z[j]
-    for j in range(n - 1, -1, -1):
-        for c in range(j + 1, n):
-            z[j] -= G[j, c] * z[c]
-        z[j] = z[j] * G[j, j] if m == n else z[j] / G[j, j]
-    rest = 0.0
-    for i in range(n, m):
-        rest += z[i] ** 2
-        z[i] = 0.0
-    return np.sqrt(rest)
 
 
 @njit(
@@ -339,35 +268,35 @@ def _solve_border(plan: Integers, S: Reals, state: Integers, z: Reals) -> float:
 def _solve(
     plan: Integers, A: Reals, S: Reals, state: Integers, b: Reals, x: Reals, y: Reals
 ) -> float:
-    n, p, q, spare = plan[_N], plan[_P], plan[_Q], plan[_SPARE]
-    count = state[_COUNT]
+    n, p, q = plan[SIZE], plan[BORDER], plan[BAND]
+    count = state[COUNT]
     z = y[n:]
-    for k in range(plan[_BLOCKS]):
-        lo, hi = plan[plan[_BLOCK] + k], plan[plan[_BLOCK] + k + 1]
-        start = plan[plan[_INVERSE] + k]
+    for k in range(plan[BLOCKS]):
+        lo, hi = plan[plan[BLOCK] + k], plan[plan[BLOCK] + k + 1]
+        start = plan[plan[INVERSE] + k]
         for i in range(lo, hi):
             y[i] = 0.0
         for i in range(lo, hi):
-            value = b[plan[plan[_ROW_ORDER] + i]]
-            for e in range(plan[plan[_ROW] + i], plan[plan[_ROW] + i + 1]):
-                if plan[plan[_COLUMN] + e] < lo:
-                    value -= A[plan[plan[_SOURCE] + e]] * y[plan[plan[_COLUMN] + e]]
+            value = b[plan[plan[ROW_ORDER] + i]]
+            for e in range(plan[plan[ROW] + i], plan[plan[ROW] + i + 1]):
+                if plan[plan[COLUMN] + e] < lo:
+                    value -= A[plan[plan[SOURCE] + e]] * y[plan[plan[COLUMN] + e]]
             for j in range(lo, hi):
                 y[j] += S[start + (j - lo) * (hi - lo) + i - lo] * value
     for i in range(q + count):
         row = _band_row(plan, state, i)
-        z[i] = b[plan[plan[_ROW_ORDER] + row]]
-        for e in range(plan[plan[_ROW] + row], plan[plan[_ROW] + row + 1]):
-            if plan[plan[_COLUMN] + e] < n:
-                z[i] -= A[plan[plan[_SOURCE] + e]] * y[plan[plan[_COLUMN] + e]]
-    rest = _solve_border(plan, S, state, z)
-    wide = plan[_WIDE]
+        z[i] = b[plan[plan[ROW_ORDER] + row]]
+        for e in range(plan[plan[ROW] + row], plan[plan[ROW] + row + 1]):
+            if plan[plan[COLUMN] + e] < n:
+                z[i] -= A[plan[plan[SOURCE] + e]] * y[plan[plan[COLUMN] + e]]
+    rest = solve_border(plan, S, state, z)
+    wide = plan[WIDE]
     for j in range(n):
         for c in range(p + count):
-            y[j] -= S[plan[_W] + j * wide + c] * z[c]
-        x[plan[plan[_COLUMN_ORDER] + j]] = y[j]
+            y[j] -= S[plan[W_AT] + j * wide + c] * z[c]
+        x[plan[plan[COLUMN_ORDER] + j]] = y[j]
     for c in range(p):
-        x[plan[plan[_COLUMN_ORDER] + n + c]] = z[c]
+        x[plan[plan[COLUMN_ORDER] + n + c]] = z[c]
     return rest
 
 
@@ -393,46 +322,15 @@ def bordered_solve(
     square matrix.
     """
     # short, so that compilers put it into the loops of drivers
-    if len(addresses) > 0 and state[_COUNT] == 0:
-        if plan[_P] + plan[_Q] == 0:
+    if len(addresses) > 0 and state[COUNT] == 0:
+        if plan[BORDER] + plan[BAND] == 0:
             _call(addresses[1], (A, S, b, x))
             return 0.0
         _call(addresses[1], (A, S, b, y))
-        rest = _solve_border(plan, S, state, y[plan[_N] :])
+        rest = solve_border(plan, S, state, y[plan[SIZE] :])
         _call(addresses[2], (A, S, y, x))
         return rest
     return _solve(plan, A, S, state, b, x, y)
-
-
-@njit("void(int64[::1], float64[::1], int64[::1], float64[::1])", **_options)
-def _solve_border_transposed(plan: Integers, S: Reals, state: Integers, z: Reals) -> None:
-    """Solve Gᵀ y = z in place; of the solutions the shortest where G has more rows."""
-    spare = plan[_SPARE]
-    wide, n, m = plan[_WIDE], plan[_P] + state[_COUNT], plan[_Q] + state[_COUNT]
-    G = S[plan[_G] : plan[_TAU]].reshape((plan[_Q] + spare, wide))
-    tau = S[plan[_TAU] : plan[_ROOM]]
-    for j in range(n):
-        for i in range(j):
-            z[j] -= G[i, j] * z[i]
-        z[j] = z[j] * G[j, j] if m == n else z[j] / G[j, j]
-    for i in range(n, m):
-        z[i] = 0.0
-    for j in range(n - 1, -1, -1):
-        if m == n:
-            for i in range(j + 1, m):
-                z[j] -= G[i, j] * z[i]
-        else:
-            dot = z[j]
-            for i in range(j + 1, m):
-                dot += G[i, j] * z[i]
-            dot *= tau[wide + j]
-            z[j] -= dot
-            for i in range(j + 1, m):
-                z[i] -= dot * G[i, j]
-    if m == n:
-        for j in range(n - 1, -1, -1):
-            best = state[_LISTS + 2 * spare + j]
-            z[j], z[best] = z[best], z[j]
 
 
 @njit(
@@ -447,31 +345,31 @@ def bordered_solve_transposed(
 
     Gᵀ x_A = c_A - Wᵀ c_T, then x_T = T⁻ᵀ (c_T - Cᵀ x_A) from the last block to the first.
     """
-    n, p, q, spare = plan[_N], plan[_P], plan[_Q], plan[_SPARE]
-    count, wide = state[_COUNT], plan[_WIDE]
+    n, p, q, spare = plan[SIZE], plan[BORDER], plan[BAND], plan[SPARE]
+    count, wide = state[COUNT], plan[WIDE]
     z = y[n:]
     for i in range(max(p, q) + spare):
-        z[i] = c[plan[plan[_COLUMN_ORDER] + n + i]] if i < p else 0.0
+        z[i] = c[plan[plan[COLUMN_ORDER] + n + i]] if i < p else 0.0
     for j in range(n):
-        y[j] = c[plan[plan[_COLUMN_ORDER] + j]]
+        y[j] = c[plan[plan[COLUMN_ORDER] + j]]
         for k in range(p + count):
-            z[k] -= S[plan[_W] + j * wide + k] * y[j]
-    _solve_border_transposed(plan, S, state, z)
+            z[k] -= S[plan[W_AT] + j * wide + k] * y[j]
+    solve_border_transposed(plan, S, state, z)
     for i in range(q + count):
         row = _band_row(plan, state, i)
-        for e in range(plan[plan[_ROW] + row], plan[plan[_ROW] + row + 1]):
-            if plan[plan[_COLUMN] + e] < n:
-                y[plan[plan[_COLUMN] + e]] -= A[plan[plan[_SOURCE] + e]] * z[i]
-    for k in range(plan[_BLOCKS] - 1, -1, -1):
-        lo, hi = plan[plan[_BLOCK] + k], plan[plan[_BLOCK] + k + 1]
-        start = plan[plan[_INVERSE] + k]
+        for e in range(plan[plan[ROW] + row], plan[plan[ROW] + row + 1]):
+            if plan[plan[COLUMN] + e] < n:
+                y[plan[plan[COLUMN] + e]] -= A[plan[plan[SOURCE] + e]] * z[i]
+    for k in range(plan[BLOCKS] - 1, -1, -1):
+        lo, hi = plan[plan[BLOCK] + k], plan[plan[BLOCK] + k + 1]
+        start = plan[plan[INVERSE] + k]
         for i in range(lo, hi):
             value = 0.0
             for j in range(lo, hi):
                 value += S[start + (j - lo) * (hi - lo) + i - lo] * y[j]
-            x[plan[plan[_ROW_ORDER] + i]] = value
-            for e in range(plan[plan[_ROW] + i], plan[plan[_ROW] + i + 1]):
-                if plan[plan[_COLUMN] + e] < lo:
-                    y[plan[plan[_COLUMN] + e]] -= A[plan[plan[_SOURCE] + e]] * value
+            x[plan[plan[ROW_ORDER] + i]] = value
+            for e in range(plan[plan[ROW] + i], plan[plan[ROW] + i + 1]):
+                if plan[plan[COLUMN] + e] < lo:
+                    y[plan[plan[COLUMN] + e]] -= A[plan[plan[SOURCE] + e]] * value
     for i in range(q + count):
-        x[plan[plan[_ROW_ORDER] + _band_row(plan, state, i)]] = z[i]
+        x[plan[plan[ROW_ORDER] + _band_row(plan, state, i)]] = z[i]

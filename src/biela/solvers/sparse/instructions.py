@@ -23,26 +23,33 @@ class Instructions:
         self.count = 0
 
     def __call__(self, text: str) -> str:
+        """Add an instruction."""
         self.count += 1
         self.lines.append(f"  %v{self.count} = {text}")
         return f"%v{self.count}"
 
     def place(self, base: str, index: int | str, kind: str = "double") -> str:
+        """Pointer to an element."""
         return self(f"getelementptr {kind}, ptr {base}, i64 {index}")
 
     def load(self, pointer: str) -> str:
+        """The number at a pointer."""
         return self(f"load double, ptr {pointer}, align 8")
 
     def store(self, value: str, pointer: str) -> None:
+        """Keep a number."""
         self.lines.append(f"  store double {value}, ptr {pointer}, align 8")
 
     def times(self, a: str, b: str) -> str:
+        """`a b`, not fused with what follows."""
         return self(f"fmul double {a}, {b}")
 
     def plus(self, a: str | None, b: str) -> str:
+        """`a + b`."""
         return b if a is None else self(f"fadd double {a}, {b}")
 
     def minus(self, a: str | None, b: str) -> str:
+        """`a - b`."""
         return self(f"fneg double {b}") if a is None else self(f"fsub double {a}, {b}")
 
     def minus_product(self, value: str | None, a: str, b: str) -> str:
@@ -58,6 +65,7 @@ class Instructions:
         return product if value is None else self(f"fadd contract double {value}, {product}")
 
     def magnitude(self, a: str) -> str:
+        """`|a|`."""
         return self(f"call double @llvm.fabs.f64(double {a})")
 
     def below(self, a: str, part: str, b: str, or_equal: bool) -> str:
@@ -66,6 +74,7 @@ class Instructions:
         return self(f"fcmp {kind} double {a}, {self.times(part, b)}")
 
     def choose(self, condition: str, a: str, b: str) -> str:
+        """A where the condition holds, else b."""
         return self(f"select i1 {condition}, double {a}, double {b}")
 
     def text(self, head: str, result: str) -> str:

@@ -66,7 +66,11 @@ def _match(unknown: int, choices: dict[int, list[int]], owner: dict[int, int]) -
             if row not in owner:
                 while True:
                     u = came[row]
-                    before = next((r for r, v in owner.items() if v == u), None) if u != unknown else None
+                    before = (
+                        next((r for r, v in owner.items() if v == u), None)
+                        if u != unknown
+                        else None
+                    )
                     owner[row] = u
                     if before is None:
                         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,17 @@ class LinkPoses:
         return np.asarray(total @ self._lowering.ground) + self._stored(np.asarray(q, dtype=float))
 
     def _stored(self, q: Floats) -> Floats | float:
+        if self._springs is None:
+            return 0.0
+        given = [q, *([np.array(self._lowering.parameters)] if self._lowering.parameters else [])]
+        return np.asarray(self._springs.map(*given) if q.ndim == 2 else self._springs(*given))
+
+    @cached_property
+    def _springs(self) -> Function | None:
+        """The energy of springs, written out: a sum over them; None if there are none."""
         tree = self._lowering.tree
         if zero(tree.stored):
-            return 0.0
-        values = [np.array([x]) for x in self._lowering.parameters]
-        arrays: dict[str, Any] = {"q": tree.q, **{f"p{k}": [x] for k, x in enumerate(tree.p)}}
-        function = Function("stored", arrays, {"V": tree.stored})
-        return np.asarray(function.map(q, *values) if q.ndim == 2 else function(q, *values))
+            return None
+        return Function(
+            "stored", {"q": tree.q, **({"p": tree.p} if tree.p else {})}, {"V": tree.stored}
+        )

@@ -40,7 +40,16 @@ from biela.equations.spatial.motion import (
     to_parent,
 )
 from biela.equations.spatial.newton_euler import moving
-from biela.equations.spatial.turning import Scalar, dot, inward, plus, scaled, times, zero
+from biela.equations.spatial.turning import (
+    Matrix,
+    Scalar,
+    dot,
+    inward,
+    plus,
+    scaled,
+    times,
+    zero,
+)
 
 MOTION, FORCE, SPIN, HELD, POSE = 9, 6, 3, 27, 12
 #: The upper half of a symmetric 6 x 6 matrix, row by row.
@@ -84,7 +93,7 @@ class Recursion:
         one = self._start()
         before = _symbols(one, "before", POSE)
         link, step = one.link, one.link.step
-        rows = [list(before[3 * i : 3 * i + 3]) for i in range(3)]
+        rows: Matrix = [list(before[3 * i : 3 * i + 3]) for i in range(3)]
         p = plus(before[9:], times(rows, link.place.p))
         rows = [inward(link.before, row) for row in rows]
         if step.slides:

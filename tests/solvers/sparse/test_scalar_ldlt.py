@@ -186,10 +186,14 @@ def test_spatial_four_bars_have_three_redundant_rows_a_loop(
     np.testing.assert_allclose(x[3:6], alpha * turn[:, 2], atol=1e-9 * abs(alpha))
 
 
-def test_rank_of_the_longest_spatial_chain_is_exact_though_rounding_grows() -> None:
+def test_rank_of_the_longest_spatial_chain_is_exact() -> None:
     solver, _ = solved(spatial(150, 0.7, rotation(1)))
     assert len(solver.dropped) == 450
-    assert solver.threshold > solver.tolerance
+
+
+def test_the_limit_moves_into_the_gap_where_rounding_exceeds_the_tolerance() -> None:
+    solver, _ = solved(spatial(40, 0.7, rotation(1)), tolerance=1e-16)
+    assert len(solver.dropped) == 120
 
 
 @pytest.mark.parametrize("system", [natural, reference_point])

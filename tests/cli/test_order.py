@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from biela.cli.main import main
+
+MECHANISMS = Path(__file__).parents[2] / "examples" / "mechanisms"
+
+
+def test_orderings_of_a_model_are_listed_and_drawn(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    picture = tmp_path / "orders.png"
+    file = str(MECHANISMS / "bennett.toml")
+    assert main(["order", file, "--coordinates", "reference", "--picture", str(picture)]) == 0
+    out = capsys.readouterr().out
+    for name in ("RB3", "P5", "block triangular", "reverse Cuthill-McKee", "multibody"):
+        assert name in out
+    assert out.count("▸") == 2  # the best of the Jacobian and of the saddle-point matrix
+    assert "orders.png" in out and picture.exists()
+
+
+def test_a_layout_in_a_python_file_is_ordered(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "rods.py"
+    file.write_text(
+        "from types import SimpleNamespace\n"
+        "class Rods:\n"
+        "    name = 'rods'\n"
+        "    def jacobian_pattern(self):\n"
+        "        return SimpleNamespace(row_names=('a', 'b'), columns=('x', 'y'),\n"
+        "            rows=({0, 1}, {0, 1}), constant=(False, False), relative=set(),\n"
+        "            closure=set())\n"
+        "layout = Rods()\n",
+        encoding="utf-8",
+    )
+    assert main(["order", str(file)]) == 0
+    assert "2 × 2, 4 entries" in capsys.readouterr().out
+
+
+def test_what_has_no_jacobian_is_told_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "pendulum.toml"
+    file.write_text(
+        'name = "pendulum"\n[bodies.rod]\nmass = 1.0\ninertia = 0.1\n'
+        '[joints.A]\nkind = "revolute"\ni = "ground"\nj = "rod"\n',
+        encoding="utf-8",
+    )
+    assert main(["order", str(file), "--coordinates", "joint"]) == 1
+    assert "no Jacobian to order" in capsys.readouterr().err
+    assert main(["order", "nowhere.toml"]) == 1
+    assert "nowhere.toml is not there" in capsys.readouterr().err
+
+
+def test_a_wrong_coordinate_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(MECHANISMS / "bennett.toml")
+    assert main(["order", file, "--independent", "nobody"]) == 1
+    assert "'nobody' is no column" in capsys.readouterr().err
