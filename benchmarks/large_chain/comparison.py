@@ -36,20 +36,13 @@ class Chain:
         self.blocks = reference_blocks(model(loops))
         self.motion = motion = LoopedMotion(self.blocks)
         n = self.blocks.nq + self.blocks.nv
-        problem = Problem(
-            motion.f,
-            n,
-            nq=self.blocks.nq,
-            project_q=motion.project,
-            q_iterations=1,
-        )
-        self._integrator = FixedStep(problem, "rk4")
+        self._integrator = FixedStep(Problem(motion.step, n, 1, nq=self.blocks.nq), "one_step_map")
         self._start = np.concatenate([self.blocks.start, np.zeros(self.blocks.nv)])
 
     def simulate(self, steps: int) -> tuple[float, Floats, Floats]:
         """CPU seconds, and where all bodies end: cranks, then couplers."""
         start = time.process_time()
-        run = self._integrator.run(0.0, self._start, np.zeros(0), STEP, 1, steps)
+        run = self._integrator.run(0.0, self._start, np.array([STEP]), STEP, 1, steps)
         spent = time.process_time() - start
         q = run.x[: self.blocks.nq].reshape(-1, 3)
         v = run.x[self.blocks.nq :].reshape(-1, 3)

@@ -58,7 +58,9 @@ def test_independent_columns_are_as_many_as_the_pattern_cannot_determine() -> No
 
 def test_the_best_ordering_is_the_cheapest_of_all(bennett: bl.Model) -> None:
     study = study_orderings(bennett, "reference")
-    assert study.best.predicted == min(r.predicted for r in study.orderings)
+    sound = [r for r in study.orderings if r.regularity is None or r.regularity > 1e-9]
+    assert study.best in sound
+    assert study.best.predicted == min(r.predicted for r in sound)
     assert {"P5", "RB3", "block triangular", "minimum degree"} <= {r.name for r in study.orderings}
     best = study.best_elimination
     assert best is not None and study.saddle is not None

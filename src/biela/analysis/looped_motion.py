@@ -1,9 +1,10 @@
 """Equations of motion of large mechanisms as native looped programs.
 
-Two programs on one workspace, with the signatures that integrators take:
+Programs on one workspace, with the signatures that integrators take:
 
     f         (t, x, u) → x'                         accelerations by Lagrange multipliers
     project   (t, x, u) → x, max(|Φ|, |Φ_v v - β|)   one correction of positions and velocities
+    step      (t, x, u, h) → x                       a step of RK4 with a correction after it
 
 with x = (q, v).  Each evaluates its kernels over all instances, then eliminates front by front
 (`biela.solvers.fronts`).  The corrections are those of `analysis.formulations.projection`, in the
@@ -13,15 +14,24 @@ nearby, and the corrections are small.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.elimination_groups import elimination_groups
-from biela.atoms import Atom, Workspace, maximum
+from biela.analysis.looped_kernels import (
+    copy_kernel,
+    difference_kernel,
+    largest_kernel,
+    stage_kernel,
+    time_kernel,
+    zero_kernel,
+)
+from biela.atoms import Atom
 from biela.code import Function
 from biela.code.looped import Clear, Memory, Program, Segment, Stage, Write
 from biela.code.looped.dispatch import copying_code
@@ -55,12 +65,15 @@ class LoopedMotion:
     Attributes:
         f: The right-hand side.
         project: One correction of a state.
+        step: A whole step: stages are added up body by body, while their slopes are in the cache.
         fronts: What is eliminated.
     """
 
     def __init__(self, blocks: ReferenceBlocks) -> None:
         self.blocks = blocks
         _check_masses(blocks)
+        #: Whether velocities are the rates of the coordinates.
+        self._plain = blocks.plane is not None
         n, m = blocks.nv, len(blocks.rows)
         self.n, self.m = n, m
         self._first, self._second, masses = mass_entries(blocks)
@@ -79,66 +92,119 @@ class LoopedMotion:
         self.memory = Memory(
             {
                 "t": 1,
-                "q": blocks.nq,
-                "v": n,
+                "start": 1,
                 "u": len(blocks.inputs),
+                "length": 1,
                 "w": blocks.law_count,
                 "dw": blocks.law_count,
                 "ddw": blocks.law_count,
                 "V": 1,
-                "rates": blocks.nq,
+                "q": blocks.nq,
+                "v": n,
+                # what f gives, the rates of q and those of v, stands side by side
+                **({} if self._plain else {"rates": blocks.nq}),
                 "x": x,
                 "out_q": blocks.nq,
                 "out_v": n,
                 "largest": 1,
+                "first_q": blocks.nq,
+                "first_v": n,
+                "sum_q": blocks.nq,
+                "sum_v": n,
                 **sizes,
             }
         )
         self.w = self.memory.array()
         self.memory.view(self.w, "K")[slot[: len(masses)]] = masses
-        self.f = self._entry(self._dynamics(), "rates", blocks.nq + n)
-        self.project = self._entry(self._projection(), "out_q", blocks.nq + n + 1)
+        size = blocks.nq + n
+        slope = "v" if self._plain else "rates"
+        self._rates = self.memory.first(slope)
+        self.f = self._entry(self._dynamics(), ("t", "q", "u"), slope, size)
+        self.project = self._entry(self._projection(), ("t", "q", "u"), "out_q", size + 1)
+
+    @cached_property
+    def step(self) -> NativeEntry:
+        """A whole step of RK4."""
+        size = self.blocks.nq + self.n
+        out = "out_q" if self.m else "q"
+        return self._entry(self._whole_step(), ("start", "first_q", "u"), out, size)
 
     # -------------------------------------------------------------------------- programs
 
-    def _entry(self, tape: _Tape, out: str, size: int) -> NativeEntry:
-        """A program as a function of t, x and u."""
+    def _entry(self, tape: _Tape, given: tuple[str, str, str], out: str, size: int) -> NativeEntry:
+        """A program as a function of t, x and u, which are copied to the vectors ``given``.
+
+        A whole step has its length behind u.
+        """
         memory, blocks = self.memory, self.blocks
         program = Program(tape.stages, memory.size, tape=tape.segments, name=blocks.name)
-        inputs = [
-            (memory.first("t"), 1),
-            (memory.first("q"), blocks.nq + self.n),
-            (memory.first("u"), len(blocks.inputs)),
-        ]
+        t, x, u = (memory.first(name) for name in given)
+        more = len(blocks.inputs) + (given[0] == "start")
+        inputs = [(t, 1), (x, blocks.nq + self.n), (u, more)]
         code = copying_code(
             program.address, self.w.ctypes.data, inputs, [(memory.first(out), size)]
         )
         return NativeEntry(int(code["run"]), program, (code, self.w))
 
     def _dynamics(self) -> _Tape:
-        b, fronts = self.blocks, self.fronts
         tape = _Tape()
-        tape.whole(self._stages(b.laws))
-        tape.whole([Clear(self.memory.first("b"), self.n + self.m)])
-        tape.by_tiles(
-            [self._sorted(block) for block in (b.masses, *b.forces, *b.dynamics) if len(block)],
+        self._accelerate(tape, self._evaluation())
+        return tape
+
+    def _evaluation(self) -> _Evaluation:
+        """What accelerations are made of; the stages serve several evaluations."""
+        b, fronts = self.blocks, self.fronts
+        evaluated = [self._sorted(b.masses, sets=("Q",))]
+        evaluated += [self._sorted(block) for block in (*b.forces, *b.dynamics) if len(block)]
+        return _Evaluation(
+            self._stages(b.laws),
+            evaluated,
             fronts.factor_and_inward(self.memory),
-            fronts,
+            fronts.outward(self.memory),
         )
-        at = tape.add(fronts.outward(self.memory))
-        tape.segments += fronts.outward_tape(at)
+
+    def _accelerate(self, tape: _Tape, evaluation: _Evaluation) -> None:
+        """Accelerations and multipliers of the state."""
+        b, fronts = self.blocks, self.fronts
+        tape.whole(evaluation.laws)
         if len(b.extra):
+            # bodies set their part of the right-hand side, and rows theirs
+            places = fronts.fronts.place[self.n - len(b.extra) : self.n]
+            tape.whole([self._zeros(self.memory.first("b") + places)])
+        tape.by_tiles(evaluation.evaluated, evaluation.inward, fronts)
+        at = tape.add(evaluation.outward)
+        tape.segments += fronts.outward_tape(at)
+        if len(b.extra) and not self._plain:
             tape.whole([self._copy("v", "rates", len(b.extra))])
+
+    def _whole_step(self) -> _Tape:
+        """Four evaluations, each followed by the state of the next, and a correction.
+
+        Hairer, Nørsett & Wanner 1993, Solving Ordinary Differential Equations I, §II.1.
+        """
+        tape, evaluation = _Tape(), self._evaluation()
+        tape.whole([self._copy("first_q", "q", self.blocks.nq)])
+        tape.whole([self._copy("first_v", "v", self.n)])
+        for number in range(4):
+            tape.whole([self._time(number)])
+            self._accelerate(tape, evaluation)
+            tape.whole(self._advanced(number))
+        if self.m:
+            self._correct(tape)
         return tape
 
     def _projection(self) -> _Tape:
+        tape = _Tape()
+        self._correct(tape)
+        return tape
+
+    def _correct(self, tape: _Tape) -> None:
         """Residuals of position and velocity, the largest, and the step that removes both.
 
         The step has the factors of the last evaluation.  A change of the position by it does not
         show in that of the velocity: that is a product of two small numbers.
         """
         b, memory = self.blocks, self.memory
-        tape = _Tape()
         tape.whole(self._stages(b.laws))
         tape.whole([Clear(memory.first(name), self.n + self.m) for name in ("b", "b_2")])
         tape.whole(self._stages(b.gaps))
@@ -149,17 +215,17 @@ class LoopedMotion:
         at = tape.add(self.fronts.outward_twice(memory))
         tape.segments += self.fronts.outward_tape(at)
         tape.whole([*self._retracted(), self._difference("v", "x_2", "out_v")])
-        return tape
 
     # ---------------------------------------------------------------------------- stages
 
     def _stages(self, blocks: Iterable[Block]) -> list[Stage | Clear]:
         return [self._sorted(block)[0] for block in blocks if len(block)]
 
-    def _sorted(self, block: Block) -> tuple[Stage, Integers]:
+    def _sorted(self, block: Block, sets: Sequence[str] = ()) -> tuple[Stage, Integers]:
         """A block on the workspace, its instances in the order of elimination; and their groups.
 
-        What it writes goes into the linear equations.
+        What it writes goes into the linear equations.  Entries of the Jacobian that are numbers are
+        written here, once.  Outputs named in ``sets`` are not added to what is there.
         """
         memory = self.memory
         first = {name: memory.first(name) for name in ("t", "q", "v", "u", "w", "dw", "ddw")}
@@ -168,7 +234,21 @@ class LoopedMotion:
         for name, (target, places) in block.scatter.items():
             groups = np.minimum(groups, self._groups(target, places, widths[name]))
         order = np.argsort(groups, kind="stable")
-        kernel, columns = _needed(block.kernel)
+        scatter: dict[str, Write] = {}
+        kept: dict[str, list[int]] = {}
+        for name, (target, places) in block.scatter.items():
+            if target == "rates" and self._plain:
+                continue
+            write = self._written(target, places[order], widths[name])
+            if name in sets:
+                write = Write(write.places)
+            kept[name] = list(range(widths[name]))
+            if target == "Phi_v":
+                kept[name] = self._write_numbers(block.kernel, write.places)
+                write = Write(write.places[:, kept[name]])
+            if kept[name]:
+                scatter[name] = write
+        kernel, columns = _needed(block.kernel, kept)
         used = {a.name for a in kernel.inputs}
         stage = Stage(
             kernel,
@@ -177,15 +257,24 @@ class LoopedMotion:
                 for name, (source, at) in block.gather.items()
                 if name in used
             },
-            {
-                name: self._written(target, places[order], widths[name])
-                for name, (target, places) in block.scatter.items()
-            },
+            scatter,
             block.parameters[np.ix_(order, columns)] if len(columns) else None,
             independent=True,
             name=block.name,
         )
         return stage, groups[order]
+
+    def _write_numbers(self, kernel: Function, places: Integers) -> list[int]:
+        """Write the entries of a Jacobian that are numbers; those that are not are returned."""
+        (array,) = (a for a in kernel.outputs if a.name == "Phi_v")
+        values = [Atom(kernel.table, ref).value for ref in array.refs]
+        for k, value in enumerate(values):
+            if value is not None:
+                self.w[places[:, k]] = value
+        return [k for k, value in enumerate(values) if value is None]
+
+    def _zeros(self, places: Integers) -> Stage:
+        return Stage(zero_kernel(), {"a": places}, {"b": Write(places)}, independent=True)
 
     def _groups(self, target: str, places: Integers, width: int) -> Integers:
         """The first group to need what instances write there."""
@@ -220,7 +309,7 @@ class LoopedMotion:
         places = np.concatenate([memory.first(side) + at for side in ("b", "b_2")])
         so_far = np.full((len(places), 1), memory.first("largest"))
         stage = Stage(
-            _largest_kernel(),
+            largest_kernel(_CHUNK),
             {"r": places, "before": so_far},
             {"size": Write(so_far)},
             name="largest residual",
@@ -241,16 +330,52 @@ class LoopedMotion:
         more = [self._difference("q", "x", "out_q", len(b.extra))] if len(b.extra) else []
         return [stage, *more]
 
+    def _time(self, number: int) -> Stage:
+        """The time of a stage of a step."""
+        memory = self.memory
+        at = {name: np.array([[memory.first(name)]]) for name in ("start", "length", "t")}
+        gather = {"start": at["start"], "h": at["length"]}
+        return Stage(time_kernel(number), gather, {"t": Write(at["t"])})
+
+    def _advanced(self, number: int) -> list[Stage]:
+        """The state of the next stage of a step, or the end of the step; body by body."""
+        b, memory = self.blocks, self.memory
+        found = []
+        bodies, extra = b.world.count, len(b.extra)
+        for nq, nv, count, shift in ((*b.widths, bodies, (0, 0)), (1, 1, extra, b.body_sizes)):
+            if not count:
+                continue
+            k = np.arange(count)
+            q, v = shift[0] + nq * k, shift[1] + nv * k
+            places = {"h": np.full((count, 1), memory.first("length"))}
+            for name in ("first", "sum"):
+                places |= {f"{name}_q": memory.first(f"{name}_q") + q}
+                places |= {f"{name}_v": memory.first(f"{name}_v") + v}
+            places |= {"q": memory.first("q") + q, "v": memory.first("v") + v}
+            places |= {"rates": self._rates + q, "a": memory.first("x") + v}
+            kernel = stage_kernel(number, nq, nv)
+            gather = {a.name: places[a.name] for a in kernel.inputs}
+            scatter = {a.name.removeprefix("new_"): a.name for a in kernel.outputs}
+            found.append(
+                Stage(
+                    kernel,
+                    gather,
+                    {new: Write(places[old]) for old, new in scatter.items()},
+                    independent=True,
+                )
+            )
+        return found
+
     def _copy(self, source: str, target: str, count: int) -> Stage:
         """The last entries of a vector of the state to those of another."""
         at, to = (self._last(name, count) for name in (source, target))
-        return Stage(_copy_kernel(), {"a": at}, {"b": Write(to)}, independent=True)
+        return Stage(copy_kernel(), {"a": at}, {"b": Write(to)}, independent=True)
 
     def _difference(self, a: str, b: str, target: str, count: int | None = None) -> Stage:
         wide = self.n if count is None else count
         places = [self._last(name, wide) for name in (a, b, target)]
         return Stage(
-            _difference_kernel(),
+            difference_kernel(),
             {"a": places[0], "b": places[1]},
             {"c": Write(places[2])},
             independent=True,
@@ -296,9 +421,17 @@ def mass_entries(blocks: ReferenceBlocks) -> tuple[Integers, Integers, Floats]:
     return (first + i).ravel(), (first + j).ravel(), M[:, i, j].ravel()
 
 
-def _needed(kernel: Function) -> tuple[Function, Integers]:
-    """The kernel without the inputs and parameters that it does not read; those it does read."""
-    live = set(kernel.schedule.live)
+def _needed(kernel: Function, kept: Mapping[str, Sequence[int]]) -> tuple[Function, Integers]:
+    """The kernel with the outputs that are ``kept``, and without what it does not read for them.
+
+    Returns the parameters that it does read, too.
+    """
+    outputs = {
+        a.name: [Atom(kernel.table, a.refs[k]) for k in kept[a.name]]
+        for a in kernel.outputs
+        if kept.get(a.name)
+    }
+    live = set(kernel.table.live([atom.ref for atoms in outputs.values() for atom in atoms]))
     inputs: dict[str, list[Atom]] = {}
     columns: list[int] = []
     for array in kernel.inputs:
@@ -309,10 +442,21 @@ def _needed(kernel: Function) -> tuple[Function, Integers]:
         elif read:
             inputs[array.name] = [Atom(kernel.table, ref) for ref in array.refs]
     inputs = {name: atoms for name, atoms in inputs.items() if atoms}
-    if not inputs:
-        return kernel, np.arange(next(a.size for a in kernel.inputs if a.name == "p"))
-    outputs = {a.name: [Atom(kernel.table, ref) for ref in a.refs] for a in kernel.outputs}
+    if not inputs:  # numbers: they have to be mapped over something all the same
+        array = kernel.inputs[0]
+        inputs[array.name] = [Atom(kernel.table, ref) for ref in array.refs]
+        columns = list(range(array.size)) if array.name == "p" else []
     return Function(kernel.name, inputs, outputs), np.array(columns, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluation:
+    """The stages of an evaluation of the accelerations."""
+
+    laws: list[Stage | Clear]
+    evaluated: list[tuple[Stage, Integers]]
+    inward: list[Stage]
+    outward: list[Stage]
 
 
 class _Tape:
@@ -323,7 +467,10 @@ class _Tape:
         self.segments: list[Segment] = []
 
     def add(self, stages: Sequence[Stage | Clear]) -> int:
-        """Add stages; returns the number of the first."""
+        """Add stages, if they are not there yet; returns the number of the first."""
+        for k in range(len(self.stages) - len(stages) + 1):
+            if stages and all(a is b for a, b in zip(self.stages[k:], stages, strict=False)):
+                return k
         self.stages += stages
         return len(self.stages) - len(stages)
 
@@ -354,25 +501,3 @@ class _Tape:
                     self.segments.append(Segment(at + k, done[k], last - done[k]))
                     done[k] = last
             self.segments += fronts.tape(front, begin, end)
-
-
-def _largest_kernel() -> Function:
-    ws = Workspace("largest")
-    r = [ws.symbol(f"r{k}") for k in range(_CHUNK)]
-    before = ws.symbol("before")
-    size = before
-    for x in r:
-        size = maximum(size, abs(x))
-    return Function("largest", {"r": r, "before": [before]}, {"size": [size]})
-
-
-def _copy_kernel() -> Function:
-    ws = Workspace("copy")
-    a = ws.symbol("a")
-    return Function("copy", {"a": [a]}, {"b": [a]})
-
-
-def _difference_kernel() -> Function:
-    ws = Workspace("difference")
-    a, b = ws.symbol("a"), ws.symbol("b")
-    return Function("difference", {"a": [a], "b": [b]}, {"c": [a - b]})

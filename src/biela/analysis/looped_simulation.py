@@ -87,6 +87,11 @@ def looped_simulation(
     motion = LoopedMotion(blocks)
     speed = first_velocity(model, blocks, start, t, v, parameters)
     plan = Plan.make(integrator, duration, t, step, output, None, False)
+    run = _Run(motion, plan, u)
+    x = np.concatenate([start, speed])
+    if plan.integrator == "rk4":
+        problem = Problem(motion.step, len(x), len(u) + 1, nq=blocks.nq)
+        return run.go(problem, x, tolerance, progress, began)
     held = bool(len(blocks.rows))
     problem = Problem(
         motion.f,
@@ -96,8 +101,7 @@ def looped_simulation(
         project_q=motion.project if held else None,
         q_iterations=1 if held else 0,
     )
-    run = _Run(motion, plan, u)
-    return run.go(problem, np.concatenate([start, speed]), tolerance, progress, began)
+    return run.go(problem, x, tolerance, progress, began)
 
 
 class _Run:
@@ -112,8 +116,10 @@ class _Run:
         self, problem: Problem, x: Floats, tolerance: float, progress: bool | None, began: float
     ) -> Results:
         plan, blocks = self.plan, self.motion.blocks
-        stepper = plan.stepper(problem, tolerance)
-        stepper.start(plan.start, x, self.u, plan.times)
+        whole = problem.f is self.motion.step if plan.integrator == "rk4" else False
+        stepper = plan.stepper(problem, tolerance, fused=whole)
+        length = np.array([plan.step] if whole else [], dtype=float)
+        stepper.start(plan.start, x, np.concatenate([self.u, length]), plan.times)
         stepper.pause = 10
         self.times.append(np.array([plan.start]))
         self.states.append(x[None].copy())

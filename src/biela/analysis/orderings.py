@@ -41,6 +41,9 @@ __all__ = ["OrderingStudy", "draw_ordering_study", "study_orderings"]
 
 Integers = npt.NDArray[np.int64]
 
+#: Least singular values of scaled blocks below this are taken for zero.
+SINGULAR = 1e-9
+
 
 @runtime_checkable
 class Patterned(Protocol):
@@ -50,7 +53,7 @@ class Patterned(Protocol):
         """Rows, columns, which rows are constant, relative columns, rows that close loops."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderingStudy:
     """The orderings of a model side by side.
 
@@ -80,8 +83,11 @@ class OrderingStudy:
 
     @property
     def best(self) -> OrderingReport:
-        """The ordering of the Jacobian that is predicted to be cheapest."""
-        return min(self.orderings, key=lambda report: report.predicted)
+        """The ordering of the Jacobian that is predicted to be cheapest.
+
+        One with a block that is singular at the start is only taken if there is no other.
+        """
+        return min(self.orderings, key=lambda r: (_is_singular(r), r.predicted))
 
     @property
     def best_elimination(self) -> EliminationReport | None:
@@ -135,13 +141,17 @@ def study_orderings(
     return study if "M" not in system else _with_saddle(study, system)
 
 
+def _is_singular(report: OrderingReport) -> bool:
+    return report.regularity is not None and report.regularity < SINGULAR
+
+
 def draw_ordering_study(study: OrderingStudy, path: str | Path) -> Path:
     """Draw the Jacobian as it is, and in the orders with the least predicted cost.
 
     Raises:
         ResultsError: the file cannot be written.
     """
-    by_cost = sorted(study.orderings, key=lambda report: report.predicted)
+    by_cost = sorted(study.orderings, key=lambda r: (_is_singular(r), r.predicted))
     blocks = [report for report in by_cost if report.by_blocks]
     # the best of either kind, and what the best blocks are to be compared with
     shown = {report.name: report for report in blocks[:1]}

@@ -14,6 +14,8 @@ from biela.cli.models import _imported as imported
 from biela.cli.models import model_in
 from biela.cli.tables import console, duration, listed, pairs, shown_path
 
+#: Least singular values of scaled blocks below this are rounding.
+_SINGULAR = 1e-12
 #: Characters across from which the shape of the matrix and times are shown too.
 _WIDE = 108
 
@@ -83,7 +85,10 @@ def _print_orderings(study: OrderingStudy) -> None:
     out = console()
     wide = out.width >= _WIDE
     shape = ("bandwidth", "profile") if wide else ()
-    heads = ("border", "band", *shape, "fill of LU", "cost", *(("time",) if wide else ()))
+    known = any(report.regularity is not None for report in study.orderings)
+    measured = ("least σ",) if known else ()
+    times = ("time",) if wide else ()
+    heads = ("border", "band", *measured, *shape, "fill", "cost", *times)
     table = _table("  ordering", "blocks", *heads)
     best = study.best
     for report in study.orderings:
@@ -93,6 +98,7 @@ def _print_orderings(study: OrderingStudy) -> None:
             _blocks(report.orders) if report.by_blocks else "",
             str(report.border),
             str(report.band),
+            *((_sigma(report.regularity),) if known else ()),
             *((f"{report.bandwidth:,}", f"{report.profile:,}") if wide else ()),
             "–" if report.fill is None else f"{report.fill:,}",
             cost,
@@ -101,7 +107,17 @@ def _print_orderings(study: OrderingStudy) -> None:
         )
     out.print("\nJacobian, solved by blocks where they are listed, otherwise by sparse LU")
     out.print(table)
-    out.print("  cost: multiplications of one factorisation and solution", style="dim")
+    out.print("  fill: of the factors L and U", style="dim")
+    out.print("  cost: multiplications of a factorisation and solution", style="dim")
+    if known:
+        text = "  least σ: least singular value of a diagonal block at the start; 0 is singular"
+        out.print(text, style="dim")
+
+
+def _sigma(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "0" if value < _SINGULAR else f"{value:.2g}"
 
 
 def _table(*heads: str) -> Table:
@@ -124,7 +140,7 @@ def _print_eliminations(study: OrderingStudy) -> None:
     out = console()
     wide = out.width >= _WIDE
     shape = ("bandwidth", "profile") if wide else ()
-    heads = (*shape, "fill of LDLᵀ", "storage", "cost", *(("time",) if wide else ()))
+    heads = (*shape, "fill", "storage", "cost", *(("time",) if wide else ()))
     table = _table("  order of elimination", *heads)
     best = study.best_elimination
     for report in study.eliminations:

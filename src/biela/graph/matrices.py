@@ -15,7 +15,7 @@ from biela.graph.properties import edge_list
 __all__ = ["Digraph", "adjacency_matrix", "augmented_adjacency", "graph_of", "incidence_matrix"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Digraph:
     """A directed graph without loops: vertex i leads to `targets[start[i]:start[i + 1]]`."""
 

@@ -21,7 +21,7 @@ from biela.graph.adjacency import Adjacency, Integers, adjacency, integer_array
 __all__ = ["Pattern"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pattern:
     """The places of a sparse matrix, row by row.
 

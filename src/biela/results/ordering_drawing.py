@@ -25,7 +25,7 @@ _BLOCK, _BORDER, _BAND, _ENTRY = COLORS[0], COLORS[1], COLORS[2], INK
 _WIDTH = 3.9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderedMatrix:
     """The places of a matrix in some order.
 

@@ -28,6 +28,7 @@ from biela.solvers.newton import CONVERGED, NOT_CONVERGED, SINGULAR, newton, new
 from biela.solvers.nonlinear import Solution, Steps, solve_equations
 from biela.solvers.pseudo_inverse import RANK_TOLERANCE, orthogonal_factor, orthogonal_solve
 from biela.solvers.sparse.block_ldlt import BlockLDLT
+from biela.solvers.sparse.block_lu import BlockLU
 from biela.solvers.sparse.bordered import BorderedBlocks
 from biela.solvers.sparse.pattern import SymmetricPattern, drop_threshold
 from biela.solvers.sparse.scalar_ldlt import (
@@ -49,6 +50,7 @@ __all__ = [
     "SINGULAR",
     "STALLED",
     "BlockLDLT",
+    "BlockLU",
     "BorderedBlocks",
     "CoordinatePartition",
     "Correction",

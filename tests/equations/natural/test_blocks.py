@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biela.equations.natural import Layout, kinds
+from biela.equations.natural import Layout
 from biela.equations.natural.natural_blocks import NaturalBlocks
 from biela.equations.system import System
 from biela.errors import ModelError
@@ -91,17 +91,25 @@ def test_longer_chains_have_the_same_kernels() -> None:
     assert {b.kernel for b in short.blocks} == {b.kernel for b in long.blocks}
 
 
+def test_forces_that_are_expressions_of_their_own_have_blocks_too() -> None:
+    lay = loaded_four_bar()
+    alpha, p = lay.entities["alpha"], lay.entities["p"]
+    lay.motor(alpha, 2.0 * lay.source.time)  # type: ignore[arg-type]
+    q = alpha.components[0]
+    (k,) = lay.source.parameters(k=3.0)
+    lay.source.push(q.velocity + p.components[0] * p.components[1].velocity, k * q * q.velocity)
+    compare(lay.blocks(), lay.system())
+
+
 def test_what_has_no_kernel_is_refused() -> None:
     lay = four_bar()
-    alpha = lay.entities["alpha"]
-    lay.motor(alpha, 2.0 * lay.source.time)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="expression of its own"):
+    (u,) = lay.source.inputs("u")
+    lay.motor(lay.entities["alpha"], u)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="depends on the input u"):
         lay.blocks()
     other = four_bar()
-    q = other.entities["alpha"].components[0]
-    other.source.push(q.velocity, 1.0)
-    with pytest.raises(ModelError, match="have no blocks"):
+    other.source.wrench(other.solids["coupler"], moment=(0, 0, 1))
+    with pytest.raises(ModelError, match="wrenches on solids have no blocks"):
         other.blocks()
     with pytest.raises(ModelError, match="blocks write Phi"):
         four_bar().blocks().evaluate("K", q=np.zeros(5))
-    assert kinds.FORMS[0] == "cosine"

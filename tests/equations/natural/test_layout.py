@@ -253,6 +253,46 @@ def test_a_blow_turns_a_hinged_bar_by_its_moment() -> None:
         struck(system, {"p.w": 1.0})
 
 
+def test_torsion_and_two_bending_springs_resist_on_their_own() -> None:
+    """A body turned against the one before it by a small angle about each axis: M = -k angle."""
+    stiffness = {"bending1": 50.0, "bending2": 30.0, "torsion": 20.0}
+    for spring, axis in {"bending1": 2, "bending2": 1, "torsion": 0}.items():
+        lay = Layout("joint")
+        o = lay.point("o", (0, 0, 0), fixed=True)
+        before = [lay.vector(n, d, fixed=True) for n, d in (("a0", (0, 1, 0)), ("b0", (0, 0, 1)))]
+        p = lay.point("p", (1, 0, 0))
+        a, b = lay.vector("a", (0, 1, 0)), lay.vector("b", (0, 0, 1))
+        lay.body("rod", [o, p], [a, b], mass=1.0, inertia=(0.4, 0.5, 0.6))
+        made = lay.joint_springs(
+            "J", (before[0], before[1]), (Segment(o, p), a),
+            torsion=(stiffness["torsion"], 0.0),
+            bending=((stiffness["bending1"], 0.0), (stiffness["bending2"], 0.0)),
+        )  # fmt: skip
+        assert [c.name for c in made] == ["J.bending1", "J.bending2", "J.torsion"]
+        system = lay.system()
+        instant = Instant(system, 0.0, system.inputs, system.parameters)
+        turn, small = np.zeros(3), 1e-4
+        turn[axis] = small
+        q = np.array([e.value for e in system.q])
+        names = [e.name for e in system.q]
+        for name in ("p", "a", "b"):
+            at = np.array(lay.entities[name].start)
+            turned = at * np.cos(small) + np.cross(turn / small, at) * np.sin(small)
+            along = turn / small * (turn / small @ at) * (1 - np.cos(small))
+            q[[names.index(f"{name}.{k}") for k in "xyz"]] = turned + along
+        relative = [names.index(c.name) for c in made]
+        for _ in range(5):
+            q[relative] -= np.linalg.pinv(instant.Phi_v(q)[:, relative]) @ instant.Phi(q)
+        assert abs(q[names.index(f"J.{spring}")]) == pytest.approx(small, rel=1e-6)
+        acceleration, _ = instant.motion(q, np.zeros(len(q)))
+        arms = {0: ("a", "z"), 1: ("p", "z"), 2: ("p", "y")}
+        name, component = arms[axis]
+        sign = -1.0 if axis == 1 else 1.0
+        alpha = sign * acceleration[names.index(f"{name}.{component}")]
+        inertia = {0: 0.4, 1: 0.5, 2: 0.6}[axis]
+        assert alpha == pytest.approx(-stiffness[spring] * small / inertia, rel=1e-3)
+
+
 def test_fixed_components_are_no_coordinates() -> None:
     lay = Layout("plane", plane="xz")
     p = lay.point("p", (1.0, 2.0), fixed="z")

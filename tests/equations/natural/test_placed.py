@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -12,6 +14,7 @@ from biela.analysis.joint_reactions import joint_reactions
 from biela.equations.natural.implied import implied
 from biela.equations.natural.placed import placed
 from biela.equations.natural.spanning import completing, spanning
+from biela.errors import ModelError
 from biela.model.joints import Joint
 from tests.examples.gallery import NAMES, model, motion, system
 
@@ -234,6 +237,36 @@ def test_masses_and_places_may_be_parameters() -> None:
     np.testing.assert_allclose(
         instants[0].motion(q, v)[0], instants[1].motion(q, v)[0], rtol=1e-10, atol=1e-10
     )
+
+
+def test_axes_may_be_turned_by_parameters() -> None:
+    """The same tilted hinge in joint coordinates, for a tilt that is not that of the model."""
+    m = bl.Model("tilted")
+    m.parameter("tilt", "20 deg")
+    body = m.body("bar", mass=1.0, com=(0.3, 0, 0.1), inertia=INERTIA)
+    end = m.body("end", mass=0.5, com=(0.1, 0.2, 0), inertia=INERTIA)
+    i = m.ground.at(0, 0, 0, angles=("xy", ("tilt", "-10 deg")))
+    m.joint("revolute", "A", i, body.at(0, 0, 0, angles=("z", ("tilt",))))
+    m.joint("revolute", "B", body.at(0.6, 0, 0, angles=("y", ("2*tilt",))), end)
+    natural, joint = bl.formulate(m, "natural"), bl.formulate(m)
+    assert not [name for name in natural.multipliers if name.startswith(("A.", "B."))]
+    other = {"tilt": 0.7}
+    natural, joint = (
+        replace(s, p=(replace(s.p[0], value=other["tilt"]),)) for s in (natural, joint)
+    )
+    q, v = np.array([0.4, -0.8]), np.array([1.3, 0.6])
+    compare("tilted", natural, joint, ["bar", "end"], 0.0, q, v, joint.inputs)
+
+
+def test_a_body_that_does_not_fit_between_fixed_points_is_refused() -> None:
+    m = bl.Model("door")
+    door = m.body("door", mass=1.0, com=(0.3, 0, 0), inertia=INERTIA)
+    m.joint("spherical", "low", m.ground, door)
+    m.joint("spherical", "high", m.ground.at(0, 0, 2.0), door.at(0, 0, 2.1))
+    with pytest.raises(
+        ModelError, match=r"door can never be where its joints hold it.*off by 0\.1"
+    ):
+        bl.formulate(m, "natural")
 
 
 @pytest.mark.parametrize("name", ["four_bar", "bennett", "scissor_lift", "universal_shaft"])

@@ -40,7 +40,8 @@ REALS: Final = {
     "MR": ("n", "n - r"), "K": ("n - r", "n - r"), "full": ("m", "n"), "Y": ("m", "n"),
     "G": ("m", "m"), "L": ("n", "n"), "stiff": ("m",), "P": ("g + m + nj",),
     "Z": ("nm + n + m + nq",), "y": ("nq + n + m",), "trial": ("nq + n",), "Sb": ("n",),
-    "Sc": ("n",), "a": ("n",), "h": ("n",), "w": ("r",), "room": ("r",),
+    "Sc": ("n",), "a": ("n",), "h": ("n",), "w": ("r",), "room": ("r",), "scale": ("r",),
+    "probe": ("r",),
     "status": ("1",), "z": ("n - r",), "before": ("m",),
     "monitor": ("2",),
 }  # fmt: skip

@@ -152,6 +152,8 @@ class Projected:
             arrays["order"][:] = [*basis.dependent, *basis.independent]
             arrays["position"][arrays["order"]] = range(len(arrays["order"]))
         arrays["T"][:] = basis.T
+        arrays["probe"][:] = 1 / np.sqrt(max(basis.rank, 1))
+        arrays["scale"][:] = np.abs(basis.J[list(basis.rows)]).max(axis=1, initial=0.0)
         arrays["stiff"][list(stiffening.rows)] = stiffening.weight
         arrays["monitor"][0] = 1.0
 

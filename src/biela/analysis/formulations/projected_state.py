@@ -15,10 +15,11 @@ may be factored with pivoting, and with the solver that is asked for:
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Final
 
 from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, routine
-from biela.solvers.dependent import dependent_solve, pivot_ratio
+from biela.solvers.dependent import dependent_solve, dependent_solve_transposed, pivot_ratio
 from biela.solvers.projected_motion import (
     factor_dependent,
     matrix_r_accelerations,
@@ -43,18 +44,28 @@ RANGE_SPACE: Final = 2
 #: this part of the position; the next would be its square.
 ITERATIONS: Final = 12
 SMALL: Final = 1e-8
+#: Blocks are watched at one evaluation of so many.
+SOME: Final = 3
 #: Rounds for forces that depend on multipliers end where these change by less than this part.
 SETTLED: Final = 1e-14
 
 
-@routine(R="n, f")
-def largest(n: Int, f: Int, R: Matrix) -> Real:
-    """The largest entry of R, and 1 at least."""
-    most = 1.0
+@routine(scale="n", y="n", probe="n")
+def next_probe(n: Int, scale: Vector, y: Vector, probe: Vector) -> Real:
+    """An estimate of the smallest singular value of D⁻¹A, with D = diag(`scale`).
+
+    A step of inverse iteration on D⁻¹A Aᵀ D⁻¹, which goes on from one evaluation to the next: `y` is
+    A⁻ᵀ A⁻¹ D e of the unit vector e in `probe`, which becomes that of D y.
+    """
+    total = 0.0
     for i in range(n):
-        for c in range(f):
-            most = max(most, abs(R[i, c]))
-    return most
+        total += (scale[i] * y[i]) ** 2
+    length = sqrt(total)
+    if not length > 0.0:
+        return 0.0
+    for i in range(n):
+        probe[i] = scale[i] * y[i] / length
+    return min(1.0, 1.0 / sqrt(length))
 
 
 @routine(
@@ -65,8 +76,8 @@ def largest(n: Int, f: Int, R: Matrix) -> Real:
     m_column="nm", rows="r", order="n", position="n", pivots="r", swaps="n", counts="4", T="n, n",
     J="r, n", JT="r, n", A="r, r", R="n, n - r", MR="n, n - r", K="n - r, n - r", full="m, n",
     Y="m, n", G="m, m", L="n, n", stiff="m", P="g + m + nj", Z="nm + n + m + nq", y="nq + n + m",
-    trial="nq + n", Sb="n", Sc="n", a="n", h="n", w="r", room="r", status="1", z="n - r",
-    before="m", monitor="2", out="no",
+    trial="nq + n", Sb="n", Sc="n", a="n", h="n", w="r", room="r", scale="r", probe="r",
+    status="1", z="n - r", before="m", monitor="2", out="no",
 )  # fmt: skip
 def projected_state(
     what: Int,
@@ -129,6 +140,8 @@ def projected_state(
     h: Vector,
     w: Vector,
     room: Vector,
+    scale: Vector,
+    probe: Vector,
     status: Vector,
     z: Vector,
     before: Vector,
@@ -168,16 +181,16 @@ def projected_state(
             counts[1] += 1
             counts[3] += 1
             size = 0.0
-            scale = 1.0
+            extent = 1.0
             for i in range(nq):
                 trial[i] = y[i]
-                scale = max(scale, abs(y[i]))
+                extent = max(extent, abs(y[i]))
             for i in range(n):
                 trial[nq + i] = h[i]
                 size = max(size, abs(h[i]))
             moved(t, trial, p, y[0:nq])
             place(t, y[0 : nq + n], p, P)
-            if not size > SMALL * scale or singular != 0:
+            if not size > SMALL * extent or singular != 0:
                 break
 
     # velocities
@@ -190,9 +203,19 @@ def projected_state(
             motion_basis(kind, n, r, selects, order, T, JT, A, pivots, solve, room, w, h, R)
         counts[2] += 1
         counts[3] += f
-        ratio = 0.0
-        if singular == 0:
-            ratio = pivot_ratio(r, A, n, JT) if kind == 0 else 1.0 / largest(n, n - r, R)
+        ratio = 1.0
+        if singular != 0:
+            ratio = 0.0
+        elif kind == 0:
+            ratio = pivot_ratio(r, A, n, JT)
+        elif counts[0] % SOME == 0 and r > 0:
+            # blocks have no pivots to compare
+            for i in range(r):
+                w[i] = scale[i] * probe[i]
+            dependent_solve(kind, r, A, pivots, solve, room, w)
+            dependent_solve_transposed(kind, r, A, pivots, transposed, room, w)
+            counts[3] += 2
+            ratio = next_probe(r, scale, w, probe)
         monitor[0] = min(monitor[0], ratio)
         # too near a dead point: the integrator has to stop, for another choice
         if ratio < monitor[1]:

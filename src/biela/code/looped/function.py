@@ -31,6 +31,10 @@ class ProgramFunction:
     Attributes:
         w: Its workspace.
         address: ``void run(const double *in0, …, double *out0, …)``.
+
+    Raises:
+        ShapeError: The memory is not that of the program.
+        UnknownNameError: It has no such vector.
     """
 
     def __init__(
@@ -70,14 +74,22 @@ class ProgramFunction:
         ).call
 
     def __call__(self, *arrays: Any) -> Any:
-        """Evaluate one state."""
+        """Evaluate one state.
+
+        Raises:
+            ShapeError: The arrays do not fit.
+        """
         with self._lock:  # calls of several threads wait for each other
             result = self._call(*arrays)
         self._raise_failures()
         return result
 
     def map(self, *arrays: Any) -> Any:
-        """Evaluate many states: each input has one row a state, or one value for all of them."""
+        """Evaluate many states: each input has one row a state, or one value for all of them.
+
+        Raises:
+            ShapeError: The inputs do not fit, or none of them has rows.
+        """
         given = [np.asarray(a, dtype=float) for a in arrays]
         counts = {len(a) for a in given if a.ndim == 2}
         if len(given) != len(self.inputs) or len(counts) != 1:

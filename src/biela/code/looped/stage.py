@@ -50,6 +50,9 @@ class Stage:
             may run side by side in the lanes of the processor.  Adding to the same place is no
             dependence.
         name: What it is, for messages; that of the kernel without it.
+
+    Raises:
+        ShapeError: Tables do not fit the arrays of the kernel, or are missing.
     """
 
     kernel: Function

@@ -84,6 +84,11 @@ class ReferenceBlocks:
         return (7, 6) if self.plane is None else (3, 3)
 
     @property
+    def body_sizes(self) -> tuple[int, int]:
+        """Coordinates and velocities of all bodies; those that count turns follow."""
+        return self.widths[0] * self.world.count, self.widths[1] * self.world.count
+
+    @property
     def nq(self) -> int:
         """Number of coordinates."""
         return self.widths[0] * self.world.count + len(self.extra)

@@ -86,7 +86,8 @@ class Loading(Tying):
         speed, force, potential = law(self.source, on, numbers)
         self.source.push(speed, force, potential)
         constant = all(_is_number(x) for x in numbers)
-        self.pushes.append(pushes.Push(name, kind, on, numbers, law if constant else None))
+        made = self.source.pushes[-1]
+        self.pushes.append(pushes.Push(name, kind, on, numbers, law if constant else None, made))
 
     def joint_springs(
         self,

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from biela.atoms import Atom, evaluate
+from biela.atoms import Atom, evaluate, jacobian
+from biela.atoms import Kind as Symbol
 from biela.code import Function
 from biela.equations.blocks.block import Block, Integers
 from biela.equations.constraints import levels
@@ -87,14 +88,13 @@ def blocks(layout: Layout) -> NaturalBlocks:
     """The blocks of a layout.
 
     Raises:
-        ModelError: Something acts in it that has no kernel: a wrench, or a force along a speed
-            that was given to the symbolic system by hand.
+        ModelError: Something acts in it that has no kernel: a wrench, or a force with inputs.
     """
     source = layout.source
-    if source.wrenches or len(source.pushes) != len(layout.pushes):
+    if source.wrenches:
         raise ModelError(
-            f"{layout.name}: forces that were given to its symbolic system have no blocks; use "
-            f"those of the layout (spring, motor, force, strut), or its system()"
+            f"{layout.name}: wrenches on solids have no blocks; use the forces of the layout "
+            f"(spring, motor, force, strut), or its system()"
         )
     columns = {q.ref: k for k, q in enumerate(source.q)}
     groups: dict[Key, list[Instance]] = {}
@@ -201,15 +201,15 @@ def _numbers(layout: Layout, instance: Instance) -> list[float]:
 
 def _forces(layout: Layout, columns: dict[int, int]) -> list[Block]:
     groups: dict[tuple[str, int, tuple[bool, ...]], list[Push]] = {}
-    for push in layout.pushes:
-        if push.law is None:
-            raise ModelError(
-                f"{layout.name}: the force along {push.name} is an expression of its own and has "
-                f"no block; use numbers, or system()"
-            )
+    known = {id(push.made[1]): push for push in layout.pushes if push.law is not None}
+    made = []
+    for speed, force in layout.source.pushes:
+        push = known.get(id(force))
+        if push is None:
+            made.append(_single(layout, columns, speed, force))
+            continue
         free = tuple(is_coordinate(c) for c in push.on)
         groups.setdefault((push.kind, len(push.numbers), free), []).append(push)
-    made = []
     for (_, _, free), pushes in groups.items():
         function = _force_kernel(pushes[0], free)
         x = np.array(
@@ -223,6 +223,36 @@ def _forces(layout: Layout, columns: dict[int, int]) -> list[Block]:
         ]
         made.append(_block(function, np.array(rows), x, {"Q": ("Q", x)}))
     return made
+
+
+def _single(layout: Layout, columns: dict[int, int], speed: Atom, force: Atom) -> Block:
+    """A force that is an expression of its own: a kernel with one instance."""
+    source = layout.source
+    table = source.workspace.table
+    slopes = jacobian([speed], source.v).rows[0]
+    at = [k for k, slope in enumerate(slopes) if slope.ref]
+    Q = [slopes[k] * force for k in at]
+    live = set(table.live(e.ref for e in Q))
+    unknown = [table.symbols[r] for r in live if r in table.symbols]
+    inputs = [symbol.name for symbol in unknown if symbol.kind is Symbol.INPUT]
+    if inputs:
+        raise ModelError(
+            f"{layout.name}: a force depends on the input {inputs[0]}, and blocks have no inputs; "
+            f"use system()"
+        )
+    arrays: dict[str, Any] = {"t": [source.time]}
+    gather: dict[str, tuple[str, Integers]] = {"t": ("t", np.zeros(1, dtype=np.int64))}
+    for name, vector, symbols in (("x", "q", source.q), ("v", "v", source.v)):
+        places = [k for k, symbol in enumerate(symbols) if symbol.ref in live]
+        if places:
+            arrays[name] = [symbols[k] for k in places]
+            gather[name] = vector, np.array([places], dtype=np.int64)
+    p = [symbol for symbol in source.parameter_values if symbol.ref in live]
+    if p:
+        arrays["p"] = p
+    numbers = np.array([[source.parameter_values[symbol] for symbol in p]]).reshape(1, len(p))
+    function = Function("force", arrays, {"Q": Q})
+    return Block("force", function, numbers, gather, {"Q": ("Q", np.array([at]))})
 
 
 def _force_kernel(push: Push, free: Sequence[bool]) -> Function:

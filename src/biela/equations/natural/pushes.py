@@ -29,7 +29,8 @@ class Push:
         kind: Which law it has.
         on: The components it acts on.
         numbers: Its numbers, or expressions of the parameters of the layout.
-        law: Its law; None for an expression of its own, which has no kernel.
+        law: Its law; None where its numbers are expressions of more than parameters.
+        made: The speed and the force, as they stand in the equations.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Push:
     on: tuple[Atom, ...]
     numbers: tuple[Atom, ...]
     law: PushLaw | None
+    made: tuple[Atom, Atom]
 
 
 def spring(

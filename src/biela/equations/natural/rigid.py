@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Final
+
+import numpy as np
 
 from biela.atoms import Atom, sqrt
 from biela.equations.natural.bodies import NaturalBody, inverse3
@@ -20,12 +23,17 @@ from biela.equations.natural.entities import (
     NaturalPoint,
     NaturalVector,
     Segment,
+    at_start,
     dot,
     form,
     formed,
 )
 from biela.equations.natural.kinds import Unit
 from biela.equations.natural.layout import Layout
+from biela.errors import ModelError
+
+#: What is fixed and off by more than this can never be fulfilled (m, or cosine of an angle).
+_NEVER: Final = 1e-9
 
 
 class Span:
@@ -92,8 +100,9 @@ def _hold(layout: Layout, span: Span) -> None:
     for arrow, way in arrows:
         if isinstance(arrow, Segment):
             _length(layout, span, arrow.first, arrow.second, way)
-        elif isinstance(arrow, NaturalVector) and _new(layout, "unit", arrow):
-            layout.constrain(Unit(), (arrow,), [1.0], arrow.name)
+        elif isinstance(arrow, NaturalVector) and _free([arrow]):
+            if layout.write_once("unit", id(arrow)):
+                layout.constrain(Unit(), (arrow,), [1.0], arrow.name)
     for (first, a), (second, b) in combinations(arrows, 2):
         if isinstance(first, Segment) and isinstance(second, Segment):
             way = [y - x for x, y in zip(a, b, strict=True)]
@@ -101,20 +110,35 @@ def _hold(layout: Layout, span: Span) -> None:
             continue
         parts: list[Entity] = []
         form(first, parts), form(second, parts)
-        if _new(layout, "dot", *parts):
-            value = _clean(dot(a, b))
+        value = _clean(dot(a, b))
+        if not _free(parts):
+            found = float(at_start(first) @ at_start(second))
+            _check_fixed(layout, span, parts, found - layout.value(value))
+        elif layout.write_once("dot", frozenset(id(e) for e in parts)):
             layout.dot(first, second, value, f"{span.name}.{'-'.join(p.name for p in parts)}")
 
 
 def _length(
     layout: Layout, span: Span, p: NaturalPoint, q: NaturalPoint, way: Sequence[Atom]
 ) -> None:
-    if _new(layout, "length", p, q):
-        layout.length(p, q, sqrt(dot(way, way)), f"{span.name}.{p.name}-{q.name}")
+    length = sqrt(dot(way, way))
+    if not _free([p, q]):
+        found = float(np.linalg.norm(q.at - p.at))
+        _check_fixed(layout, span, [p, q], found - layout.value(length))
+    elif layout.write_once("length", frozenset((id(p), id(q)))):
+        layout.length(p, q, length, f"{span.name}.{p.name}-{q.name}")
 
 
-def _new(layout: Layout, what: str, *entities: Entity) -> bool:
-    """Whether an equation is new and not between fixed entities."""
-    if not any(free for entity in entities for free in entity.free):
-        return False
-    return layout.write_once(what, frozenset(id(e) for e in entities))
+def _free(entities: Sequence[Entity]) -> bool:
+    """Whether there is a coordinate among the components."""
+    return any(free for entity in entities for free in entity.free)
+
+
+def _check_fixed(layout: Layout, span: Span, fixed: Sequence[Entity], missed: float) -> None:
+    """Refuse a body that does not fit between what the ground holds of it."""
+    if abs(missed) > _NEVER:
+        raise ModelError(
+            f"{layout.name}: body {span.name} can never be where its joints hold it: "
+            f"{' and '.join(entity.name for entity in fixed)} are fixed in the ground, and off by "
+            f"{abs(missed):.3g} in the body; check the places and axes of their markers"
+        )

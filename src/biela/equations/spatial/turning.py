@@ -231,8 +231,10 @@ def _clean(x: Scalar) -> Scalar:
     """A number without dust on 0, 1 and -1."""
     if isinstance(x, Atom):
         return float(x.value) if x.value is not None else x
-    near = round(x) if abs(x) < 2 else 3
-    return float(near) if abs(near) < 2 and abs(x - near) < DUST else float(x)
+    size = abs(x)
+    if size < DUST:
+        return 0.0
+    return math.copysign(1.0, x) if abs(size - 1.0) < DUST else float(x)
 
 
 def about_z(angle: float) -> Pose:

@@ -20,7 +20,7 @@ from biela.graph.pattern import Pattern
 __all__ = ["EliminationReport", "compare_eliminations"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EliminationReport:
     """What an order of elimination leads to.
 

@@ -44,14 +44,17 @@ def markowitz(
         version[i] += 1
         if not row:
             return
-        greatest = max(abs(x) for x in row.values()) if numeric else 1.0
+        if not numeric:
+            fewest, j = min((len(columns[c]), c) for c in row)
+            heapq.heappush(heap, ((len(row) - 1) * (fewest - 1), 0.0, i, j, version[i]))
+            return
+        greatest = max(abs(x) for x in row.values())
         if greatest == 0.0:
             return
-        cost, size, j = min(
-            ((len(row) - 1) * (len(columns[c]) - 1), -abs(x) if numeric else 0.0, c)
-            for c, x in row.items()
-            if not numeric or abs(x) >= threshold * greatest
+        fewest, size, j = min(
+            (len(columns[c]), -abs(x), c) for c, x in row.items() if abs(x) >= threshold * greatest
         )
+        cost = (len(row) - 1) * (fewest - 1)
         heapq.heappush(heap, (cost, size, i, j, version[i]))
 
     for i in range(len(rows)):

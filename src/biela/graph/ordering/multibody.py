@@ -41,7 +41,7 @@ __all__ = ["MultibodyOrder", "deferred", "multibody_order"]
 WAITS = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MultibodyOrder:
     """An order of elimination, and how it was found.
 
@@ -111,7 +111,7 @@ def deferred(graph: Adjacency, order: Integers, late: ArrayLike) -> Integers:
     return np.lexsort((place, is_late, key))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Tree:
     """A spanning forest of bodies: parents, depths, and the child of each joint in it, or -1."""
 

@@ -27,7 +27,7 @@ from biela.graph.pattern import Pattern
 __all__ = ["OrderingReport", "block_solve_cost", "compare_orderings", "ordering_report"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderingReport:
     """What an ordering makes of a pattern.
 
@@ -46,6 +46,8 @@ class OrderingReport:
             there are more columns than rows.
         block_operations: multiplications of a solution by blocks, see `block_solve_cost`.
         seconds: that the ordering took.
+        regularity: the least singular value of a diagonal block with scaled rows, over all
+            positions whose numbers are known; None without numbers, or if there are no blocks.
     """
 
     name: str
@@ -61,6 +63,7 @@ class OrderingReport:
     factors: FactorCost | None
     block_operations: int
     seconds: float
+    regularity: float | None = None
 
     @property
     def nnz(self) -> int:
@@ -108,9 +111,18 @@ def block_solve_cost(pattern: Pattern, form: BlockForm, right_hand_sides: int = 
 
 
 def ordering_report(
-    name: str, pattern: Pattern, form: BlockForm, *, by_blocks: bool = True, seconds: float = 0.0
+    name: str,
+    pattern: Pattern,
+    form: BlockForm,
+    *,
+    by_blocks: bool = True,
+    seconds: float = 0.0,
+    values: BlockValues | None = None,
 ) -> OrderingReport:
     """The metrics of one ordering."""
+    regularity = None
+    if values is not None and by_blocks and form.blocks:
+        regularity = min(values.least_singular_value(r, c) for r, c in form.blocks)
     new = form.permuted(pattern)
     try:
         factors = symbolic_lu(new)
@@ -130,6 +142,7 @@ def ordering_report(
         factors=factors,
         block_operations=block_solve_cost(pattern, form),
         seconds=seconds,
+        regularity=regularity,
     )
 
 
@@ -185,7 +198,11 @@ def compare_orderings(
         start = time.perf_counter()
         form = run()
         seconds = time.perf_counter() - start
-        reports.append(ordering_report(name, pattern, form, by_blocks=by_blocks, seconds=seconds))
+        reports.append(
+            ordering_report(
+                name, pattern, form, by_blocks=by_blocks, seconds=seconds, values=values
+            )
+        )
     return tuple(reports)
 
 

@@ -21,7 +21,7 @@ from biela.graph.pattern import Pattern
 __all__ = ["DulmageMendelsohn", "block_triangular", "dulmage_mendelsohn"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DulmageMendelsohn:
     """The coarse and the fine decomposition of any pattern.
 

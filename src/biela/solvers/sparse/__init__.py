@@ -45,6 +45,7 @@ addresses too: `block_ldlt_factor_solve.address` by `numba.cfunc` of a wrapper o
 from __future__ import annotations
 
 from biela.solvers.sparse.block_ldlt import BlockLDLT
+from biela.solvers.sparse.block_lu import BlockLU
 from biela.solvers.sparse.bordered import BorderedBlocks
 from biela.solvers.sparse.pattern import SymmetricPattern, drop_threshold
 from biela.solvers.sparse.scalar_solver import NEARLY_DROPPED, SparseLDLT
@@ -52,6 +53,7 @@ from biela.solvers.sparse.scalar_solver import NEARLY_DROPPED, SparseLDLT
 __all__ = [
     "NEARLY_DROPPED",
     "BlockLDLT",
+    "BlockLU",
     "BorderedBlocks",
     "SparseLDLT",
     "SymmetricPattern",

@@ -48,13 +48,15 @@ def inertia_less_pairs(
         choices[int(i[k])].append(int(j[k]))
     # unknowns with few choices first; then augmenting paths
     owner: dict[int, int] = {}
+    row_of: dict[int, int] = {}
     for unknown in sorted(choices, key=lambda u: (len(choices[u]), u)):
-        _match(unknown, choices, owner)
-    found = sorted((unknown, row) for row, unknown in owner.items())
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+        _match(unknown, choices, owner, row_of)
+    return np.array(sorted(row_of.items()), dtype=np.int64).reshape(-1, 2)
 
 
-def _match(unknown: int, choices: dict[int, list[int]], owner: dict[int, int]) -> bool:
+def _match(
+    unknown: int, choices: dict[int, list[int]], owner: dict[int, int], row_of: dict[int, int]
+) -> None:
     """Find a row for one unknown, moving others to their other rows if need be; no recursion."""
     came: dict[int, int] = {}  # row → unknown it was reached from
     queue = [unknown]
@@ -63,17 +65,14 @@ def _match(unknown: int, choices: dict[int, list[int]], owner: dict[int, int]) -
             if row in came:
                 continue
             came[row] = u
-            if row not in owner:
-                while True:
-                    u = came[row]
-                    before = (
-                        next((r for r, v in owner.items() if v == u), None)
-                        if u != unknown
-                        else None
-                    )
-                    owner[row] = u
-                    if before is None:
-                        return True
-                    row = before
-            queue.append(owner[row])
-    return False
+            if row in owner:
+                queue.append(owner[row])
+                continue
+            # the row is free: everyone on the way moves to the row it was reached by
+            free: int | None = row
+            while free is not None:
+                taker = came[free]
+                before = row_of.get(taker)
+                owner[free], row_of[taker] = taker, free
+                free = before
+            return
