@@ -164,11 +164,11 @@ def test_a_start_of_joints_chooses_the_branch() -> None:
     assert np.sin(bl.kinematics(m, 0.1, engine="looped")["rocker.angle"]).min() > 0
 
 
-def test_a_simulation_that_is_too_large_to_unroll_says_what_to_do() -> None:
+def test_a_simulator_that_is_too_large_to_unroll_says_what_to_do() -> None:
     m = bl.Model("many", plane="xy")
     m.part("cell", four_bar(), 1000, shift=(0, 0.5, 0))
-    with pytest.raises(ModelError, match=r"3,000 bodies.*kinematics\(model\).*formulate\(model\)"):
-        bl.simulate(m, 1.0)
+    with pytest.raises(ModelError, match=r"3,000 bodies.*simulate\(model, …\) runs it in loops"):
+        bl.Simulator(m)
 
 
 def test_phases_of_drivers_may_differ_between_cells() -> None:

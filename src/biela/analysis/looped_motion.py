@@ -14,7 +14,7 @@ nearby, and the corrections are small.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,21 +31,20 @@ from biela.analysis.looped_kernels import (
     time_kernel,
     zero_kernel,
 )
+from biela.analysis.looped_masses import check_masses, mass_entries
+from biela.analysis.looped_tape import Evaluation, Tape, reduced
 from biela.atoms import Atom
 from biela.code import Function
-from biela.code.looped import Clear, Memory, Program, Segment, Stage, Write
+from biela.code.looped import Clear, Memory, Program, Stage, Write
 from biela.code.looped.dispatch import copying_code
 from biela.equations.blocks import Block, ReferenceBlocks
 from biela.equations.blocks.block import expanded
 from biela.equations.blocks.retraction import retraction_kernel
-from biela.errors import ModelError
 from biela.solvers.fronts import FrontStages, find_fronts
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-#: So many groups are evaluated and eliminated before the next ones.
-TILE = 64
 #: So many rows are compared at a time where the largest is looked for.
 _CHUNK = 8
 
@@ -71,7 +70,7 @@ class LoopedMotion:
 
     def __init__(self, blocks: ReferenceBlocks) -> None:
         self.blocks = blocks
-        _check_masses(blocks)
+        check_masses(blocks)
         #: Whether velocities are the rates of the coordinates.
         self._plain = blocks.plane is not None
         n, m = blocks.nv, len(blocks.rows)
@@ -131,7 +130,7 @@ class LoopedMotion:
 
     # -------------------------------------------------------------------------- programs
 
-    def _entry(self, tape: _Tape, given: tuple[str, str, str], out: str, size: int) -> NativeEntry:
+    def _entry(self, tape: Tape, given: tuple[str, str, str], out: str, size: int) -> NativeEntry:
         """A program as a function of t, x and u, which are copied to the vectors ``given``.
 
         A whole step has its length behind u.
@@ -146,24 +145,24 @@ class LoopedMotion:
         )
         return NativeEntry(int(code["run"]), program, (code, self.w))
 
-    def _dynamics(self) -> _Tape:
-        tape = _Tape()
+    def _dynamics(self) -> Tape:
+        tape = Tape()
         self._accelerate(tape, self._evaluation())
         return tape
 
-    def _evaluation(self) -> _Evaluation:
+    def _evaluation(self) -> Evaluation:
         """What accelerations are made of; the stages serve several evaluations."""
         b, fronts = self.blocks, self.fronts
         evaluated = [self._sorted(b.masses, sets=("Q",))]
         evaluated += [self._sorted(block) for block in (*b.forces, *b.dynamics) if len(block)]
-        return _Evaluation(
+        return Evaluation(
             self._stages(b.laws),
             evaluated,
             fronts.factor_and_inward(self.memory),
             fronts.outward(self.memory),
         )
 
-    def _accelerate(self, tape: _Tape, evaluation: _Evaluation) -> None:
+    def _accelerate(self, tape: Tape, evaluation: Evaluation) -> None:
         """Accelerations and multipliers of the state."""
         b, fronts = self.blocks, self.fronts
         tape.whole(evaluation.laws)
@@ -177,12 +176,12 @@ class LoopedMotion:
         if len(b.extra) and not self._plain:
             tape.whole([self._copy("v", "rates", len(b.extra))])
 
-    def _whole_step(self) -> _Tape:
+    def _whole_step(self) -> Tape:
         """Four evaluations, each followed by the state of the next, and a correction.
 
         Hairer, Nørsett & Wanner 1993, Solving Ordinary Differential Equations I, §II.1.
         """
-        tape, evaluation = _Tape(), self._evaluation()
+        tape, evaluation = Tape(), self._evaluation()
         tape.whole([self._copy("first_q", "q", self.blocks.nq)])
         tape.whole([self._copy("first_v", "v", self.n)])
         for number in range(4):
@@ -193,12 +192,12 @@ class LoopedMotion:
             self._correct(tape)
         return tape
 
-    def _projection(self) -> _Tape:
-        tape = _Tape()
+    def _projection(self) -> Tape:
+        tape = Tape()
         self._correct(tape)
         return tape
 
-    def _correct(self, tape: _Tape) -> None:
+    def _correct(self, tape: Tape) -> None:
         """Residuals of position and velocity, the largest, and the step that removes both.
 
         The step has the factors of the last evaluation.  A change of the position by it does not
@@ -248,7 +247,7 @@ class LoopedMotion:
                 write = Write(write.places[:, kept[name]])
             if kept[name]:
                 scatter[name] = write
-        kernel, columns = _needed(block.kernel, kept)
+        kernel, columns = reduced(block.kernel, kept)
         used = {a.name for a in kernel.inputs}
         stage = Stage(
             kernel,
@@ -264,7 +263,7 @@ class LoopedMotion:
         )
         return stage, groups[order]
 
-    def _write_numbers(self, kernel: Function, places: Integers) -> list[int]:
+    def _write_numbers(self, kernel: Function, places: npt.NDArray[Any]) -> list[int]:
         """Write the entries of a Jacobian that are numbers; those that are not are returned."""
         (array,) = (a for a in kernel.outputs if a.name == "Phi_v")
         values = [Atom(kernel.table, ref).value for ref in array.refs]
@@ -347,7 +346,7 @@ class LoopedMotion:
                 continue
             k = np.arange(count)
             q, v = shift[0] + nq * k, shift[1] + nv * k
-            places = {"h": np.full((count, 1), memory.first("length"))}
+            places: dict[str, npt.NDArray[Any]] = {"h": np.full((count, 1), memory.first("length"))}
             for name in ("first", "sum"):
                 places |= {f"{name}_q": memory.first(f"{name}_q") + q}
                 places |= {f"{name}_v": memory.first(f"{name}_v") + v}
@@ -394,110 +393,3 @@ class LoopedMotion:
         self.f.program.run(self.w)
         x = self.memory.view(self.w, "x")
         return x[: self.n].copy(), x[self.n :].copy()
-
-
-def _check_masses(blocks: ReferenceBlocks) -> None:
-    """Refuse bodies whose inertia is not definite.
-
-    Raises:
-        ModelError: It names the first one.
-    """
-    least = np.linalg.eigvalsh(blocks.M())
-    lacking = np.flatnonzero(~(least[:, 0] > 1e-12 * least[:, -1]))
-    if len(lacking):
-        raise ModelError(
-            f"{blocks.name}: body {blocks.bodies[int(lacking[0])]} has no mass, or no inertia "
-            f"about one of its axes (a thin rod); give it some, or simulate with "
-            f'engine="unrolled", which needs none'
-        )
-
-
-def mass_entries(blocks: ReferenceBlocks) -> tuple[Integers, Integers, Floats]:
-    """Rows, columns and values of the lower triangle of M."""
-    M = blocks.M()
-    there = (np.abs(M) > 0).any(axis=0)
-    i, j = np.nonzero(np.tril(there))
-    first = blocks.widths[1] * np.arange(len(M))[:, None]
-    return (first + i).ravel(), (first + j).ravel(), M[:, i, j].ravel()
-
-
-def _needed(kernel: Function, kept: Mapping[str, Sequence[int]]) -> tuple[Function, Integers]:
-    """The kernel with the outputs that are ``kept``, and without what it does not read for them.
-
-    Returns the parameters that it does read, too.
-    """
-    outputs = {
-        a.name: [Atom(kernel.table, a.refs[k]) for k in kept[a.name]]
-        for a in kernel.outputs
-        if kept.get(a.name)
-    }
-    live = set(kernel.table.live([atom.ref for atoms in outputs.values() for atom in atoms]))
-    inputs: dict[str, list[Atom]] = {}
-    columns: list[int] = []
-    for array in kernel.inputs:
-        read = [k for k, ref in enumerate(array.refs) if ref in live]
-        if array.name == "p":
-            columns = read
-            inputs["p"] = [Atom(kernel.table, array.refs[k]) for k in read]
-        elif read:
-            inputs[array.name] = [Atom(kernel.table, ref) for ref in array.refs]
-    inputs = {name: atoms for name, atoms in inputs.items() if atoms}
-    if not inputs:  # numbers: they have to be mapped over something all the same
-        array = kernel.inputs[0]
-        inputs[array.name] = [Atom(kernel.table, ref) for ref in array.refs]
-        columns = list(range(array.size)) if array.name == "p" else []
-    return Function(kernel.name, inputs, outputs), np.array(columns, dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class _Evaluation:
-    """The stages of an evaluation of the accelerations."""
-
-    laws: list[Stage | Clear]
-    evaluated: list[tuple[Stage, Integers]]
-    inward: list[Stage]
-    outward: list[Stage]
-
-
-class _Tape:
-    """Stages, and the segments of them that are run."""
-
-    def __init__(self) -> None:
-        self.stages: list[Stage | Clear] = []
-        self.segments: list[Segment] = []
-
-    def add(self, stages: Sequence[Stage | Clear]) -> int:
-        """Add stages, if they are not there yet; returns the number of the first."""
-        for k in range(len(self.stages) - len(stages) + 1):
-            if stages and all(a is b for a, b in zip(self.stages[k:], stages, strict=False)):
-                return k
-        self.stages += stages
-        return len(self.stages) - len(stages)
-
-    def whole(self, stages: Sequence[Stage | Clear]) -> None:
-        """Run stages as a whole."""
-        at = self.add(stages)
-        self.segments += [Segment(at + k, 0, stage.count) for k, stage in enumerate(stages)]
-
-    def by_tiles(
-        self,
-        evaluated: Sequence[tuple[Stage, Integers]],
-        eliminated: Sequence[Stage],
-        fronts: FrontStages,
-    ) -> None:
-        """Evaluate what some groups need and eliminate them, before others are looked at.
-
-        The entries are then used while they are still in the fastest memory.
-        """
-        at = self.add([stage for stage, _ in evaluated])
-        front = self.add(eliminated)
-        count = len(fronts.fronts.kind)
-        done = [0] * len(evaluated)
-        for begin in range(0, count, TILE):
-            end = min(begin + TILE, count)
-            for k, (stage, groups) in enumerate(evaluated):
-                last = stage.count if end == count else int(np.searchsorted(groups, end))
-                if last > done[k]:
-                    self.segments.append(Segment(at + k, done[k], last - done[k]))
-                    done[k] = last
-            self.segments += fronts.tape(front, begin, end)

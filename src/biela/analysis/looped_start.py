@@ -12,7 +12,7 @@ import numpy.typing as npt
 from biela.analysis.engine_choice import with_start
 from biela.analysis.follower import Follower
 from biela.analysis.linked_start import Relative, relative_poses, unlinked
-from biela.analysis.looped_motion import mass_entries
+from biela.analysis.looped_masses import mass_entries
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.errors import AssemblyError, ModelError
 from biela.model import Model

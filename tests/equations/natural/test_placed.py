@@ -247,7 +247,7 @@ def test_axes_may_be_turned_by_parameters() -> None:
     end = m.body("end", mass=0.5, com=(0.1, 0.2, 0), inertia=INERTIA)
     i = m.ground.at(0, 0, 0, angles=("xy", ("tilt", "-10 deg")))
     m.joint("revolute", "A", i, body.at(0, 0, 0, angles=("z", ("tilt",))))
-    m.joint("revolute", "B", body.at(0.6, 0, 0, angles=("y", ("2*tilt",))), end)
+    m.joint("revolute", "B", body.at(0.6, 0, 0, angles=("x", ("2*tilt",))), end)
     natural, joint = bl.formulate(m, "natural"), bl.formulate(m)
     assert not [name for name in natural.multipliers if name.startswith(("A.", "B."))]
     other = {"tilt": 0.7}

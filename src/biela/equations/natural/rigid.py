@@ -100,9 +100,12 @@ def _hold(layout: Layout, span: Span) -> None:
     for arrow, way in arrows:
         if isinstance(arrow, Segment):
             _length(layout, span, arrow.first, arrow.second, way)
-        elif isinstance(arrow, NaturalVector) and _free([arrow]):
-            if layout.write_once("unit", id(arrow)):
-                layout.constrain(Unit(), (arrow,), [1.0], arrow.name)
+        elif (
+            isinstance(arrow, NaturalVector)
+            and _free([arrow])
+            and layout.write_once("unit", id(arrow))
+        ):
+            layout.constrain(Unit(), (arrow,), [1.0], arrow.name)
     for (first, a), (second, b) in combinations(arrows, 2):
         if isinstance(first, Segment) and isinstance(second, Segment):
             way = [y - x for x, y in zip(a, b, strict=True)]

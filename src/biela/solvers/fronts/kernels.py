@@ -187,7 +187,8 @@ def _right_outputs(front: Front, right: list[Atom], side: str) -> dict[str, list
 def _inward(front: Front, columns: tuple[tuple[int, ...], ...], sides: tuple[str, ...]) -> Function:
     ws = Workspace("front")
     F = _given_factors(ws, front, columns)
-    inputs, outputs = {"F": F}, {}
+    inputs: dict[str, list[Atom]] = {"F": F}
+    outputs: dict[str, list[Atom]] = {}
     L = _columns(front, columns, F)
     for side in sides:
         right = _given_right(ws, front, inputs, side)
@@ -203,7 +204,8 @@ def _outward(
 ) -> Function:
     ws = Workspace("front")
     F = _given_factors(ws, front, columns)
-    inputs, outputs = {"F": F}, {}
+    inputs: dict[str, list[Atom]] = {"F": F}
+    outputs: dict[str, list[Atom]] = {}
     L = _columns(front, columns, F)
     across = dict(zip(front.pairs, F[front.own :], strict=False))
     for side in sides:
