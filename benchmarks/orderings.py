@@ -202,7 +202,8 @@ def compare(
         0.4 if quick else 2.0,
     )
     us, peer = times["ours"] * 1e3, times["peer"] * 1e3
-    yield against(f"{title}: factorisation", us, peer, 1.05, f"{us:.3g} ms, {best} {peer:.3g} ms")
+    measured = f"{us:.3g} ms, {best} {peer:.3g} ms"
+    yield Row(f"{title}: factorisation", measured, ratio=us / peer)
 
 
 def natural_chain(size: int) -> Iterator[Row]:

@@ -124,7 +124,7 @@ def study_orderings(
         relative = _joint_coordinates(model)
     else:
         system = model.equations().system if isinstance(model, SymbolicSystem) else model
-        coordinates, relative = "those of the model", set()
+        coordinates, relative = "its own", set()
     rows = len(system.multipliers)
     if not rows or "Phi_v" not in system:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""Accelerations of constrained motion from numbers: null space, matrix R, and range space.
+"""Accelerations of constrained motion from numbers, by a basis of the motions allowed.
 
     M v' + Φᵀ λ = Q,      Φ v' = c,      Φ v = b,
 
@@ -19,7 +19,7 @@ from biela.solvers.dependent import (
     dependent_solve,
     dependent_solve_transposed,
 )
-from biela.solvers.ldlt import DROP_TOLERANCE, ldlt_factor, ldlt_solve
+from biela.solvers.ldlt import ldlt_factor, ldlt_solve
 from biela.solvers.lu import lu_factor, lu_solve
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "motion_basis",
     "null_space_accelerations",
     "particular_motion",
-    "range_space_accelerations",
     "reactions_of_dependent",
 ]
 
@@ -337,77 +336,3 @@ def reactions_of_dependent(
         lam[i] = 0.0
     for i in range(r):
         lam[rows[i]] = w[i]
-
-
-@routine(
-    values="nz", row="nz", column="nz", entries="ne", i_of="ne", j_of="ne", stiff="m", Q="n",
-    c="m", J="m, n", L="n, n", Y="m, n", G="m, m", h="n", lam="m", a="n",
-)  # fmt: skip
-def range_space_accelerations(
-    n: Int,
-    m: Int,
-    nz: Int,
-    values: Vector,
-    row: IntVector,
-    column: IntVector,
-    ne: Int,
-    entries: Vector,
-    i_of: IntVector,
-    j_of: IntVector,
-    stiff: Vector,
-    Q: Vector,
-    c: Vector,
-    J: Matrix,
-    L: Matrix,
-    Y: Matrix,
-    G: Matrix,
-    h: Vector,
-    lam: Vector,
-    a: Vector,
-) -> Int:
-    """Solve (Φ M⁻¹ Φᵀ) λ = Φ M⁻¹ Q - c, then M a = Q - Φᵀ λ; return the rank of the first.
-
-    M must be regular: to make it so, `stiff` times the squares of constraint rows is added to it,
-    which changes neither a nor λ.  Dependent constraints are dropped, their multipliers are 0.
-
-    von Schwerin 1999, Multibody System Simulation, §3.2.
-    """
-    for i in range(m):
-        for j in range(n):
-            J[i, j] = 0.0
-    for e in range(ne):
-        J[i_of[e], j_of[e]] = entries[e]
-    for i in range(n):
-        h[i] = Q[i]
-        for j in range(n):
-            L[i, j] = 0.0
-    for e in range(nz):
-        L[row[e], column[e]] = values[e]
-    for k in range(m):
-        if stiff[k] != 0.0:
-            for i in range(n):
-                h[i] += stiff[k] * J[k, i] * c[k]
-                for j in range(i + 1):
-                    L[i, j] += stiff[k] * J[k, i] * J[k, j]
-    ldlt_factor(n, L, 0.0)
-    for k in range(m):
-        for i in range(n):
-            Y[k, i] = J[k, i]
-        ldlt_solve(n, L, Y[k])
-    for k in range(m):
-        for l in range(k + 1):
-            total = 0.0
-            for i in range(n):
-                total += J[k, i] * Y[l, i]
-            G[k, l] = total
-        lam[k] = -c[k]
-        for i in range(n):
-            lam[k] += Y[k, i] * h[i]
-    rank = ldlt_factor(m, G, DROP_TOLERANCE)
-    ldlt_solve(m, G, lam)
-    for i in range(n):
-        a[i] = h[i]
-        for k in range(m):
-            a[i] -= J[k, i] * lam[k]
-    ldlt_solve(n, L, a)
-    return rank

@@ -102,6 +102,7 @@ def test_random_mechanisms_agree_with_dense_solutions(
     kinds: int, first: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solved = 0
+    monkeypatch.setattr(block_plan, "AT_ONCE", 10**6)
     for seed in range(first, first + count):
         rng = np.random.default_rng(seed)
         repeated, massless = int(rng.integers(0, 3)), int(rng.integers(0, 3))
@@ -172,7 +173,8 @@ def test_a_long_chain_agrees_with_superlu_and_its_kinds_are_few(make) -> None:  
         assert solver.backward_error == pytest.approx(error, rel=0.5)
 
 
-def test_native_code_and_loops_give_the_same_factors() -> None:
+def test_native_code_and_loops_give_the_same_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_plan, "AT_ONCE", 10**6)
     K, blocks = chain(spatial, 4, 0.7, rotation(1))
     b = np.random.default_rng(0).standard_normal(K.pattern.size)
     native, loops = (
@@ -219,6 +221,32 @@ def test_a_dense_matrix_is_one_large_front() -> None:
     b = rng.standard_normal(90)
     np.testing.assert_allclose(solver.factor_solve(M[i, j], b), np.linalg.solve(M, b), rtol=1e-9)
     assert solver.analysis.fronts == (1, 0)
+
+
+def test_a_compiled_driver_calls_the_routines() -> None:
+    from numba import njit
+
+    from biela.solvers.sparse.block_routines import (
+        block_ldlt_back,
+        block_ldlt_factor,
+        block_ldlt_solve,
+    )
+
+    @njit
+    def driver(plan, addresses, A, b, tolerance, W, x, y):  # type: ignore[no-untyped-def]
+        # two right-hand sides, b on the way and y afterwards
+        small = block_ldlt_factor(plan, addresses, A, b, tolerance, W, x)
+        block_ldlt_back(plan, addresses, W, x)
+        block_ldlt_solve(plan, addresses, W, y)
+        return small
+
+    K, blocks = chain(reference_point, 3, 0.7)
+    solver = BlockLDLT(K.pattern, K.multipliers, blocks=blocks)
+    x, y = np.zeros(K.pattern.size), np.ones(K.pattern.size)
+    code = solver.plan, solver.addresses
+    assert driver(*code, K.values, K.right, 1e-12, solver.work, x, y) == 0
+    np.testing.assert_allclose(x, np.linalg.solve(K.dense, K.right), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(K.dense @ y, np.ones(K.pattern.size), atol=1e-11)
 
 
 # --- redundant rows and singular positions --------------------------------------------------------

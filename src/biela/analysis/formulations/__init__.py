@@ -13,10 +13,10 @@ from biela.analysis.formulations.choice import (
     REDUCED,
     STEPPING,
     Formulation,
-    Options,
     StateKernel,
     formulate,
 )
+from biela.analysis.formulations.options import Options
 
 __all__ = [
     "FORMULATIONS",

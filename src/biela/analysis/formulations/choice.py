@@ -12,6 +12,7 @@ import numpy.typing as npt
 from biela.analysis.formulations import multipliers, penalty
 from biela.analysis.formulations.augmented3 import AugmentedStep
 from biela.analysis.formulations.bound_kernel import BoundKernel
+from biela.analysis.formulations.options import Options
 from biela.analysis.formulations.partition import Partition, independent_rates
 from biela.analysis.formulations.projected import METHODS, Projected, ProjectedEquations
 from biela.analysis.formulations.projection import normalising, projections
@@ -19,8 +20,7 @@ from biela.analysis.unrolled import Row, Unrolled
 from biela.code import Function
 from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
-from biela.solvers.coordinate_basis import PARTITIONS, CoordinateBasis
-from biela.solvers.dependent import DEPENDENT_SOLVERS
+from biela.solvers.coordinate_basis import CoordinateBasis
 
 Floats = npt.NDArray[np.float64]
 #: A kernel of t, x and p: straight-line code, or a routine with memory of its own.
@@ -49,98 +49,6 @@ PROJECTED: Final = tuple(METHODS)
 PARTITIONED: Final = ("index2", "index3", "velocity_projection", "matrix_r", "null_space")
 #: Those whose state has independent velocities only.
 REDUCED: Final = ("index2", "index3", "velocity_projection")
-
-
-@dataclass(frozen=True)
-class Options:
-    """Choices of a formulation; the defaults suit nearly every run.
-
-    Attributes:
-        metric: Metric of the projections, "M" or "identity".
-        projections: "always", "never", or the violation above which to project; None leaves it
-            to the formulation (always, but for Baumgarte, penalty and index 3).
-        position_iterations: Corrections of the position after a step.
-        baumgarte: α of Baumgarte's method, 1/s.
-        penalty: α of the penalty methods, as a multiple of the mean of the diagonal of M; None
-            takes 1e6, and 1e4 for the augmented Lagrangian, whose rounds need no large one.
-        frequency: Ω of the penalty methods, 1/s.
-        damping: μ of the penalty methods.
-        rounds: Rounds of the augmented Lagrangian.
-        friction_rounds: Rounds for forces that depend on multipliers.
-        independent: Names of coordinates, or velocities, preferred as independent ones; without
-            them, coordinates of joints are preferred to those of bodies.
-        partition: How independent velocities are chosen: "pivoting" (Gauss elimination with full
-            pivoting), "qr" (with column pivoting), or "svd" (combinations of all velocities).
-        index: Of "velocity_projection": 2 integrates all positions, 3 solves for the dependent
-            ones by Newton's method in every evaluation.
-        linear_solver: Of the systems with the dependent columns of the Jacobian, in the
-            formulations with pivots chosen as they run: "dense" takes the full matrix;
-            "reordered" orders it once into small blocks with a border, and is the one for more
-            than a dozen coordinates.
-        fused: Whether a step is compiled as a whole ("rk4" only), which runs faster and takes
-            longer to compile; None decides by the size of the system and the length of the run.
-        iterations: Newton iterations of the formulations of index 3 that step by themselves; None
-            takes 3 for the augmented Lagrangian and at most 10 for the generalised-α method.
-        rho: Spectral radius at infinity of the generalised-α method: 1 damps nothing.
-        refinements: Sweeps that improve each solution of the linear system, which counts near
-            singular positions; None leaves it to the integrator (one with adaptive steps).
-    """
-
-    metric: str = "M"
-    projections: str | float | None = None
-    position_iterations: int = 1
-    baumgarte: float = 10.0
-    penalty: float | None = None
-    frequency: float = 10.0
-    damping: float = 1.0
-    rounds: int = 3
-    friction_rounds: int = 16
-    independent: tuple[str, ...] = ()
-    partition: str = "pivoting"
-    index: int = 2
-    linear_solver: str = "dense"
-    refinements: int | None = None
-    fused: bool | None = None
-    iterations: int | None = None
-    rho: float = 0.9
-
-    def __post_init__(self) -> None:
-        if self.metric not in ("M", "identity"):
-            raise ModelError(f"metric {self.metric!r} is not known; use 'M' or 'identity'")
-        if not isinstance(self.projections, str | None) and not self.projections >= 0:
-            raise ModelError(
-                f"projections above a violation of {self.projections!r}: it must be 0 or more"
-            )
-        for what, given, known in (
-            ("partition", self.partition, PARTITIONS),
-            ("linear_solver", self.linear_solver, tuple(DEPENDENT_SOLVERS)),
-            ("index", self.index, (2, 3)),
-        ):
-            if given not in known:
-                listed = ", ".join(map(repr, known))
-                raise ModelError(f"option {what} = {given!r} is not known; these are: {listed}")
-        if self.partition == "svd" and self.independent:
-            raise ModelError(
-                "partition 'svd' takes combinations of all velocities as independent ones: leave "
-                "independent out, or use partition='pivoting' or 'qr'"
-            )
-        if self.refinements is not None and self.refinements < 0:
-            raise ModelError(f"option refinements must be 0 or more, not {self.refinements!r}")
-        if isinstance(self.projections, str) and self.projections not in ("always", "never"):
-            raise ModelError(
-                f"projections {self.projections!r} is not known; use 'always', 'never' or the "
-                f"violation above which to project"
-            )
-        for name in ("baumgarte", "penalty", "frequency", "damping"):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if not (np.isfinite(value) and value >= 0):
-                raise ModelError(f"option {name} must be a number from 0, not {value!r}")
-        for name in ("position_iterations", "rounds", "friction_rounds", "iterations"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ModelError(f"option {name} must be 1 or more, not {value!r}")
 
 
 @dataclass(frozen=True)

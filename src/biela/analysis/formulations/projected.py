@@ -51,6 +51,9 @@ METHODS: Final[Mapping[str, int]] = {
     "range_space": RANGE_SPACE,
 }
 
+#: Dependent coordinates from which blocks are worth their making.
+MANY: Final = 30
+
 
 class ProjectedEquations:
     """The kernels of a system that a projected state calls, and their patterns; made once."""
@@ -93,11 +96,14 @@ class Projected:
         stiffening: Stiffening,
         index: int,
         rounds: int,
-        solver: str,
+        solver: str | None,
     ) -> None:
         self.equations, self.basis, self.reduced = equations, basis, name == "velocity_projection"
         u = equations.unrolled
         system = u.system
+        if solver is None:
+            many = basis.selects and basis.rank > MANY and METHODS[name] != RANGE_SPACE
+            solver = "reordered" if many else "dense"
         loaded = u.needs("Q", "lam")
         n, m = len(u.v), len(system.multipliers)
         state = (basis.freedoms if self.reduced else n) + len(u.q)

@@ -15,7 +15,7 @@ may be factored with pivoting, and with the solver that is asked for:
 
 from __future__ import annotations
 
-from math import sqrt
+from math import cos, sqrt
 from typing import Final
 
 from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, routine
@@ -26,10 +26,10 @@ from biela.solvers.projected_motion import (
     motion_basis,
     null_space_accelerations,
     particular_motion,
-    range_space_accelerations,
     reactions_of_dependent,
     spread_dependent,
 )
+from biela.solvers.range_space import range_space_accelerations
 
 #: What is evaluated: x', all of (q, v, v', λ), (q, v), or event functions.
 RATES: Final = 0
@@ -45,17 +45,20 @@ RANGE_SPACE: Final = 2
 ITERATIONS: Final = 12
 SMALL: Final = 1e-8
 #: Blocks are watched at one evaluation of so many.
-SOME: Final = 3
+SOME: Final = 2
+#: How much of each entry of a probe is made anew.
+SHAKEN: Final = 0.2
 #: Rounds for forces that depend on multipliers end where these change by less than this part.
 SETTLED: Final = 1e-14
 
 
 @routine(scale="n", y="n", probe="n")
-def next_probe(n: Int, scale: Vector, y: Vector, probe: Vector) -> Real:
+def next_probe(n: Int, k: Int, scale: Vector, y: Vector, probe: Vector) -> Real:
     """An estimate of the smallest singular value of D⁻¹A, with D = diag(`scale`).
 
-    A step of inverse iteration on D⁻¹A Aᵀ D⁻¹, which goes on from one evaluation to the next: `y` is
-    A⁻ᵀ A⁻¹ D e of the unit vector e in `probe`, which becomes that of D y.
+    A step of inverse iteration on D⁻¹A Aᵀ D⁻¹, which goes on from one evaluation k to the next:
+    `y` is A⁻ᵀ A⁻¹ D e of the unit vector e in `probe`, which becomes that of D y.  A part of it is
+    shaken each time, so that directions that become singular anew are seen.
     """
     total = 0.0
     for i in range(n):
@@ -63,8 +66,12 @@ def next_probe(n: Int, scale: Vector, y: Vector, probe: Vector) -> Real:
     length = sqrt(total)
     if not length > 0.0:
         return 0.0
+    shaken = 0.0
     for i in range(n):
-        probe[i] = scale[i] * y[i] / length
+        probe[i] = scale[i] * y[i] / length + SHAKEN * cos(1.7 * (i + 1) ** 2 + 2.3 * k)
+        shaken += probe[i] ** 2
+    for i in range(n):
+        probe[i] /= sqrt(shaken)
     return min(1.0, 1.0 / sqrt(length))
 
 
@@ -215,7 +222,7 @@ def projected_state(
             dependent_solve(kind, r, A, pivots, solve, room, w)
             dependent_solve_transposed(kind, r, A, pivots, transposed, room, w)
             counts[3] += 2
-            ratio = next_probe(r, scale, w, probe)
+            ratio = next_probe(r, counts[0], scale, w, probe)
         monitor[0] = min(monitor[0], ratio)
         # too near a dead point: the integrator has to stop, for another choice
         if ratio < monitor[1]:

@@ -16,7 +16,6 @@ from biela.equations.blocks.start import start_poses
 from biela.equations.blocks.world import World
 from biela.equations.natural.entities import Floats, NaturalPoint
 from biela.equations.natural.placed import NaturalDerivation
-from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.parts.part import Part
 
@@ -25,10 +24,9 @@ Coordinate = tuple[str, int, Integers, Integers]
 
 
 def array_start(
-    model: Model, part: Part, derivation: NaturalDerivation, coordinates: Sequence[Coordinate]
+    world: World, part: Part, derivation: NaturalDerivation, coordinates: Sequence[Coordinate]
 ) -> Floats:
     """The start of all coordinates of a model that is an array of a part."""
-    world = World(model)
     population = world.parts[part.name]
     poses = start_poses(world, 0.0)
     found = np.zeros(sum(len(columns) for _, _, _, columns in coordinates))

@@ -22,7 +22,7 @@ from biela.code import Function
 from biela.equations.blocks.block import Block, Integers
 from biela.equations.natural.array_start import array_start
 from biela.equations.natural.natural_blocks import NaturalBlocks
-from biela.equations.natural.written_out import ENDS, MIDDLE, WRITTEN_OUT, WrittenOut, derived
+from biela.equations.natural.written_out import ENDS, MIDDLE, WRITTEN_OUT, WrittenOut
 from biela.equations.virtual_power import FOR_FORCES
 from biela.errors import ModelError
 from biela.model import Model
@@ -93,7 +93,7 @@ class _Array(WrittenOut):
             self.model.name,
             columns,
             rows,
-            array_start(self.model, self.part, self.derivation, self._start_groups(column0)),
+            array_start(self.world, self.part, self.derivation, self._start_groups(column0)),
             tuple(made),
             np.concatenate(indices, axis=1),
             tuple(np.concatenate([m[n] for m in masses]) for n in range(3)),  # type: ignore[arg-type]
@@ -175,6 +175,9 @@ class _Array(WrittenOut):
                 at[q.velocity] = drawn("v", cell - shift, rest)
             for symbol in self.source.parameter_values:
                 own, name = self.parameter_cells.get(symbol.name, (shift, symbol.name))
+                if symbol.name in self.derivation.grounds:
+                    own, marker, axis = self.derivation.grounds[symbol.name]
+                    name = f"{marker} {axis}"
                 at[symbol] = drawn("p", own - shift, name)
             return at
 
@@ -192,9 +195,8 @@ class _Array(WrittenOut):
             if not same:
                 raise ModelError(
                     f"{self.model.name}: the instances of {self.part.name} differ by more than "
-                    f"their parameters (places in the ground, for instance); write them out: "
-                    f"formulate(model, 'natural')"
+                    f"their parameters and places; write them out: formulate(model, 'natural')"
                 )
 
 
-__all__ = ["WRITTEN_OUT", "array_blocks", "derived"]
+__all__ = ["array_blocks"]

@@ -21,6 +21,7 @@ from biela.equations.natural.spanning import completing, spanning
 from biela.equations.reference_point import NORMAL
 from biela.model import Model
 from biela.model.bodies import GROUND
+from biela.model.markers import Marker
 from biela.model.pair import Place
 from biela.model.topology.tree import joint_tree, start_poses
 from biela.space import Point
@@ -70,6 +71,11 @@ class Laying(MechanismDerivation):
         self.stands: dict[str, tuple[str, Triple]] = {}
         self._points: dict[tuple[int, int, int], Point] = {}
         self.poses, _ = start_poses(model, joint_tree(model))
+
+    def position_of(self, marker: Marker) -> tuple[Atom, Atom, Atom]:
+        """The place of a marker in the frame of its body."""
+        x, y, z = (self.number(c, "length") for c in marker.position)
+        return x, y, z
 
     # ---------------------------------------------------------------------------- bodies
 

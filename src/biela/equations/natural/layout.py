@@ -3,7 +3,7 @@
     lay = Layout("pendulum", gravity=(0, 0, -9.81))
     p0 = lay.point("p0", (0, 0, 0), fixed=True)
     p1 = lay.point("p1", (1, 0, 0))
-    v = lay.vector("v", (0, 1, 0), fixed=True)
+    v, x = lay.vector("v", (0, 1, 0), fixed=True), lay.vector("x", (1, 0, 0), fixed=True)
     lay.rod("bar", p0, p1, mass=1.0)
     lay.dot(Segment(p0, p1), v)
     theta = lay.angle("theta", x, Segment(p0, p1), v)
@@ -54,7 +54,20 @@ _NEVER = 1e-9
 
 
 class Layout(Loading):
-    """Entities, constraints, bodies and forces of a mechanism."""
+    """Entities, constraints, bodies and forces of a mechanism.
+
+    ``plane`` is "xy", "xz" or "yz" for a planar one: points have two components, along the axes of
+    the plane, and angles are counted from its first axis to its second.
+
+    >>> lay = Layout("bar", plane="xy")
+    >>> o, p = lay.point("o", (0, 0), fixed=True), lay.point("p", (1, 0))
+    >>> bar = lay.rod("bar", o, p, mass=3.0)
+    >>> lay.jacobian_pattern().row_names
+    ('bar.o-p.length',)
+    >>> lay.system().evaluate("M", [1.0, 0.0])
+    array([[1., 0.],
+           [0., 1.]])
+    """
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ from biela.model.joints import Joint
 from biela.model.joints.primitives import all_rows
 from biela.model.markers import Marker
 from biela.model.pair import Place
+from biela.space import Vector
 
 Triple: TypeAlias = Sequence[Atom]
 
@@ -41,7 +42,12 @@ def placed(model: Model) -> NaturalDerivation:
 
 def laid(model: Model) -> NaturalDerivation:
     """All bodies on shared points and axes, and joints held as far as these do not."""
-    derivation = NaturalDerivation(model)
+    return lay_out(NaturalDerivation(model))
+
+
+def lay_out(derivation: NaturalDerivation) -> NaturalDerivation:
+    """Place the bodies, and hold the joints, of a derivation that has just begun."""
+    model = derivation.model
     for name in model.bodies:
         derivation.lay(name)
     derivation.layout.lower()
@@ -82,6 +88,24 @@ class NaturalDerivation(Laying):
         for axis, x in zip(self.model.plane, entity.components, strict=True):
             found["xyz".index(axis)] = x
         return found
+
+    def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:
+        """A force through the point of a marker, and a moment, act on its body.
+
+        Along the velocity of the point itself, which is linear in the coordinates: a force with a
+        potential then is its gradient in every position, also where bodies do not keep their shape
+        yet.
+        """
+        if marker.body == GROUND:
+            return
+        place, base = self.place(marker), self.system.base
+        for speeds, loads in (
+            (place.velocity.components(base), force.components(base)),
+            (place.angular_velocity.components(base), moment.components(base)),
+        ):
+            for speed, load in zip(speeds, loads, strict=True):
+                if speed.ref and load.ref:
+                    self.push(speed, load)
 
     # ---------------------------------------------------------------------------- joints
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
-from biela.atoms import Atom, cos, sin
-from biela.equations.mechanism.derivation import MechanismDerivation
+from biela.atoms import Atom, Workspace, cos, sin
 from biela.equations.natural.entities import Floats
+from biela.model import Model
 from biela.model.forces import Force
 from biela.model.joints import Joint
 from biela.model.markers import Marker
 from biela.model.placing import marker_pose, matrix
+from biela.model.quantities.values import Value
 from biela.model.sensors import Sensor
 
 #: Places of a body nearer than this are one (m, or of a unit vector).
@@ -103,16 +104,26 @@ class Shared:
     points: Classes
     axes: Classes
 
-    def point_of(self, marker: Marker, derivation: MechanismDerivation) -> int:
-        """The class of the point of a marker."""
-        return self.points.root(self.points.node(point_node(derivation, marker)))
 
-    def axis_of(self, marker: Marker, derivation: MechanismDerivation) -> int:
-        """The class of the axis of a marker."""
-        return self.axes.root(self.axes.node(axis_node(derivation, marker)))
+class Placing(Protocol):
+    """A derivation that knows where markers are in their bodies."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where the atoms live."""
+
+    def number(self, value: Value, dimension: str) -> Atom:
+        """A value: a constant, or an expression of the parameters of the model."""
+
+    def position_of(self, marker: Marker) -> Triple:
+        """The place of a marker in the frame of its body."""
 
 
-def shared_entities(derivation: MechanismDerivation) -> Shared:
+def shared_entities(derivation: Placing) -> Shared:
     """Merge what the joints of a model share."""
     model = derivation.model
     elements: list[Force | Sensor] = [*model.forces.values(), *model.sensors.values()]
@@ -130,14 +141,13 @@ def shared_entities(derivation: MechanismDerivation) -> Shared:
     return Shared(points, axes)
 
 
-def point_node(derivation: MechanismDerivation, marker: Marker) -> Node:
+def point_node(derivation: Placing, marker: Marker) -> Node:
     """The place of a marker in its body."""
-    x, y, z = (derivation.number(c, "length") for c in marker.position)
     numbers = marker_pose(derivation.model, marker)[:3, 3]
-    return Node(marker.body, (x, y, z), numbers, marker)
+    return Node(marker.body, derivation.position_of(marker), numbers, marker)
 
 
-def axis_node(derivation: MechanismDerivation, marker: Marker) -> Node:
+def axis_node(derivation: Placing, marker: Marker) -> Node:
     """The z axis of a marker in its body."""
     columns = marker_axes(derivation, marker)
     numbers = matrix(derivation.model, marker.orientation)[:, 2]
@@ -145,7 +155,7 @@ def axis_node(derivation: MechanismDerivation, marker: Marker) -> Node:
     return Node(marker.body, (x, y, z), numbers, marker)
 
 
-def marker_axes(derivation: MechanismDerivation, marker: Marker) -> Sequence[Sequence[Atom]]:
+def marker_axes(derivation: Placing, marker: Marker) -> Sequence[Sequence[Atom]]:
     """R of a marker in its body, by rows; its turns may be expressions of parameters."""
     if not marker.orientation.turns:
         R = np.array(marker.orientation.axes)
@@ -153,7 +163,7 @@ def marker_axes(derivation: MechanismDerivation, marker: Marker) -> Sequence[Seq
     return _turned(derivation, marker)
 
 
-def _turned(derivation: MechanismDerivation, marker: Marker) -> list[list[Atom]]:
+def _turned(derivation: Placing, marker: Marker) -> list[list[Atom]]:
     ws = derivation.workspace
     R = [[ws.atom(float(x)) for x in row] for row in marker.orientation.axes]
     for axis, angle in marker.orientation.turns:

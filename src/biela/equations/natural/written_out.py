@@ -12,13 +12,18 @@ import numpy as np
 
 from biela.atoms import Atom
 from biela.equations.blocks.block import Integers
+from biela.equations.blocks.world import World
 from biela.equations.elements import derive_elements
+from biela.equations.mechanism.placement import identifier
+from biela.equations.natural.entities import Floats
 from biela.equations.natural.instance_names import InstanceNames
 from biela.equations.natural.linear_masses import NaturalSystem
-from biela.equations.natural.placed import NaturalDerivation, laid
+from biela.equations.natural.placed import NaturalDerivation, lay_out
 from biela.errors import ModelError
 from biela.model import Model
+from biela.model.bodies import GROUND
 from biela.model.joints import Coupling, Joint
+from biela.model.markers import Marker
 from biela.model.parts.part import Part
 
 #: So many instances are written out; so many at each end stand for themselves.
@@ -50,7 +55,8 @@ class WrittenOut:
                 f"{model.name}: {self.count} instances are written out: formulate(model, 'natural')"
             )
         self.small = self._small()
-        self.derivation = derived(self.small.flattened())
+        self.derivation = InArray(self.small.flattened(), self.part.name)
+        derived(self.derivation)
         source = self.derivation.system
         assert isinstance(source, NaturalSystem)
         self.source = source
@@ -88,6 +94,16 @@ class WrittenOut:
             for cell in range(WRITTEN_OUT)
             for name in differing
         }
+
+    @cached_property
+    def world(self) -> World:
+        """All bodies of the whole array."""
+        return World(self.model)
+
+    def _ground(self, marker: str) -> Floats:
+        """Where a marker on the ground of the prototype is, for each instance (n, 3)."""
+        population = self.world.parts[self.part.name]
+        return population.frames(population.prototype.ground.markers[marker]).place
 
     def cell(self, name: str) -> tuple[int, str]:
         """The instance of a name, and the name with instances near it counted from it.
@@ -155,6 +171,10 @@ class WrittenOut:
         """The values of parameters for instances like ``cell``: numbers, or rows."""
         found: list[Any] = []
         for symbol in symbols:
+            if symbol.name in self.derivation.grounds:
+                own, marker, axis = self.derivation.grounds[symbol.name]
+                found.append(self._ground(marker)[instances + (own - cell), axis])
+                continue
             if symbol.name not in self.parameter_cells:
                 found.append(float(self.source.parameter_values[symbol]))
                 continue
@@ -182,12 +202,39 @@ class WrittenOut:
         )
 
 
-def derived(model: Model) -> NaturalDerivation:
+class InArray(NaturalDerivation):
+    """A derivation in which places in the ground of an instance are parameters of it."""
+
+    def __init__(self, model: Model, part: str) -> None:
+        self._of_instance = re.compile(rf"{re.escape(part)}\[(\d+)\]_(.+)")
+        #: Instance, marker of the prototype and axis of each of these parameters, by name.
+        self.grounds: dict[str, tuple[int, str, int]] = {}
+        self._positions: dict[Marker, tuple[Atom, Atom, Atom]] = {}
+        super().__init__(model)
+
+    def position_of(self, marker: Marker) -> tuple[Atom, Atom, Atom]:
+        """The place of a marker in the frame of its body."""
+        found = self._of_instance.fullmatch(marker.name) if marker.body == GROUND else None
+        if found is None:
+            return super().position_of(marker)
+        if marker not in self._positions:
+            at = list(super().position_of(marker))
+            for k, axis in enumerate("xyz"):
+                if axis in (self.model.plane or "xyz"):
+                    name = f"{identifier(marker.label)}_{axis}"
+                    number = self.model.number(marker.position[k], "length")
+                    (at[k],) = self.system.parameters(**{name: number})
+                    self.grounds[name] = int(found[1]), found[2], k
+            self._positions[marker] = at[0], at[1], at[2]
+        return self._positions[marker]
+
+
+def derived(derivation: NaturalDerivation) -> NaturalDerivation:
     """The equations of a written-out model, as `biela.equations.formulate` derives them.
 
     Without relative coordinates for what is given at the start: bodies are placed by it.
     """
-    derivation = laid(model)
+    model = lay_out(derivation).model
     for joint in model.joints.values():
         if isinstance(joint, Coupling):
             derivation.hold_coupling(joint)

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from biela.atoms import Atom
-from biela.equations.spatial.links import Link, Pseudo, added, congruent, no_inertia
-from biela.equations.spatial.turning import Pose, Scalar, about_z, zero, zxz
+from biela.equations.spatial.links import Link, Pseudo, Step, added, congruent, no_inertia
+from biela.equations.spatial.turning import Pose, Scalar, about_z, are_numbers, zero, zxz
 
 _RIGHT = math.pi / 2
 
@@ -44,9 +43,10 @@ def with_short_constants(links: Sequence[Link]) -> tuple[list[Link], list[Pose]]
         X = _shift(link, None if main is None else found[main])
         if X is None:
             continue
-        found[k], moved[k] = link.moved(X), X.inverse()
+        moved[k] = X.inverse()
+        found[k] = link.moved(X, moved[k])
         for c in children[k]:
-            found[c] = replace(found[c], place=moved[k] @ found[c].place)
+            found[c] = _placed(found[c], moved[k] @ found[c].place, found[c].step)
     return [_started(link) for link in found], moved
 
 
@@ -55,7 +55,7 @@ def _shift(link: Link, child: Link | None) -> Pose | None:
     step = link.step
     if step.quaternion or not link.place.is_number or not step.is_straight:
         return None
-    if any(isinstance(x, Atom) for row in link.inertia for x in row):
+    if not _is_number(link.inertia):
         return None
     if child is None:
         return _to_centre(link)
@@ -67,8 +67,8 @@ def _shift(link: Link, child: Link | None) -> Pose | None:
     elif not (child.step.turns or child.step.slides):
         gamma = 0.0
     # what slides without turning may have its origin anywhere: where the next step starts
-    origin = Pose.at(0.0, 0.0, pz) if step.turns else Pose.at(px, py, pz)
-    return origin if _is_quarter(gamma) else origin @ about_z(gamma)
+    origin = [0.0, 0.0, pz] if step.turns else [px, py, pz]
+    return Pose.at(*origin) if _is_quarter(gamma) else Pose(about_z(gamma).R, list(origin))
 
 
 def _to_centre(link: Link) -> Pose:
@@ -94,8 +94,12 @@ def _started(link: Link) -> Link:
         return link
     _, _, theta = zxz(link.place.R)
     place = link.place @ about_z(-theta)
-    step = replace(link.step, offset=_sum(link.step.offset, theta))
-    return replace(link, place=place, step=step)
+    step = link.step.from_offset(_sum(link.step.offset, theta))
+    return _placed(link, place, step)
+
+
+def _placed(link: Link, place: Pose, step: Step) -> Link:
+    return Link(link.name, link.parent, place, step, link.inertia, link.grouped)
 
 
 def _sum(a: float, b: float) -> float:
@@ -122,7 +126,10 @@ def regrouped(links: Sequence[Link]) -> list[Link]:
         J[k] = added(J[k], [[-x for x in row] for row in hidden])
         if parent >= 0:
             J[parent] = added(J[parent], congruent(link.place, hidden))
-    return [replace(link, grouped=inertia) for link, inertia in zip(links, J, strict=True)]
+    return [
+        Link(link.name, link.parent, link.place, link.step, link.inertia, inertia)
+        for link, inertia in zip(links, J, strict=True)
+    ]
 
 
 def _there(x: Scalar) -> bool:
@@ -155,4 +162,4 @@ def _hidden(link: Link, J: Pseudo, offset: bool) -> Pseudo:
 
 
 def _is_number(J: Pseudo) -> bool:
-    return not any(isinstance(x, Atom) for row in J for x in row)
+    return are_numbers(J) or not any(isinstance(x, Atom) for row in J for x in row)

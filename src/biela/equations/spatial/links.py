@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from biela.atoms import Atom, cos, sin
 from biela.equations.spatial.turning import (
@@ -25,6 +25,7 @@ from biela.equations.spatial.turning import (
     Scalar,
     Triple,
     Turn,
+    are_numbers,
     inward,
     plus,
     product,
@@ -76,6 +77,11 @@ class Step:
     def is_straight(self) -> bool:
         """Whether its way is along z."""
         return all(map(zero, self.way[:2]))
+
+    def from_offset(self, offset: float) -> Step:
+        """The same with another constant angle."""
+        way, way_rate, way_bend = self.way, self.way_rate, self.way_bend
+        return Step(self.v, self.angle, self.rate, self.bend, offset, way, way_rate, way_bend)
 
     @cached_property
     def turn(self) -> tuple[Turn, ...]:
@@ -140,20 +146,21 @@ class Link:
             along = self.step.way_rate
         return ([0.0, 0.0, self.step.rate, *along],)
 
-    def moved(self, X: Pose) -> Link:
+    def moved(self, X: Pose, back: Pose) -> Link:
         """The same link with its frame moved by X, a screw about z that its step does not see.
+
+        ``back`` is the inverse of X.
 
         C · way · Rz(θ) · X = C · (translation of X) · way · Rz(θ + angle of X).
         """
         angle = math.atan2(float(X.R[1][0]), float(X.R[0][0]))  # type: ignore[arg-type]
-        back = X.inverse()
         if self.step.turns:
-            place = self.place @ Pose.at(*X.p)
-            step = replace(self.step, offset=_turn(self.step.offset + angle))
+            place = self.place.ahead(X.p)
+            step = self.step.from_offset(_turn(self.step.offset + angle))
         else:
             place, step = self.place @ X, self.step
         inertia = congruent(back, self.inertia)
-        return replace(self, place=place, step=step, inertia=inertia, grouped=inertia)
+        return Link(self.name, self.parent, place, step, inertia, inertia)
 
 
 def _turn(angle: float) -> float:
@@ -210,7 +217,24 @@ def no_inertia() -> Pseudo:
 def congruent(T: Pose, J: Pseudo) -> Pseudo:
     """T J Tᵀ: the pseudo-inertia J seen from the frame in which its own is at T."""
     rows = [[*T.R[i], T.p[i]] for i in range(3)] + [[0.0, 0.0, 0.0, 1.0]]
+    if are_numbers(rows) and are_numbers(J):
+        return _congruent_numbers(rows, J)
     return product(product(rows, J), transposed(rows))
+
+
+def _congruent_numbers(T: Any, J: Any) -> Pseudo:
+    """T J Tᵀ of numbers, J symmetric, without asking each for what it is."""
+    columns = list(zip(*J, strict=True))
+    half = [[a * x + b * y + c * z + d * w for x, y, z, w in columns] for a, b, c, d in T[:3]]
+    (a, b, c, d), (e, f, g, h), (i, j, k, l) = T[:3]
+    (x0, y0, z0, w0), (x1, y1, z1, w1), (x2, y2, z2, w2) = half
+    xx = x0 * a + y0 * b + z0 * c + w0 * d
+    xy = x0 * e + y0 * f + z0 * g + w0 * h
+    xz = x0 * i + y0 * j + z0 * k + w0 * l
+    yy = x1 * e + y1 * f + z1 * g + w1 * h
+    yz = x1 * i + y1 * j + z1 * k + w1 * l
+    zz = x2 * i + y2 * j + z2 * k + w2 * l
+    return [[xx, xy, xz, w0], [xy, yy, yz, w1], [xz, yz, zz, w2], [w0, w1, w2, J[3][3]]]
 
 
 def added(A: Pseudo, B: Pseudo) -> Pseudo:

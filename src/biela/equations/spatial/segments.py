@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from biela.atoms import Atom, cos, diff, sin
 from biela.equations.spatial.links import NOTHING, Step
@@ -55,6 +56,8 @@ def segments(
         quaternions: Symbols of each coordinate that is a rotation.
     """
     place, found = start, []
+    if not moves:
+        return [], start
     for group in _groups(joint, moves, coordinates):
         first = group[0]
         if isinstance(first, AnyTurn):
@@ -74,7 +77,7 @@ def segments(
         symbol = _symbol(first, coordinates)
         step = _step(group, Q, symbol, velocities[number])
         found.append(Segment(place @ Q, step))
-        place = Q.inverse()
+        place = _back(axis)
     return found, place
 
 
@@ -148,11 +151,17 @@ def _constant(move: Move) -> Pose:
     return Pose.at() @ Pose(AxisTurn(k, math.cos(angle), math.sin(angle)).matrix, list(NOTHING))
 
 
+@cache
 def _facing(axis: str) -> Pose:
     """The frame whose z axis is along "x", "y" or "z"."""
     k = "xyz".index(axis)
     columns: Matrix = [[float(i == (k + shift) % 3) for i in range(3)] for shift in (1, 2, 0)]
     return Pose(transposed(columns), list(NOTHING))
+
+
+@cache
+def _back(axis: str) -> Pose:
+    return _facing(axis).inverse()
 
 
 def _step(group: Sequence[Move], Q: Pose, symbol: Atom, v: tuple[int, ...]) -> Step:

@@ -8,8 +8,8 @@ names: joint coordinates, and unit quaternions with the angular velocity in the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 from biela.atoms import Atom, Workspace, diff
 from biela.equations.mechanism.placement import identifier
@@ -80,6 +80,7 @@ class SpatialTree:
         self.frames: dict[str, tuple[int, Pose]] = {GROUND: (-1, Pose.at())}
         #: Each body and the body before it, parents before children.
         self.carriers: dict[str, str] = {}
+        self._markers: dict[int, tuple[Marker, Pose]] = {}
         #: For each body its link, and the pose there of the marker at which its joint holds it.
         self.held_at: dict[str, tuple[int, Pose]] = {}
         self.model, tree = carried_by_joints(self.model)
@@ -178,6 +179,8 @@ class SpatialTree:
 
     def number(self, value: Value, dimension: str) -> Scalar:
         """A value: a number, or an expression of the parameters of the model."""
+        if type(value) is float and math.isfinite(value):
+            return value
         found = expression(value, self._parameters, dimension)
         if isinstance(found, Atom) and found.value is not None:
             return float(found.value)
@@ -269,6 +272,13 @@ class SpatialTree:
         return k, pose @ self._marker(marker)
 
     def _marker(self, marker: Marker) -> Pose:
+        known = self._markers.get(id(marker))
+        if known is None:
+            # with the marker itself, so that no other can have its number
+            known = self._markers[id(marker)] = marker, self._pose_of(marker)
+        return known[1]
+
+    def _pose_of(self, marker: Marker) -> Pose:
         pose = Pose([list(row) for row in marker.orientation.axes], [0.0, 0.0, 0.0])
         found, rest = segments(
             marker.label,
@@ -293,16 +303,8 @@ class SpatialTree:
             joint.name, pose @ self._marker(first), moves, coordinates, velocities, quaternions
         )
         for segment in steps:
-            self.links.append(
-                Link(
-                    joint.name,
-                    parent,
-                    segment.place,
-                    segment.step,
-                    no_inertia(),
-                    no_inertia(),
-                )
-            )
+            none = no_inertia()
+            self.links.append(Link(joint.name, parent, segment.place, segment.step, none, none))
             parent = len(self.links) - 1
         self.held_at[branch.after] = parent, rest
         pose = rest @ self._marker(last).inverse()
@@ -313,7 +315,7 @@ class SpatialTree:
             link = self.links[parent]
             J = added(link.inertia, body)
             name = branch.after if steps else link.name
-            self.links[parent] = replace(link, name=name, inertia=J, grouped=J)
+            self.links[parent] = Link(name, link.parent, link.place, link.step, J, J)
 
     def _rotors(self, given: Mapping[str, float]) -> list[Scalar]:
         found: list[Scalar] = [0.0] * len(self.v)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from itertools import chain
+from typing import Any, Final, TypeAlias
 
 from biela.atoms import Atom
 
@@ -20,6 +22,8 @@ Matrix: TypeAlias = list[list[Scalar]]
 
 #: Entries of rotations and lengths below this are the dust of rounding.
 DUST = 2e-15
+_PLAIN: Final = frozenset((0.0, 1.0, -1.0))
+_ONLY_FLOATS: Final = {float}
 
 
 def zero(x: Scalar) -> bool:
@@ -65,16 +69,12 @@ def times(M: Matrix, x: Sequence[Scalar]) -> list[Scalar]:
 def product(A: Matrix, B: Matrix) -> Matrix:
     """A B."""
     columns = list(zip(*B, strict=True))
-    if len(B) in (3, 4) and _are_numbers(A) and _are_numbers(B):
-        # poses and inertias of long chains: the same sums without asking for zeros
-        if len(B) == 3:
-            return [[a * x + b * y + c * z for x, y, z in columns] for a, b, c in A]
-        return [[a * x + b * y + c * z + d * w for x, y, z, w in columns] for a, b, c, d in A]
     return [[dot(row, column) for column in columns] for row in A]
 
 
-def _are_numbers(M: Matrix) -> bool:
-    return all(type(x) is float for row in M for x in row)
+def are_numbers(M: Sequence[Sequence[Scalar]]) -> bool:
+    """Whether all entries are plain numbers; long chains have thousands of such matrices."""
+    return set(map(type, chain.from_iterable(M))) == _ONLY_FLOATS
 
 
 def transposed(M: Matrix) -> Matrix:
@@ -214,17 +214,46 @@ class Pose:
     @property
     def is_number(self) -> bool:
         """Whether it depends on no parameter."""
-        return not any(isinstance(x, Atom) for row in (*self.R, self.p) for x in row)
+        rows = (*self.R, self.p)
+        return self._is_plain or not any(isinstance(x, Atom) for row in rows for x in row)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        return are_numbers((*self.R, self.p))
 
     def __matmul__(self, other: Pose) -> Pose:
         """The frame that is at ``other`` in this one."""
+        if self._is_plain and other._is_plain:
+            return _composed(self, other)
         R = [[_clean(x) for x in row] for row in product(self.R, other.R)]
         return Pose(R, [_clean(x) for x in plus(self.p, times(self.R, other.p))])
+
+    def ahead(self, p: Sequence[Scalar]) -> Pose:
+        """The frame moved along its own axes, not turned."""
+        return Pose(self.R, [_clean(x) for x in plus(self.p, times(self.R, p))])
 
     def inverse(self) -> Pose:
         """The frame of departure seen from here."""
         back = transposed(self.R)
         return Pose(back, [-x for x in times(back, self.p)])
+
+
+def _composed(first: Any, second: Any) -> Pose:
+    """The product of two poses of numbers: the same sums without asking each for what it is."""
+    (a, b, c), (d, e, f), (g, h, i) = second.R
+    x, y, z = second.p
+    R, p = [], []
+    for (r, s, t), o in zip(first.R, first.p, strict=True):
+        R.append(_dusted((r * a + s * d + t * g, r * b + s * e + t * h, r * c + s * f + t * i)))
+        p.append(o + (r * x + s * y + t * z))
+    found = Pose(R, _dusted(p))
+    found.__dict__["_is_plain"] = True  # known here, and asked for often
+    return found
+
+
+def _dusted(row: Sequence[float]) -> list[Scalar]:
+    """`_clean` of numbers; adding zero takes the sign of a zero away."""
+    return [x + 0.0 if x in _PLAIN else _clean(x) for x in row]
 
 
 def _clean(x: Scalar) -> Scalar:

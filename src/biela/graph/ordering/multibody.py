@@ -33,6 +33,7 @@ from biela.graph.adjacency import Adjacency, Integers, integer_array
 from biela.graph.connections import blocks as biconnected
 from biela.graph.connections import breadth_first
 from biela.graph.cost import FactorCost, symbolic_fill
+from biela.graph.ordering.band import reverse_cuthill_mckee
 from biela.graph.ordering.degree import minimum_degree, ordered_after
 
 __all__ = ["MultibodyOrder", "deferred", "multibody_order"]
@@ -65,6 +66,8 @@ def multibody_order(graph: Adjacency, bodies: ArrayLike, joints: ArrayLike) -> M
     """The cheapest of several orders for the saddle-point matrix of a multibody system.
 
     - *late*: minimum degree, each multiplier after all unknowns it acts on;
+    - *given*, *band*: the order of the numbers, and that of Cuthill & McKee backwards, with
+      multipliers moved behind their unknowns (small systems are often given in a good order);
     - *bridges*: the same, but a joint in no loop follows its child only;
     - *tree*: every joint of a tree of shortest paths from the ground follows its child, each other
       one the loop it closes;
@@ -85,6 +88,8 @@ def multibody_order(graph: Adjacency, bodies: ArrayLike, joints: ArrayLike) -> M
     topology = _Topology(graph, integer_array("bodies", bodies), integer_array("joints", joints))
     late = topology.multipliers
     found = {"late": minimum_degree(graph, late)}
+    found["given"] = deferred(graph, np.arange(graph.size), late)
+    found["band"] = deferred(graph, reverse_cuthill_mckee(graph), late)
     found["bridges"] = ordered_after(graph, *topology.waits(topology.bridges))
     for name, tree in (("tree", topology.tree), ("trunk", topology.trunk_tree())):
         waits = topology.loop_waits(tree)

@@ -1,11 +1,12 @@
 """Sparse systems with patterns that never change: analysed once, factored and solved often.
 
-Three solvers, see the guide "Sparse systems":
+Which is for what, see the guide "Sparse systems":
 
 - `BlockLDLT`: symmetric saddle-point matrices [[M, Φᵀ], [Φ, 0]] of any size, by fronts with native
-  straight-line code for the shapes that repeat. For simulation in process.
+  straight-line code for the kinds that repeat. For simulation in process.
 - `SparseLDLT`: the same matrices entry by entry, as numeric routines that are exported as C.
 - `BorderedBlocks`: unsymmetric matrices in bordered block triangular form, Φ_q^d.
+- `BlockLU`: other square matrices.
 
 ## Native drivers
 
@@ -37,9 +38,17 @@ signatures. A solver that Python made gives the arrays:
 - `block_ldlt_residual(plan, addresses, A, b, x, any_dropped, dropped, W, r)`: r = b - K x, returns
   the backward error.
 
+The same for `BorderedBlocks`, with the functions of `biela.solvers.sparse.bordered_routines` and
+its `plan`, `addresses`, `work` (S) and `state`; y has room for rows + columns + `spare` numbers:
+
+- `bordered_factor(plan, addresses, A, S, state)` returns 0 if all is well, 1 for a singular matrix,
+  2 where too many blocks are singular.
+- `bordered_solve(plan, addresses, A, S, state, b, x, y)` returns what redundant rows contradict.
+- `bordered_solve_transposed(plan, A, S, state, c, x, y)`.
+
 The solver object must live as long as its `addresses` are called: it keeps the native code. `plan`
-and `addresses` are only read and may be shared by threads; `W` may not. For C the functions have
-addresses too: `block_ldlt_factor_solve.address` by `numba.cfunc` of a wrapper of yours.
+and `addresses` are only read and may be shared by threads; work arrays may not. Code in C calls a
+`numba.cfunc` that calls these functions, by its `address`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Static-pattern LU of square unsymmetric matrices that have no bordered block form worth having."""
+"""Static-pattern LU of square unsymmetric matrices without a bordered block form worth having."""
 
 from __future__ import annotations
 

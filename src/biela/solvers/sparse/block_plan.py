@@ -23,6 +23,10 @@ Integers = NDArray[np.int64]
 LARGEST = 24
 #: Fronts of more multiplications get no code of their own.
 OPERATIONS = 3000
+#: Code for so many multiplications in all is made without asking; it takes half a second.
+AT_ONCE = 2000
+#: What is longer must repeat so often; compilation is then worth some ten thousand factorisations.
+REPEATED = 20
 #: A kind worth compiling for takes at least this part of all work.
 PART = 0.002
 #: First numbers of the work array, which no front uses.
@@ -241,11 +245,15 @@ class _Alike:
         cost = np.array([work(self.w[s], self.h[s]) for s in example.tolist()]) * counts
         cost[found["p"] == 0] = 0.0
         chosen: list[FrontKind] = []
+        written = 0
         for g in np.argsort(-cost, kind="stable")[: 4 * most].tolist():
             if len(chosen) == most or cost[g] < PART * cost.sum() or cost[g] == 0.0:
                 break
             candidate = self.kind(int(example[g]), at, masks)
-            if candidate.operations <= OPERATIONS:
+            length = candidate.operations
+            wanted = written + length <= AT_ONCE or counts[g] >= REPEATED
+            if length <= OPERATIONS and wanted:
+                written += length
                 kind[group == g] = len(chosen)
                 chosen.append(candidate)
         return kind, tuple(chosen)
