@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -66,6 +67,17 @@ def along(who: str, axis: Direction, x: Direction | None = None) -> Orientation:
     Raises:
         ModelError: A direction is none, or the two are parallel.
     """
+    if x is None and isinstance(axis, str) and axis in _AXES:
+        return _along_letter(axis)
+    return _along(who, axis, x)
+
+
+@cache
+def _along_letter(axis: str) -> Orientation:
+    return _along("", axis, None)
+
+
+def _along(who: str, axis: Direction, x: Direction | None) -> Orientation:
     w = unit(who, axis)
     if x is None:
         follows = (int(np.argmax(np.abs(w))) + 1) % 3

@@ -41,9 +41,9 @@ class Walked:
         if not self.system.multipliers:
             return np.linalg.solve(M, Q)
         rows, gamma = np.atleast_2d(self("Phi_v", q)), np.atleast_1d(self("gamma", q, v))
-        m = len(rows)
-        whole = np.block([[M, rows.T], [rows, np.zeros((m, m))]])
-        return np.linalg.lstsq(whole, np.concatenate([Q, gamma]), rcond=1e-12)[0][: len(q)]
+        m, scale = len(rows), np.abs(M).max()
+        whole = np.block([[M / scale, rows.T], [rows, np.zeros((m, m))]])
+        return np.linalg.lstsq(whole, np.concatenate([Q / scale, gamma]), rcond=1e-12)[0][: len(q)]
 
 
 def natural_state(

@@ -96,7 +96,7 @@ def test_mechanisms_of_the_thesis_are_triangular_in_blocks_of_three(make) -> Non
 
 
 def test_a_wide_border_agrees_with_a_dense_solution() -> None:
-    matrix = bordered(192, 14)
+    matrix = bordered(70, 14)
     A = np.zeros(matrix.shape)
     A[matrix.rows, matrix.columns] = matrix.values
     b = np.random.default_rng(0).standard_normal(len(A))

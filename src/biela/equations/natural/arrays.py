@@ -1,11 +1,11 @@
 """Arrays of parts in natural coordinates: a few instances are derived, and the rest follows them.
 
-A prototype that is repeated along a chain, each instance on the one before, has the same equations
-in every instance but the first and the last ones: those of instance k are those of instance k - 1
-with all coordinates and parameters one instance further.  Seven instances are written out and laid
-out in natural coordinates, points shared at the links among them.  The first two and the last two
-stand for themselves; the one in the middle is the kernel of all others, after it has been compared
-with its neighbours at random values.
+A prototype that is repeated, along a chain, beside each other or joined to the next, has the same
+equations in every instance but the first and the last ones: those of instance k are those of
+instance k - 1 with all coordinates, parameters and places in the ground one instance further.
+Seven instances are written out and laid out in natural coordinates, points shared at the links
+among them.  The first two and the last two stand for themselves; the one in the middle is the
+kernel of all others, after it has been compared with its neighbours at random values.
 """
 
 from __future__ import annotations

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 
 from biela.atoms import Atom, Workspace, diff
 from biela.equations.mechanism.placement import identifier
 from biela.equations.orientation import product as quaternion_product
 from biela.equations.spatial.coordinates import declared
 from biela.equations.spatial.frames import regrouped, with_short_constants
+from biela.equations.spatial.garbage import collector_paused
 from biela.equations.spatial.links import (
     Link,
     Pseudo,
@@ -24,6 +26,7 @@ from biela.equations.spatial.links import (
     no_inertia,
     pseudo,
 )
+from biela.equations.spatial.named_frames import NamedFrames
 from biela.equations.spatial.passive import passive_forces
 from biela.equations.spatial.segments import segments
 from biela.equations.spatial.topology import carried_by_joints, inverse_move
@@ -38,7 +41,7 @@ from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.quantities.units import expression
 from biela.model.quantities.values import Value
-from biela.model.topology.tree import Branch, start_poses
+from biela.model.topology.tree import Branch, start_values
 
 
 class SpatialTree:
@@ -66,6 +69,7 @@ class SpatialTree:
         loads: Wrenches of forces between markers by link, which are in ``pushed``.
     """
 
+    @collector_paused()
     def __init__(
         self, model: Model, *, rotors: Mapping[str, float] | None = None, short: bool = True
     ) -> None:
@@ -77,28 +81,27 @@ class SpatialTree:
         self.p: list[Atom] = list(self.workspace.parameters(names))
         self._parameters: dict[str, Atom | float] = dict(zip(names, self.p, strict=True))
         self.links: list[Link] = []
-        self.frames: dict[str, tuple[int, Pose]] = {GROUND: (-1, Pose.at())}
+        self.frames = NamedFrames()
+        self.frames.put(GROUND, (-1, Pose.at()))
         #: Each body and the body before it, parents before children.
         self.carriers: dict[str, str] = {}
         self._markers: dict[int, tuple[Marker, Pose]] = {}
         #: For each body its link, and the pose there of the marker at which its joint holds it.
-        self.held_at: dict[str, tuple[int, Pose]] = {}
+        self.held_at = NamedFrames()
         self.model, tree = carried_by_joints(self.model)
         self.closing: tuple[Joint, ...] = tree.closing
-        _, values = start_poses(self.model, tree)
+        values = start_values(self.model, tree)
         self.coordinates = declared(self.workspace, self.model, tree.branches, values, self.number)
         for branch in tree.branches:
             self._carry(branch)
         if short:
             self.links, moved = with_short_constants(self.links)
-            for table in (self.frames, self.held_at):
-                for name, (k, pose) in table.items():
-                    table[name] = k, moved[k] @ pose if k >= 0 else pose
+            self.frames.seen_from(moved)
+            self.held_at.seen_from(moved)
         self.links = regrouped(self.links)
         for body in (self.model.ground, *self.model.bodies.values()):
             for marker in body.markers.values():
-                k, pose = self.frames[body.name]
-                self.frames[marker.label] = k, pose @ self._marker(marker)
+                self.frames.put(marker.label, partial(self.marker, marker))
         self.a = [v.acceleration for v in self.v]
         self.tau = list(self.workspace.inputs([f"tau_{v.name}" for v in self.v]))
         self.gravity: Triple = [self.number(g, "acceleration") for g in self.model.gravity]
@@ -306,9 +309,9 @@ class SpatialTree:
             none = no_inertia()
             self.links.append(Link(joint.name, parent, segment.place, segment.step, none, none))
             parent = len(self.links) - 1
-        self.held_at[branch.after] = parent, rest
+        self.held_at.put(branch.after, (parent, rest))
         pose = rest @ self._marker(last).inverse()
-        self.frames[branch.after] = parent, pose
+        self.frames.put(branch.after, (parent, pose))
         self.carriers[branch.after] = branch.before
         if parent >= 0:
             body = congruent(pose, self.inertia_of(branch.after))

@@ -95,7 +95,7 @@ def exact_minimum_degree(graph: Adjacency) -> Integers:
     >>> exact_minimum_degree(adjacency(4, [0, 0, 0], [1, 2, 3])).tolist()
     [1, 2, 0, 3]
     """
-    from biela.graph.ordering.compiled_degree import exact_degree_order
+    from biela.graph.ordering.compiled_exact_degree import exact_degree_order
 
     order: Integers = exact_degree_order(graph.start, graph.neighbours)
     return order

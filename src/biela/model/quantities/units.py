@@ -141,6 +141,8 @@ def _value(
 
 
 def _number(given: object) -> float:
+    if type(given) is float and math.isfinite(given):
+        return given
     if isinstance(given, bool) or not isinstance(given, Real):
         raise ModelError(f'{given!r} is no value: give a number, or a text such as "120 mm"')
     return _finite(float(given), repr(given))

@@ -108,6 +108,19 @@ def start_poses(model: Model, tree: JointTree) -> tuple[dict[str, Floats], dict[
     return poses, values
 
 
+def start_values(model: Model, tree: JointTree) -> dict[str, Values]:
+    """The coordinates alone; where no pose of a body is given, no pose is needed for them."""
+    bodies = model.bodies.values()
+    if any(body.position is not None or body.orientation is not None for body in bodies):
+        return start_poses(model, tree)[1]
+    driven = _driven(model)
+    joints = [branch.joint for branch in tree.branches]
+    return {
+        joint.name: joint_values(model, joint, None) | driven.get(joint.name, {})
+        for joint in joints
+    }
+
+
 def _driven(model: Model) -> dict[str, Values]:
     """The coordinates that drivers set at the time 0, by joint."""
     found: dict[str, Values] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from biela.code.looped import ProgramFunction
+from biela.equations.spatial.garbage import collector_paused
 from biela.equations.spatial.looped.kinematics import LinkPoses
 from biela.equations.spatial.looped.lowering import Lowering
 from biela.equations.spatial.tree import SpatialTree
@@ -34,6 +35,7 @@ class LoopedDynamics:
         ModelError: The model is no tree.
     """
 
+    @collector_paused()
     def __init__(self, tree: SpatialTree, parameters: Mapping[str, float] | None = None) -> None:
         tree.check_open("looped dynamics")
         self._lowering = Lowering(tree, {**tree.model.parameters, **(parameters or {})})
@@ -74,10 +76,12 @@ class LoopedDynamics:
         """
         return self._forward("inverse_mass_product", ("q", "tau"), passive=False, weight=False)
 
+    @collector_paused()
     def poses(self) -> LinkPoses:
         """The poses of all links, of frames on them, and the potential energy."""
         return LinkPoses(self._lowering)
 
+    @collector_paused()
     def _inverse(
         self, name: str, inputs: tuple[str, ...], passive: bool = True, weight: bool = True
     ) -> ProgramFunction:
@@ -87,6 +91,7 @@ class LoopedDynamics:
             memory.view(found.w, "motion")[6:9] = self._lowering.ground
         return found
 
+    @collector_paused()
     def _forward(
         self, name: str, inputs: tuple[str, ...], passive: bool = True, weight: bool = True
     ) -> ProgramFunction:

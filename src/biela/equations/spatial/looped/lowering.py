@@ -15,11 +15,11 @@ import numpy.typing as npt
 from biela.atoms import Atom
 from biela.atoms.evaluate import evaluate_refs
 from biela.code.looped import Memory, Program
-from biela.equations.spatial.looped.prototypes import kinds
+from biela.equations.spatial.looped.prototypes import Kind, kinds
 from biela.equations.spatial.looped.recursions import FORCE, HELD, MOTION, POSE, SPIN, Recursion
 from biela.equations.spatial.looped.tape import NotLoopedError, Tape
 from biela.equations.spatial.tree import SpatialTree
-from biela.equations.spatial.turning import Scalar, zero
+from biela.equations.spatial.turning import Scalar, are_numbers, zero
 from biela.errors import ModelError
 
 Integers = npt.NDArray[np.int64]
@@ -46,6 +46,7 @@ class Lowering:
         self.tree = tree
         self._values = {p.ref: float(parameters[p.name]) for p in tree.p}
         self.kinds = kinds(tree)
+        self._numbers: dict[Kind, Floats] = {}
         self.recursions = [Recursion(kind) for kind in self.kinds]
         self.parent: Integers = np.array([link.parent for link in tree.links])
         self._q = {x.ref: k for k, x in enumerate(tree.q)}
@@ -69,10 +70,23 @@ class Lowering:
 
     def numbers(self, rows: Sequence[Sequence[Scalar]]) -> Floats:
         """Scalars of the parameters as numbers."""
+        if are_numbers(rows):
+            return np.array(rows, dtype=float)
         atoms = [x.ref for row in rows for x in row if isinstance(x, Atom)]
         values = iter(evaluate_refs(self.tree.workspace.table, atoms, self._values))
         found = [[float(next(values)) if isinstance(x, Atom) else x for x in row] for row in rows]
         return np.array(found, dtype=float).reshape(len(rows), -1)
+
+    def numbers_of(self, kind: Kind) -> Floats:
+        """The numbers of the links of a kind, a row each."""
+        if kind not in self._numbers:
+            self._numbers[kind] = self.numbers(kind.numbers)
+        return self._numbers[kind]
+
+    def coordinates_of(self, kind: Kind, memory: Memory) -> Integers:
+        """Where the coordinates of the links of a kind lie, a row each."""
+        places = self.places_of([ref for row in kind.symbols for ref in row], memory, "a joint")
+        return np.array(places, dtype=np.int64).reshape(len(kind.links), -1)
 
     @property
     def parameters(self) -> list[float]:

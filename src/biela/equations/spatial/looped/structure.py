@@ -74,8 +74,15 @@ class Description:
 
     def scalars(self, several: Sequence[Scalar]) -> None:
         """Read several."""
+        general, key, numbers = self.general, self.key, self.numbers
         for x in several:
-            self.scalar(x)
+            if type(x) is not float:
+                self.scalar(x)
+            elif x in _PLAIN and not general:
+                key.append(x)
+            else:
+                key.append(_NUMBER)
+                numbers.append(x)
 
     def _expression(self, x: Atom) -> None:
         table = x.table

@@ -105,8 +105,6 @@ class Tape:
 
     def _stage(self, part: _Part, names: Mapping[str, str], independent: bool = False) -> Stage:
         function = part.kernel.function
-        rows = [part.kind.numbers[k] for k in part.members]
-        numbers = [[row[k] for k in part.kernel.numbers] for row in rows]
         gather = {
             array.name: self._places(part, array.name, names, array.size)
             for array in function.inputs
@@ -119,7 +117,10 @@ class Tape:
             )
             for array in function.outputs
         }
-        parameters = self.lowering.numbers(numbers) if part.kernel.numbers else None
+        parameters = None
+        if part.kernel.numbers:
+            rows = self.lowering.numbers_of(part.kind)
+            parameters = np.ascontiguousarray(rows[part.members][:, list(part.kernel.numbers)])
         return Stage(function, gather, scatter, parameters, independent=independent)
 
     def _places(self, part: _Part, name: str, names: Mapping[str, str], width: int) -> Integers:
@@ -128,9 +129,8 @@ class Tape:
         first = 0 if name == "q" else self.memory.first(names.get(name, name))
         places: Integers
         if name == "q":
-            wanted = part.kernel.coordinates
-            rows = [[part.kind.symbols[k][c] for c in wanted] for k in part.members]
-            places = np.array([low.places_of(row, self.memory, "a joint") for row in rows])
+            rows = low.coordinates_of(part.kind, self.memory)
+            places = rows[part.members][:, list(part.kernel.coordinates)]
         elif name in ("v", "a", "tau"):
             places = first + np.array([low.tree.links[k].v for k in links])
         elif name == "gain":
