@@ -188,7 +188,7 @@ class _Array(WrittenOut):
             names = [re.sub(r"\[[^]]*\]", "", name) for name in known]
             at = values(cell - MIDDLE)
             expressions = [levels.Phi[i] for i in own] + [levels.gamma[i] for i in own]
-            expressions += [Q[j] for j in mine] + [M[j][j] for j in mine]
+            expressions += [Q[j] for j in mine] + [_momentum(M[j], self.source.v) for j in mine]
             found.append((names, np.array(evaluate(expressions, at))))
         for names, numbers in found:
             same = names == found[0][0] and np.allclose(numbers, found[0][1], 1e-9, 1e-9)
@@ -197,6 +197,14 @@ class _Array(WrittenOut):
                     f"{self.model.name}: the instances of {self.part.name} differ by more than "
                     f"their parameters and places; write them out: formulate(model, 'natural')"
                 )
+
+
+def _momentum(row: Sequence[Atom], v: Sequence[Atom]) -> Atom:
+    """A row of M times the velocities."""
+    total = row[0] * v[0]
+    for entry, rate in zip(row[1:], v[1:], strict=True):
+        total = total + entry * rate
+    return total
 
 
 __all__ = ["array_blocks"]

@@ -47,7 +47,7 @@ class BlockLDLT:
         scaled: equilibrate first. It changes no digit of a factorisation; it avoids overflow where
             units are extreme.
         kinds: at most so many kinds of fronts get native code of their own, those with most work
-            first. Each takes some 10 ms to compile; with 0 the analysis is quickest, and the
+            first. Each takes 20 to 400 ms to compile; with 0 the analysis is quickest, and the
             solution several times slower.
 
     Attributes:
