@@ -105,8 +105,7 @@ class _Stage:
         match figure:
             case SolidFigure(body, vertices, triangles):
                 frame = self._frame(body)
-                faces = triangles.tolist()
-                yield Polyhedron(body, frame.position, frame.rotation, vertices, faces)
+                yield Polyhedron(body, frame.position, frame.rotation, vertices, triangles)
             case BallFigure(body, centre, radius):
                 yield Sphere(body, self._frame(body).point(centre), radius)
             case LineFigure(body, places, closed):

@@ -13,8 +13,9 @@ from typing import TypeAlias
 import numpy as np
 
 from biela.results.channels import Array
+from biela.results.coarsening import coarser
 from biela.results.dividing import divided
-from biela.results.edges import Faces
+from biela.results.edges import Faces, Integers
 from biela.results.scene import PLANES, Scene
 from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Polyhedron, Sphere, Trace
 from biela.results.style import COLORS, INK
@@ -42,6 +43,10 @@ _GROUND_SIZE = 0.045
 #: Longest edge of a face in space, of slender and of other bodies, likewise: faces are drawn from
 #: the far ones to the near ones, and only small ones are either before or behind another.
 _LONGEST = np.array([0.03, 0.12])
+#: Of meshes with more faces than _FINE no detail below this part of the extent is drawn: about two
+#: pixels of a picture of the usual size.
+_FINE = 1000
+_DETAIL = 0.004
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +133,12 @@ def items(scene: Scene) -> list[Item]:
                 listed.append((3, Disc(shape.center, own, radius=shape.radius)))
             case Box() | Cylinder() | Polyhedron():
                 own = _hex(shape.color, color)
-                vertices, faces = shape.mesh()
+                vertices, faces = _shown(shape, scene.extent)
                 size = float(np.ptp(vertices, axis=0).max())
                 if scene.view not in PLANES:
                     longest = np.clip(0.7 * _width(vertices), *_LONGEST * scene.extent)
-                    vertices, faces = divided(vertices, faces, float(longest))
+                    if not _has_no_edge_beyond(float(longest), vertices, faces):
+                        vertices, faces = divided(vertices, faces, float(longest))
                 solid = Faces.of(vertices, faces)
                 mesh = Mesh(shape.position, shape.rotation, vertices, solid, own)
                 # in a plane small bodies lie on large ones
@@ -141,6 +147,24 @@ def items(scene: Scene) -> list[Item]:
                 size = shape.size or _GROUND_SIZE * scene.extent
                 listed += [(0, item) for item in _ground(shape.point, size, V, scene.view)]
     return [item for _, item in sorted(listed, key=lambda entry: entry[0])]
+
+
+def _shown(
+    shape: Box | Cylinder | Polyhedron, extent: float
+) -> tuple[Array, list[list[int]] | Integers]:
+    """The mesh of a body, without detail that no picture shows."""
+    if isinstance(shape, Polyhedron) and isinstance(shape.faces, np.ndarray):
+        if shape.faces.shape[1] == 3 and len(shape.faces) > _FINE:
+            return coarser(shape.vertices, shape.faces, _DETAIL * extent)
+    return shape.mesh()
+
+
+def _has_no_edge_beyond(longest: float, vertices: Array, faces: list[list[int]] | Integers) -> bool:
+    if not isinstance(faces, np.ndarray):
+        return False
+    corners = vertices[faces]
+    lengths = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
+    return bool(lengths.max(initial=0.0) <= longest)
 
 
 def _width(vertices: Array) -> float:

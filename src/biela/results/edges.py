@@ -43,24 +43,47 @@ class Faces:
     sharp: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, vertices: Array, faces: Sequence[Sequence[int]]) -> Faces:
+    def of(cls, vertices: Array, faces: Sequence[Sequence[int]] | Integers) -> Faces:
         """From vertices (m, 3) and faces that are counter-clockwise seen from outside."""
-        most = max(len(face) for face in faces)
-        corners = np.array([[*face, *[face[-1]] * (most - len(face))] for face in faces])
+        corners, count = _padded(faces)
         places = vertices[corners]
         # twice the area of a polygon in space (Newell); a repeated vertex adds nothing
         area = np.cross(places, np.roll(places, -1, axis=1)).sum(axis=1)
         size = np.linalg.norm(area, axis=1, keepdims=True)
         normals = np.divide(area, size, out=np.zeros_like(area), where=size > 0)
-        centers = np.array([vertices[list(face)].mean(axis=0) for face in faces])
-        beside: dict[tuple[int, int], list[int]] = {}
-        for number, face in enumerate(faces):
-            for a, b in zip(face, [*face[1:], face[0]], strict=True):
-                beside.setdefault((min(a, b), max(a, b)), []).append(number)
-        sides = np.array([[found[0], found[-1]] for found in beside.values()])
+        own = np.arange(corners.shape[1]) < count[:, None]
+        centers = (places * own[:, :, None]).sum(axis=1) / count[:, None]
+        edges, sides = _sides(corners, count, own)
         between = (normals[sides[:, 0]] * normals[sides[:, 1]]).sum(axis=1)
         border = sides[:, 0] == sides[:, 1]
         sharp = (between < _SHARP) | border
         kept = (between < 1 - 1e-9) | border
-        edges = np.array(list(beside))
         return cls(corners, normals, centers, edges[kept], sides[kept], sharp[kept])
+
+
+def _padded(faces: Sequence[Sequence[int]] | Integers) -> tuple[Integers, Integers]:
+    """Faces as one array, short ones with their last vertex repeated, and their true lengths."""
+    if isinstance(faces, np.ndarray):
+        return faces, np.full(len(faces), faces.shape[1])
+    count = np.array([len(face) for face in faces])
+    most = int(count.max())
+    return np.array([[*face, *[face[-1]] * (most - len(face))] for face in faces]), count
+
+
+def _sides(
+    corners: Integers, count: Integers, own: npt.NDArray[np.bool_]
+) -> tuple[Integers, Integers]:
+    """The edges (e, 2) in the order in which faces name them, and the faces beside each.
+
+    Of more than two faces at an edge these are the first and the last.
+    """
+    following = np.roll(corners, -1, axis=1)
+    following[np.arange(len(corners)), count - 1] = corners[:, 0]
+    ends = np.sort(np.stack([corners[own], following[own]], axis=1), axis=1)
+    key = ends[:, 0] * (int(corners.max()) + 1) + ends[:, 1]
+    face = np.repeat(np.arange(len(corners)), count)
+    _, first = np.unique(key, return_index=True)
+    _, last = np.unique(key[::-1], return_index=True)
+    order = np.argsort(first)
+    first, last = first[order], len(key) - 1 - last[order]
+    return ends[first], np.stack([face[first], face[last]], axis=1)

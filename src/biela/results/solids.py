@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from biela.errors import ShapeError
 from biela.results.channels import Array
@@ -140,29 +142,39 @@ class Polyhedron(_Posed):
         position: of the own origin.
         rotation: (k, 3, 3), from own axes to the fixed frame.
         vertices: (m, 3), in own axes.
-        faces: numbers of vertices, each face counter-clockwise seen from outside.
+        faces: numbers of vertices, each face counter-clockwise seen from outside; an array (f, n)
+            where all have as many.
         color: of the faces.
     """
 
     vertices: Array
-    faces: Sequence[Sequence[int]]
+    faces: Sequence[Sequence[int]] | npt.NDArray[np.int64]
     color: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._array("vertices", None, 3)
-        faces = tuple(tuple(int(i) for i in face) for face in self.faces)
         count = len(self.vertices)
-        for face in faces:
-            if len(face) < 3 or not all(0 <= i < count for i in face):
-                raise ShapeError(
-                    f"a face of the Polyhedron {self.name!r} is {face}; it should be three or "
-                    f"more of the numbers of its {count} vertices"
-                )
+        faces: Any = self.faces
+        if isinstance(faces, np.ndarray) and faces.ndim == 2 and faces.dtype.kind in "iu":
+            faces = np.asarray(faces, dtype=np.int64)
+            good = ((faces >= 0) & (faces < count)).all(axis=1) & (faces.shape[1] >= 3)
+            wrong = [tuple(faces[k].tolist()) for k in np.flatnonzero(~good)[:1]]
+        else:
+            faces = tuple(tuple(int(i) for i in face) for face in faces)
+            good = (len(face) >= 3 and all(0 <= i < count for i in face) for face in faces)
+            wrong = [face for face, fits in zip(faces, good, strict=True) if not fits]
+        if wrong:
+            raise ShapeError(
+                f"a face of the Polyhedron {self.name!r} is {wrong[0]}; it should be three or "
+                f"more of the numbers of its {count} vertices"
+            )
         object.__setattr__(self, "faces", faces)
 
     def mesh(self) -> tuple[Array, list[list[int]]]:
         """The vertices and faces themselves."""
+        if isinstance(self.faces, np.ndarray):
+            return self.vertices, self.faces.tolist()
         return self.vertices, [list(face) for face in self.faces]
 
     def corners(self) -> Array:
