@@ -107,7 +107,7 @@ class Comparison:
 
 def rows(quick: bool) -> Iterator[Row]:
     for case in cases(quick):
-        yield from rows_of(Comparison(case), 0.6 if quick else 5.0)
+        yield from rows_of(Comparison(case), 0.6 if quick else 3.0)
 
 
 def rows_of(robot: Comparison, seconds: float) -> Iterator[Row]:

@@ -110,6 +110,17 @@ def test_mechanisms_that_are_not_joined_move_alone() -> None:
         assert r[f"each[{k}].last.angle"][-1] == pytest.approx(theta, abs=1e-9)
 
 
+def test_joints_without_rates_rest_at_the_start() -> None:
+    m = bl.Model("double pendulum", plane="xz", gravity=(0, 0, -9.81))
+    upper, lower = (m.body(x, mass=1, com=(0, 0, -0.5), inertia=0.1) for x in ("upper", "lower"))
+    m.joint("revolute", "a", m.ground.at(axis="y"), upper.at(axis="y"))
+    m.joint("revolute", "b", upper.at(0, 0, -1, axis="y"), lower.at(axis="y"), rates=2)
+    found = looped_simulation(m, 0.01, step=1e-3)
+    other = bl.simulate(bl.formulate(m, "reference"), 0.01, step=1e-3)
+    assert found.v[0] == pytest.approx([0, 0, 0, -1, 0, 2], abs=1e-13)
+    assert found.v[-1] == pytest.approx(other.v[-1], abs=1e-12)
+
+
 def test_an_adaptive_run_agrees_with_fixed_steps() -> None:
     m = four_bars(5, 1.0, 0.0)
     fixed = looped_simulation(m, 0.5, step=1e-3)

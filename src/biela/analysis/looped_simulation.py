@@ -59,8 +59,8 @@ def looped_simulation(
             a step is given, else "dormand_prince".
         q: Where it starts, by "joint.coordinate" or by coordinates of bodies ("crank.rx" …), as a
             guess where constraints leave no choice.
-        v: Velocities of bodies at the start, by name ("crank.angle_rate" …); others are those of
-            joints that have rates, and of least kinetic energy beside them.
+        v: Velocities of bodies at the start, by name ("crank.angle_rate" …).  Without it joints
+            move at their rates, and others rest as far as they can.
         t: Start time, s.
         step: Step of a fixed-step method, s.
         output: Time between stored instants, s.

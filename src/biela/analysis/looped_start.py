@@ -23,6 +23,12 @@ from biela.model.laws.law import law_from
 from biela.solvers import SparseLDLT, SymmetricPattern
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: Names of the drivers that hold joints at rest begin so.
+_REST = "rest of "
+#: Inertia as a part of the squares of rates, and how often that is repeated.
+_WEIGHT, _ROUNDS = 1e-4, 12
 
 
 def first_blocks(
@@ -110,17 +116,17 @@ def first_velocity(
     given: Mapping[str, float] | None,
     parameters: Mapping[str, float] | None,
 ) -> Floats:
-    """The velocity at the start: that of joints with rates, of least kinetic energy beside it.
+    """The velocity at the start: joints move at their rates, and others rest as far as they can.
 
-    It is the one nearest to the velocities given, in the metric of the mass, that fulfils all
-    constraints and moves joints at their rates.
+    Where velocities of bodies are given, it is the one nearest to them, in the metric of the mass,
+    that fulfils all constraints and rates.
 
     Raises:
         ModelError: The rates contradict each other or the constraints, or a name is not known.
     """
     names = list(blocks.velocity_names) if given else []
     v = named_values(blocks, "velocity", names, np.zeros(blocks.nv), given)
-    moving, asked = _moving_joints(model)
+    moving, asked = _moving_joints(model, resting=not given)
     full = reference_blocks(moving, parameters=parameters, t=t) if asked else blocks
     if not len(full.rows):
         return v
@@ -131,11 +137,12 @@ def first_velocity(
     wanted[:bodies] = v[:bodies]
     J, beta = full.Phi_v(at, t), full.beta(at, t)
     row, column = full.indices
-    rest = beta - np.bincount(row, J * wanted[column], len(full.rows))
-    if not rest.any():
+    if not (beta - np.bincount(row, J * wanted[column], len(full.rows))).any():
         return v
-    found = wanted + _nearest_step(full, J, rest)
+    soft = full.rows.starting_with(_REST)
+    found = _nearest(full, J, beta, wanted, soft)
     left = np.abs(beta - np.bincount(row, J * found[column], len(full.rows)))
+    left[soft] = 0.0
     worst = int(np.argmax(left))
     if left[worst] > 1e-9 * (1 + np.abs(beta).max()):
         raise ModelError(
@@ -149,44 +156,72 @@ def first_velocity(
     return v
 
 
-def _nearest_step(blocks: ReferenceBlocks, J: Floats, rest: Floats) -> Floats:
-    """The step δ with Φ_v δ = rest that is smallest in the metric of the mass."""
+def _nearest(blocks: ReferenceBlocks, J: Floats, beta: Floats, v: Floats, soft: Integers) -> Floats:
+    """The velocity with Φ_v v = β that misses ``soft`` rows least, else nearest to ``v``.
+
+    It minimises |soft rows|² + ε (v - v_k)ᵀ M (v - v_k) again and again, from v on, which converges
+    to what ε = 0 would give (Rockafellar 1976, "Monotone operators and the proximal point
+    algorithm", SIAM J. Control Optim. 14).  Without soft rows once is enough.
+    """
     n, m, bodies = blocks.nv, len(blocks.rows), blocks.widths[1] * blocks.world.count
     first, second, M = mass_entries(blocks)
     extra = np.arange(bodies, n)
+    scale = _WEIGHT / float(np.abs(M).max()) if len(soft) else 1.0
+    entries = np.concatenate([M, np.full(len(extra), M.mean())]) * scale
+    at = np.concatenate([first, extra]), np.concatenate([second, extra])
     pattern = SymmetricPattern(
         n + m,
-        np.concatenate([first, extra, n + blocks.indices[0]]),
-        np.concatenate([second, extra, blocks.indices[1]]),
+        np.concatenate([at[0], n + soft, n + blocks.indices[0]]),
+        np.concatenate([at[1], n + soft, blocks.indices[1]]),
     )
     solver = SparseLDLT(pattern, late=np.arange(n, n + m))
-    solver.factor(np.concatenate([M, np.full(len(extra), M.mean()), J]))
-    return solver.solve(np.concatenate([np.zeros(n), rest]))[:n]
+    solver.factor(np.concatenate([entries, -np.ones(len(soft)), J]))
+    for _ in range(_ROUNDS if len(soft) else 1):
+        pull = np.bincount(at[0], entries * v[at[1]], n)
+        across = at[0] != at[1]
+        pull += np.bincount(at[1][across], entries[across] * v[at[0][across]], n)
+        found = solver.solve(np.concatenate([pull, beta]))[:n]
+        done = float(np.abs(found - v).max()) <= 1e-15 * (1 + float(np.abs(found).max()))
+        v = found
+        if done:
+            break
+    return v
 
 
-def _moving_joints(model: Model) -> tuple[Model, bool]:
-    """The model with a driver for each rate of a joint, in its parts too; whether there are any."""
-    found, any_rate = copy(model), False
+def _moving_joints(model: Model, resting: bool) -> tuple[Model, bool]:
+    """The model with a driver for each rate of a joint, in its parts too; whether anything moves.
+
+    With ``resting`` other joints get one, too, that holds them.
+    """
+    if not _moves(model):
+        return model, False
+    return _driven(model, resting), True
+
+
+def _moves(model: Model) -> bool:
+    """Whether a joint has a rate or there is a driver."""
+    own = any(joint.rates for joint in model.joints.values() if isinstance(joint, Joint))
+    return own or bool(model.drivers) or any(_moves(part.model) for part in model.parts.values())
+
+
+def _driven(model: Model, resting: bool) -> Model:
+    found = copy(model)
     found.drivers = dict(model.drivers)
     for joint in model.joints.values():
         if not isinstance(joint, Joint):
             continue
         for coordinate in joint.coordinates:
             rate = joint.rates.get(coordinate.name)
-            if rate is None:
+            skipped = coordinate.reading is None or coordinate.manifold == "rotation"
+            if rate is None and (not resting or skipped):
                 continue
-            any_rate = True
             kind = Rotary if coordinate.unit == "rad" else Translational
-            called = f"rate of {joint.name}.{coordinate.name}"
-            found.drivers[called] = kind(
-                name=called,
-                coordinate=f"{joint.name}.{coordinate.name}",
-                law=law_from(f"({rate})*t"),
-            )
-    found.parts = dict(model.parts)
-    for name, part in model.parts.items():
-        inner, some = _moving_joints(part.model)
-        if some:
-            found.parts[name] = replace(part, model=inner)
-            any_rate = True
-    return found, any_rate
+            full = f"{joint.name}.{coordinate.name}"
+            called = f"{_REST}{full}" if rate is None else f"rate of {full}"
+            law = law_from(f"({rate or 0})*t")
+            found.drivers[called] = kind(name=called, coordinate=full, law=law)
+    found.parts = {
+        name: replace(part, model=_driven(part.model, resting))
+        for name, part in model.parts.items()
+    }
+    return found

@@ -18,8 +18,13 @@ __all__ = ["coarser"]
 Integers = npt.NDArray[np.int64]
 
 
-def coarser(vertices: Array, triangles: Integers, cell: float) -> tuple[Array, Integers]:
-    """Vertices (m, 3) and triangles (f, 3) without detail smaller than a cell."""
+def coarser(vertices: Array, triangles: Integers, cell: float) -> tuple[Array, Integers, Integers]:
+    """Vertices (m, 3) and triangles (f, 3) without detail smaller than a cell.
+
+    Returns:
+        Vertices, triangles, and for each the number of the triangle that it was: the normals of
+        these are smooth where the surface is, which those of slivers are not.
+    """
     low = vertices.min(axis=0)
     grid = np.floor((vertices - low) / cell).astype(np.int64)
     wide = grid.max(axis=0) + 1
@@ -28,9 +33,11 @@ def coarser(vertices: Array, triangles: Integers, cell: float) -> tuple[Array, I
     sums = [np.bincount(cluster, weights=vertices[:, axis]) for axis in range(3)]
     corners = cluster[triangles]
     a, b, c = corners.T
-    corners = corners[(a != b) & (b != c) & (c != a)]
+    left = np.flatnonzero((a != b) & (b != c) & (c != a))
+    corners = corners[left]
     # of triangles that fall together the first stays; a sheet keeps both of its sides
     turned = np.argmin(corners, axis=1)[:, None] + np.arange(3)
     alike = np.take_along_axis(corners, turned % 3, axis=1)
     _, first = np.unique(alike, axis=0, return_index=True)
-    return np.stack(sums, axis=1) / count[:, None], corners[np.sort(first)]
+    first.sort()
+    return np.stack(sums, axis=1) / count[:, None], corners[first], left[first]

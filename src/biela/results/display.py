@@ -15,7 +15,7 @@ import numpy as np
 from biela.results.channels import Array
 from biela.results.coarsening import coarser
 from biela.results.dividing import divided
-from biela.results.edges import Faces, Integers
+from biela.results.edges import Faces, normals_of
 from biela.results.scene import PLANES, Scene
 from biela.results.shapes import Box, Cylinder, Dot, Ground, Link, Polyhedron, Sphere, Trace
 from biela.results.style import COLORS, INK
@@ -133,13 +133,8 @@ def items(scene: Scene) -> list[Item]:
                 listed.append((3, Disc(shape.center, own, radius=shape.radius)))
             case Box() | Cylinder() | Polyhedron():
                 own = _hex(shape.color, color)
-                vertices, faces = _shown(shape, scene.extent)
+                vertices, solid = _solid(shape, scene)
                 size = float(np.ptp(vertices, axis=0).max())
-                if scene.view not in PLANES:
-                    longest = np.clip(0.7 * _width(vertices), *_LONGEST * scene.extent)
-                    if not _has_no_edge_beyond(float(longest), vertices, faces):
-                        vertices, faces = divided(vertices, faces, float(longest))
-                solid = Faces.of(vertices, faces)
                 mesh = Mesh(shape.position, shape.rotation, vertices, solid, own)
                 # in a plane small bodies lie on large ones
                 listed.append((2 - size / (size + scene.extent), mesh))
@@ -149,22 +144,30 @@ def items(scene: Scene) -> list[Item]:
     return [item for _, item in sorted(listed, key=lambda entry: entry[0])]
 
 
-def _shown(
-    shape: Box | Cylinder | Polyhedron, extent: float
-) -> tuple[Array, list[list[int]] | Integers]:
-    """The mesh of a body, without detail that no picture shows."""
-    if isinstance(shape, Polyhedron) and isinstance(shape.faces, np.ndarray):
-        if shape.faces.shape[1] == 3 and len(shape.faces) > _FINE:
-            return coarser(shape.vertices, shape.faces, _DETAIL * extent)
-    return shape.mesh()
+def _solid(shape: Box | Cylinder | Polyhedron, scene: Scene) -> tuple[Array, Faces]:
+    """The mesh of a body: without detail that no picture shows, in space with small faces."""
+    if isinstance(shape, Polyhedron) and shape.is_fine(_FINE):
+        given = np.asarray(shape.faces)
+        normals = normals_of(shape.vertices[given])
+        vertices, triangles, source = coarser(shape.vertices, given, _DETAIL * scene.extent)
+        if scene.view in PLANES or _longest_edge(vertices[triangles]) <= _longest(vertices, scene):
+            return vertices, Faces.of(vertices, triangles, normals[source])
+        faces = triangles.tolist()
+    else:
+        vertices, faces = shape.mesh()
+    if scene.view not in PLANES:
+        vertices, faces = divided(vertices, faces, _longest(vertices, scene))
+    return vertices, Faces.of(vertices, faces)
 
 
-def _has_no_edge_beyond(longest: float, vertices: Array, faces: list[list[int]] | Integers) -> bool:
-    if not isinstance(faces, np.ndarray):
-        return False
-    corners = vertices[faces]
-    lengths = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
-    return bool(lengths.max(initial=0.0) <= longest)
+def _longest(vertices: Array, scene: Scene) -> float:
+    """How long an edge of a body in space may be."""
+    return float(np.clip(0.7 * _width(vertices), *_LONGEST * scene.extent))
+
+
+def _longest_edge(corners: Array) -> float:
+    """Of faces (f, n, 3)."""
+    return float(np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2).max(initial=0.0))
 
 
 def _width(vertices: Array) -> float:

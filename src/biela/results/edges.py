@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from biela.results.channels import Array
 
-__all__ = ["Faces"]
+__all__ = ["Faces", "normals_of"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -43,14 +43,20 @@ class Faces:
     sharp: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, vertices: Array, faces: Sequence[Sequence[int]] | Integers) -> Faces:
-        """From vertices (m, 3) and faces that are counter-clockwise seen from outside."""
+    def of(
+        cls,
+        vertices: Array,
+        faces: Sequence[Sequence[int]] | Integers,
+        normals: Array | None = None,
+    ) -> Faces:
+        """From vertices (m, 3) and faces that are counter-clockwise seen from outside.
+
+        The normals are those of the faces if nobody knows better ones.
+        """
         corners, count = _padded(faces)
         places = vertices[corners]
-        # twice the area of a polygon in space (Newell); a repeated vertex adds nothing
-        area = np.cross(places, np.roll(places, -1, axis=1)).sum(axis=1)
-        size = np.linalg.norm(area, axis=1, keepdims=True)
-        normals = np.divide(area, size, out=np.zeros_like(area), where=size > 0)
+        if normals is None:
+            normals = normals_of(places)
         own = np.arange(corners.shape[1]) < count[:, None]
         centers = (places * own[:, :, None]).sum(axis=1) / count[:, None]
         edges, sides = _sides(corners, count, own)
@@ -59,6 +65,14 @@ class Faces:
         sharp = (between < _SHARP) | border
         kept = (between < 1 - 1e-9) | border
         return cls(corners, normals, centers, edges[kept], sides[kept], sharp[kept])
+
+
+def normals_of(places: Array) -> Array:
+    """Unit normals (f, 3) of polygons (f, n, 3); zero for one without area."""
+    # twice the area of a polygon in space (Newell); a repeated vertex adds nothing
+    area = np.cross(places, np.roll(places, -1, axis=1)).sum(axis=1)
+    size = np.linalg.norm(area, axis=1, keepdims=True)
+    return np.divide(area, size, out=np.zeros_like(area), where=size > 0)
 
 
 def _padded(faces: Sequence[Sequence[int]] | Integers) -> tuple[Integers, Integers]:

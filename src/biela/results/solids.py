@@ -177,6 +177,11 @@ class Polyhedron(_Posed):
             return self.vertices, self.faces.tolist()
         return self.vertices, [list(face) for face in self.faces]
 
+    def is_fine(self, count: int) -> bool:
+        """Whether it is an array of more triangles than that."""
+        faces = self.faces
+        return isinstance(faces, np.ndarray) and faces.shape[1] == 3 and len(faces) > count
+
     def corners(self) -> Array:
         """The vertices, or of many the corners of the box around them."""
         points = self.vertices

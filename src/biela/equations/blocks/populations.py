@@ -219,6 +219,15 @@ class Names(Sequence[str]):
             self._size += count * len(suffixes)
         return first
 
+    def starting_with(self, text: str) -> Integers:
+        """The places of what elements with such names have, in whatever instance."""
+        found = [np.zeros(0, dtype=np.int64)]
+        for first, count, _, suffixes in self._segments:
+            for k, suffix in enumerate(suffixes):
+                if suffix.startswith(text):
+                    found.append(first + k + len(suffixes) * np.arange(count))
+        return np.concatenate(found)
+
     def __len__(self) -> int:
         return self._size
 
