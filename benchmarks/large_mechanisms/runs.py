@@ -40,7 +40,20 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a run gave and cost; states at equal intervals of time."""
+    """What a run gave and cost; states at equal intervals of time.
+
+    Attributes:
+        seconds: of the integration, on one core.
+        steps: accepted.
+        failed: tried and rejected.
+        evaluations: of the derivative.
+        t: instants.
+        q: positions, a row an instant.
+        v: velocities, likewise.
+        energy: kinetic and potential, two rows.
+        violation: of the worst constraint.
+        outputs: of the system, a row an instant.
+    """
 
     seconds: float
     steps: int
@@ -51,6 +64,7 @@ class Outcome:
     v: Floats
     energy: Floats
     violation: Floats
+    outputs: Floats
 
     @property
     def energy_change(self) -> float:
@@ -109,6 +123,9 @@ def integrate(prepared: Prepared, instants: int = 60, method: str | None = None)
         prepared.system, made.read, t, states, prepared.p, np.zeros((len(t), 0))
     )
     readings = recording.readings()
+    outputs = np.zeros((len(t), 0))
+    if prepared.system.y:
+        outputs = np.asarray(recording.evaluate("outputs")).reshape(len(t), -1)
     counts = solver.statistics
     return Outcome(
         seconds,
@@ -120,4 +137,5 @@ def integrate(prepared: Prepared, instants: int = 60, method: str | None = None)
         readings["v"],
         np.array(recording.evaluate("energy")),
         np.abs(np.asarray(recording.evaluate("Phi"))).max(axis=1),
+        outputs,
     )

@@ -152,10 +152,12 @@ class Car:
         load = (CHASSIS_MASS / 4 + WHEEL_MASS) * GRAVITY
         push = load + stiffness * (self.ground - z) - damping * z.velocity
         lay.force(C, (-across * x.velocity, -across * y.velocity, maximum(0.0, push)))
+        squeezed = maximum(0.0, self.ground + load / stiffness - z)
+        lay.source.output(f"{name} tyre energy", stiffness * squeezed * squeezed / 2)
 
     def _strut(self, s: RelativeCoordinate) -> None:
         preload, stiffness, damping = STRUT
-        self.lay.spring(s, stiffness, s.start[0], damping, preload)
+        self.lay.spring(s, stiffness, s.start[0] + preload / stiffness, damping)
 
     # ------------------------------------------------------------------ suspensions
 

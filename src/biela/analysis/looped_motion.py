@@ -9,7 +9,8 @@ Programs on one workspace, with the signatures that integrators take:
 with x = (q, v).  Each evaluates its kernels over all instances, then eliminates front by front
 (`biela.solvers.fronts`).  The corrections are those of `analysis.formulations.projection`, in the
 metric of the mass, with the factors of the last evaluation of f: in a step that is at a position
-nearby, and the corrections are small.
+nearby, and the corrections are small.  Bodies without inertia about an axis get some from the rows
+that hold them (`looped_stiffening`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from biela.analysis.looped_kernels import (
     time_kernel,
     zero_kernel,
 )
-from biela.analysis.looped_masses import check_masses, mass_entries
+from biela.analysis.looped_masses import mass_entries
+from biela.analysis.looped_stiffening import StiffRows, stiffening
 from biela.analysis.looped_tape import Evaluation, Tape, reduced
 from biela.atoms import Atom
 from biela.code import Function
@@ -61,6 +63,9 @@ class NativeEntry:
 class LoopedMotion:
     """The equations of motion of a large mechanism.
 
+    ``start`` is a position by which the order of elimination is chosen; without it, that where the
+    joints start.
+
     Attributes:
         f: The right-hand side.
         project: One correction of a state.
@@ -68,24 +73,25 @@ class LoopedMotion:
         fronts: What is eliminated.
     """
 
-    def __init__(self, blocks: ReferenceBlocks) -> None:
+    def __init__(self, blocks: ReferenceBlocks, start: Floats | None = None) -> None:
         self.blocks = blocks
-        check_masses(blocks)
         #: Whether velocities are the rates of the coordinates.
         self._plain = blocks.plane is not None
         n, m = blocks.nv, len(blocks.rows)
         self.n, self.m = n, m
         self._first, self._second, masses = mass_entries(blocks)
-        rows = np.concatenate([self._first, n + blocks.indices[0]])
-        columns = np.concatenate([self._second, blocks.indices[1]])
-        J = blocks.Phi_v(blocks.start)
+        J = blocks.Phi_v(blocks.start if start is None else start)
+        self.stiff = stiffening(blocks, J)
+        first, second = self.stiff.places
+        rows = np.concatenate([self._first, n + blocks.indices[0], first])
+        columns = np.concatenate([self._second, blocks.indices[1], second])
         groups = elimination_groups(blocks, J)
         late = np.arange(n + m) >= n
         self.fronts = FrontStages.of(
             find_fronts(rows, columns, groups.group, groups.rank, late, groups.paired)
         )
         slot = self.fronts.fronts.slot
-        self._J_slot = slot[len(masses) :]
+        self._J_slot, self._S_slot = np.split(slot[len(masses) :], [len(J)])
         sizes = dict(self.fronts.sizes)
         x = sizes.pop("x")
         self.memory = Memory(
@@ -94,6 +100,7 @@ class LoopedMotion:
                 "start": 1,
                 "u": len(blocks.inputs),
                 "length": 1,
+                "alpha": 1,
                 "w": blocks.law_count,
                 "dw": blocks.law_count,
                 "ddw": blocks.law_count,
@@ -115,6 +122,7 @@ class LoopedMotion:
         )
         self.w = self.memory.array()
         self.memory.view(self.w, "K")[slot[: len(masses)]] = masses
+        self.memory.view(self.w, "alpha")[:] = self.stiff.weight
         size = blocks.nq + n
         slope = "v" if self._plain else "rates"
         self._rates = self.memory.first(slope)
@@ -153,8 +161,9 @@ class LoopedMotion:
     def _evaluation(self) -> Evaluation:
         """What accelerations are made of; the stages serve several evaluations."""
         b, fronts = self.blocks, self.fronts
-        evaluated = [self._sorted(b.masses, sets=("Q",))]
+        evaluated = [self._sorted(b.masses, sets=("Q",), groups=self._first_added())]
         evaluated += [self._sorted(block) for block in (*b.forces, *b.dynamics) if len(block)]
+        evaluated += self._stiffened()
         return Evaluation(
             self._stages(b.laws),
             evaluated,
@@ -209,6 +218,7 @@ class LoopedMotion:
         tape.whole(self._stages(b.gaps))
         tape.whole(self._stages(b.rates_of_rows))
         tape.whole(self._largest())
+        tape.whole([self._held(part, side) for side in ("b", "b_2") for part in self.stiff.parts])
         at = tape.add(self.fronts.inward_twice(memory))
         tape.segments += self.fronts.tape(at)
         at = tape.add(self.fronts.outward_twice(memory))
@@ -220,18 +230,20 @@ class LoopedMotion:
     def _stages(self, blocks: Iterable[Block]) -> list[Stage | Clear]:
         return [self._sorted(block)[0] for block in blocks if len(block)]
 
-    def _sorted(self, block: Block, sets: Sequence[str] = ()) -> tuple[Stage, Integers]:
+    def _sorted(
+        self, block: Block, sets: Sequence[str] = (), groups: Integers | None = None
+    ) -> tuple[Stage, Integers]:
         """A block on the workspace, its instances in the order of elimination; and their groups.
 
         What it writes goes into the linear equations.  Entries of the Jacobian that are numbers are
-        written here, once.  Outputs named in ``sets`` are not added to what is there.
+        written here, once.  Outputs named in ``sets`` are not added to what is there.  ``groups``
+        are those by which instances are sorted, if not the first to need what they write.
         """
         memory = self.memory
         first = {name: memory.first(name) for name in ("t", "q", "v", "u", "w", "dw", "ddw")}
         widths = {a.name: a.size for a in block.kernel.outputs}
-        groups = np.full(len(block), np.iinfo(np.int64).max)
-        for name, (target, places) in block.scatter.items():
-            groups = np.minimum(groups, self._groups(target, places, widths[name]))
+        if groups is None:
+            groups = self._needed(block)
         order = np.argsort(groups, kind="stable")
         scatter: dict[str, Write] = {}
         kept: dict[str, list[int]] = {}
@@ -263,6 +275,41 @@ class LoopedMotion:
         )
         return stage, groups[order]
 
+    def _stiffened(self) -> list[tuple[Stage, Integers]]:
+        """The rows that are added to the mass matrix, after the entries of the Jacobian."""
+        found, done = [], 0
+        for part in self.stiff.parts:
+            groups = self._groups("Phi_v", part.entries, part.entries.shape[1])
+            order = np.argsort(groups, kind="stable")
+            count = part.first.size
+            slots = self._S_slot[done : done + count].reshape(part.first.shape)
+            done += count
+            products = Write(self.memory.first("K") + slots[order])
+            found.append((self._held(part, "b", order, products), groups[order]))
+        return found
+
+    def _held(
+        self,
+        part: StiffRows,
+        side: str,
+        order: Integers | slice = slice(None),
+        products: Write | None = None,
+    ) -> Stage:
+        """What rows that are added to the mass matrix add to the right-hand side."""
+        memory, place = self.memory, self.fronts.fronts.place
+        b = memory.first(side)
+        h = Write(b + place[part.columns[order]], "add")
+        return Stage(
+            part.forces if products is None else part.products,
+            {
+                "J": memory.first("K") + self._J_slot[part.entries[order]],
+                "r": b + place[self.n + part.rows[order]],
+                "alpha": np.full((len(part.rows), 1), memory.first("alpha")),
+            },
+            {"h": h} if products is None else {"S": products, "h": h},
+            independent=True,
+        )
+
     def _write_numbers(self, kernel: Function, places: npt.NDArray[Any]) -> list[int]:
         """Write the entries of a Jacobian that are numbers; those that are not are returned."""
         (array,) = (a for a in kernel.outputs if a.name == "Phi_v")
@@ -274,6 +321,32 @@ class LoopedMotion:
 
     def _zeros(self, places: Integers) -> Stage:
         return Stage(zero_kernel(), {"a": places}, {"b": Write(places)}, independent=True)
+
+    def _needed(self, block: Block) -> Integers:
+        """The first group to need what each instance writes."""
+        widths = {a.name: a.size for a in block.kernel.outputs}
+        found = np.full(len(block), np.iinfo(np.int64).max)
+        for name, (target, places) in block.scatter.items():
+            found = np.minimum(found, self._groups(target, places, widths[name]))
+        return found
+
+    def _first_added(self) -> Integers:
+        """The first group in which something is added to the forces on each body.
+
+        A body sets its forces before, even if it is eliminated much later.
+        """
+        wide, bodies = self.blocks.widths[1], self.blocks.world.count
+        found = self._groups("Q", np.arange(self.n), 1)
+        for block in self.blocks.forces:
+            groups = self._needed(block)[:, None]
+            widths = {a.name: a.size for a in block.kernel.outputs}
+            for name, (target, places) in block.scatter.items():
+                if target == "Q":
+                    np.minimum.at(found, expanded(places, widths[name]), groups)
+        for part in self.stiff.parts:
+            groups = self._groups("Phi_v", part.entries, part.entries.shape[1])
+            np.minimum.at(found, part.columns, groups[:, None])
+        return np.asarray(found[: wide * bodies].reshape(bodies, wide).min(axis=1))
 
     def _groups(self, target: str, places: Integers, width: int) -> Integers:
         """The first group to need what instances write there."""

@@ -84,7 +84,7 @@ def looped_simulation(
     blocks, guess = first_blocks(model, q, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
     start = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
-    motion = LoopedMotion(blocks)
+    motion = LoopedMotion(blocks, start)
     speed = first_velocity(model, blocks, start, t, v, parameters)
     plan = Plan.make(integrator, duration, t, step, output, None, False)
     run = _Run(motion, plan, u)

@@ -13,7 +13,9 @@ from biela.analysis.engine_choice import with_start
 from biela.analysis.follower import Follower
 from biela.analysis.linked_start import Relative, relative_poses, unlinked
 from biela.analysis.looped_masses import mass_entries
+from biela.analysis.looped_stiffening import stiffening
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
+from biela.equations.joint_coordinates import carrying_tree
 from biela.errors import AssemblyError, ModelError
 from biela.model import Model
 from biela.model.drivers import Rotary, Translational
@@ -140,7 +142,12 @@ def first_velocity(
     if not (beta - np.bincount(row, J * wanted[column], len(full.rows))).any():
         return v
     soft = full.rows.starting_with(_REST)
+    none = soft[:0]
     found = _nearest(full, J, beta, wanted, soft)
+    if len(soft):  # it is off by the rounding of weak inertia
+        hard = np.ones(len(full.rows), dtype=bool)
+        hard[soft] = False
+        found = _nearest(full, np.where(hard[row], J, 0.0), beta, found, none)
     left = np.abs(beta - np.bincount(row, J * found[column], len(full.rows)))
     left[soft] = 0.0
     worst = int(np.argmax(left))
@@ -169,15 +176,18 @@ def _nearest(blocks: ReferenceBlocks, J: Floats, beta: Floats, v: Floats, soft: 
     scale = _WEIGHT / float(np.abs(M).max()) if len(soft) else 1.0
     entries = np.concatenate([M, np.full(len(extra), M.mean())]) * scale
     at = np.concatenate([first, extra]), np.concatenate([second, extra])
+    hard = np.where(np.isin(blocks.indices[0], soft), 0.0, J)
+    stiff = stiffening(blocks, hard)
+    products, h = (scale * x for x in stiff.values(hard, beta, n))
     pattern = SymmetricPattern(
         n + m,
-        np.concatenate([at[0], n + soft, n + blocks.indices[0]]),
-        np.concatenate([at[1], n + soft, blocks.indices[1]]),
+        np.concatenate([at[0], n + soft, n + blocks.indices[0], stiff.places[0]]),
+        np.concatenate([at[1], n + soft, blocks.indices[1], stiff.places[1]]),
     )
     solver = SparseLDLT(pattern, late=np.arange(n, n + m))
-    solver.factor(np.concatenate([entries, -np.ones(len(soft)), J]))
+    solver.factor(np.concatenate([entries, -np.ones(len(soft)), J, products]))
     for _ in range(_ROUNDS if len(soft) else 1):
-        pull = np.bincount(at[0], entries * v[at[1]], n)
+        pull = h + np.bincount(at[0], entries * v[at[1]], n)
         across = at[0] != at[1]
         pull += np.bincount(at[1][across], entries[across] * v[at[0][across]], n)
         found = solver.solve(np.concatenate([pull, beta]))[:n]
@@ -207,18 +217,20 @@ def _moves(model: Model) -> bool:
 def _driven(model: Model, resting: bool) -> Model:
     found = copy(model)
     found.drivers = dict(model.drivers)
+    carrying = {branch.joint.name for branch in carrying_tree(model).branches}
     for joint in model.joints.values():
         if not isinstance(joint, Joint):
             continue
         for coordinate in joint.coordinates:
             rate = joint.rates.get(coordinate.name)
-            skipped = coordinate.reading is None or coordinate.manifold == "rotation"
-            if rate is None and (not resting or skipped):
+            held = resting and joint.name in carrying and coordinate.manifold != "rotation"
+            if rate is None and not (held and coordinate.reading is not None):
                 continue
             kind = Rotary if coordinate.unit == "rad" else Translational
             full = f"{joint.name}.{coordinate.name}"
             called = f"{_REST}{full}" if rate is None else f"rate of {full}"
-            law = law_from(f"({rate or 0})*t")
+            start = joint.start.get(coordinate.name, 0.0)
+            law = law_from(f"({start}) + ({rate or 0})*t")
             found.drivers[called] = kind(name=called, coordinate=full, law=law)
     found.parts = {
         name: replace(part, model=_driven(part.model, resting))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from biela.code.looped import ProgramFunction
 from biela.equations.spatial import LoopedDynamics, NotLoopedError, SpatialTree
-from biela.equations.spatial.looped import LinkPoses
+from biela.equations.spatial.looped import LinkPoses, LoopedMotion
 from biela.errors import ModelError
 
 Floats = npt.NDArray[np.float64]
@@ -73,6 +73,17 @@ class LoopedFunctions:
         """Axes and place of a frame; None where that is to be written out."""
         poses = self._poses
         return None if poses is None else poses.frame(frame, q)
+
+    def frames(self, names: Sequence[str], q: Any) -> Floats:
+        """Places and axes of frames, (states, frames, 12), of a robot that is looped."""
+        assert self._poses is not None, "asked for of looped robots only"
+        return self._poses.frames(names, q)
+
+    @cached_property
+    def motion(self) -> LoopedMotion:
+        """The equations of motion for integrators, of a robot that is looped."""
+        assert self._dynamics is not None, "asked for of looped robots only"
+        return self._dynamics.motion()
 
     def energy(self, q: Any, v: Any) -> tuple[Floats, Floats] | None:
         """Kinetic energy ½ vᵀ (M v) and potential energy; None where they are to be written out."""

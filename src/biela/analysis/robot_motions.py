@@ -253,15 +253,21 @@ class Motions(Configurations):
     def simulate(self, duration: float, **options: Any) -> Results:
         """One motion as `biela.simulate` gives it; inputs are the joint forces, by "tau.joint".
 
-        With closed loops the inputs are the actuators of the model.
+        With closed loops the inputs are the actuators of the model.  A long robot runs link after
+        link, without events and controllers (`biela.analysis.robot_simulation`).
 
         Args:
             duration: In s.
             **options: Of `biela.simulate`: ``q``, ``v``, ``step``, ``inputs``, ``control`` …
 
         Raises:
+            ModelError: An option makes no sense, or is not there for a long robot.
             SimulationError: The run diverges; it holds the results until then.
         """
+        if self.is_looped:
+            from biela.analysis.robot_simulation import looped_robot_simulation
+
+            return looped_robot_simulation(self, duration, **options)
         from biela.analysis.simulator import simulate
 
         values = {"parameters": dict(self.parameter_values)} if self.parameter_values else {}

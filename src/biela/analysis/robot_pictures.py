@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.recording import Recording
+from biela.analysis.robot_recording import LoopedRecording
 from biela.equations import System, formulate, spatial
 from biela.equations.mechanism.drawing import drawn
 from biela.errors import ShapeError
@@ -49,7 +51,8 @@ def recorded(robot: Motions, t: Any, q: Any, v: Any, a: Any) -> Results:
     p = np.array([entry.value for entry in system.p])
     u = np.zeros((count, len(system.u)))
     states = np.concatenate([found["q"], found["v"]], axis=1)
-    return Recording(system, found, times, states, p, u).results(RunStatistics(), (), False)
+    kind = partial(LoopedRecording, robot) if robot.is_looped else Recording
+    return kind(system, found, times, states, p, u).results(RunStatistics(), (), False)
 
 
 def picture(robot: Motions, q: Floats, **options: Any) -> Any:

@@ -72,7 +72,8 @@ def normals_of(places: Array) -> Array:
     # twice the area of a polygon in space (Newell); a repeated vertex adds nothing
     area = np.cross(places, np.roll(places, -1, axis=1)).sum(axis=1)
     size = np.linalg.norm(area, axis=1, keepdims=True)
-    return np.divide(area, size, out=np.zeros_like(area), where=size > 0)
+    found: Array = np.divide(area, size, out=np.zeros_like(area), where=size > 0)
+    return found
 
 
 def _padded(faces: Sequence[Sequence[int]] | Integers) -> tuple[Integers, Integers]:

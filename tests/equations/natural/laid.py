@@ -6,6 +6,8 @@ from biela.equations.natural import Layout, Segment
 from examples.large import five_bars
 from examples.large.tether import tether as turning_tether
 
+#: The cube of the Bricard mechanism: ends of its bars, and axes of its joints.
+ENDS, AXES = five_bars.ENDS, five_bars.AXES
 #: Bars of unit length and mass, hinged one after the other about crossed axes.
 spatial_chain = five_bars.chain
 

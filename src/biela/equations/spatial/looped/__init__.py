@@ -2,6 +2,7 @@
 
 from biela.equations.spatial.looped.functions import LoopedDynamics
 from biela.equations.spatial.looped.kinematics import LinkPoses
+from biela.equations.spatial.looped.motion import LoopedMotion
 from biela.equations.spatial.looped.tape import NotLoopedError
 
-__all__ = ["LinkPoses", "LoopedDynamics", "NotLoopedError"]
+__all__ = ["LinkPoses", "LoopedDynamics", "LoopedMotion", "NotLoopedError"]

@@ -13,6 +13,7 @@ from biela.code.looped import ProgramFunction
 from biela.equations.spatial.garbage import collector_paused
 from biela.equations.spatial.looped.kinematics import LinkPoses
 from biela.equations.spatial.looped.lowering import Lowering
+from biela.equations.spatial.looped.motion import LoopedMotion
 from biela.equations.spatial.tree import SpatialTree
 
 
@@ -75,6 +76,16 @@ class LoopedDynamics:
             ModelError: Gears tie joints together, or nothing has inertia along a velocity.
         """
         return self._forward("inverse_mass_product", ("q", "tau"), passive=False, weight=False)
+
+    @collector_paused()
+    def motion(self) -> LoopedMotion:
+        """The equations of motion as integrators take them.
+
+        Raises:
+            NotLoopedError: A force depends on time, or on the state of many joints.
+            ModelError: Gears tie joints together, or nothing has inertia along a velocity.
+        """
+        return LoopedMotion(self._lowering)
 
     @collector_paused()
     def poses(self) -> LinkPoses:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +48,22 @@ class LinkPoses:
         R, p = self(q)
         R, p = R[..., k + 1, :, :], p[..., k + 1, :]
         return R @ numbers[:3], p + R @ numbers[3]
+
+    def frames(self, names: Sequence[str], q: Any) -> Floats:
+        """Place and axes by rows of named frames, (states, frames, 12).
+
+        Raises:
+            UnknownNameError: There is no such frame.
+        """
+        found = [self._lowering.tree.frame(name) for name in names]
+        links = np.array([k + 1 for k, _ in found], dtype=int)
+        rows = [[x for row in (*here.R, here.p) for x in row] for _, here in found]
+        numbers = self._lowering.numbers(rows)
+        R, p = self(q)
+        R, p = R[..., links, :, :], p[..., links, :]
+        axes = R @ numbers[:, :9].reshape(-1, 3, 3)
+        places = p + np.einsum("...ij,...j->...i", R, numbers[:, 9:])
+        return np.concatenate([places, axes.reshape(*axes.shape[:-2], 9)], axis=-1)
 
     def potential_energy(self, q: Any) -> Floats:
         """- Σ m g · r, from the origin of the ground, and the energy of springs."""

@@ -138,8 +138,10 @@ class Lowering:
         tape.along("tau", rotors=True, pushes=passive, sign=-1.0)
         return tape.program("inverse_dynamics"), memory
 
-    def forward_dynamics(self, passive: bool = True) -> tuple[Program, Memory]:
+    def forward_dynamics(self, passive: bool = True, rates: bool = False) -> tuple[Program, Memory]:
         """V' of q, v and τ; the acceleration of the ground is the row 0 of "acceleration".
+
+        With ``rates`` the rates of the coordinates stand before the accelerations.
 
         Raises:
             ModelError: Gears tie joints together, or nothing has inertia along a velocity.
@@ -148,7 +150,8 @@ class Lowering:
         self._check_inertia()
         n, nv = len(self.tree.links), len(self.tree.v)
         memory = self._memory(
-            {"tau": nv, "given": nv, "a": nv, "turn": 2 * n, "spin": SPIN * (n + 1)}
+            {"tau": nv, "given": nv, "t": 1, "rates": len(self.tree.q) if rates else 0, "a": nv}
+            | {"turn": 2 * n, "spin": SPIN * (n + 1)}
             | {"own": 2 * FORCE * n, "held": HELD * (n + 1), "gain": int(self.gains[-1])}
             | {"acceleration": FORCE * (n + 1)}
         )
@@ -164,6 +167,8 @@ class Lowering:
         tape.run(Recursion.elimination, names, inward=True)
         names = {"own": "own", "before": "acceleration", "here": "acceleration"}
         tape.run(Recursion.acceleration, names)
+        if rates:
+            tape.rates()
         return tape.program("forward_dynamics"), memory
 
     def poses(self) -> tuple[Program, Memory]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from biela.atoms import Atom, Workspace
 from biela.code import Function
 from biela.code.looped import Clear, Memory, Program, Segment, Stage, Write
+from biela.equations.orientation import product as quaternion_product
 from biela.equations.spatial.looped.prototypes import Kind
 from biela.equations.spatial.looped.recursions import LinkKernel, Recursion
 from biela.equations.spatial.looped.structure import Description, Image
@@ -146,6 +147,28 @@ class Tape:
     def clear(self, name: str) -> None:
         """Set a vector to zero."""
         self._whole(Clear(self.memory.first(name), self.memory.sizes[name]))
+
+    def rates(self) -> None:
+        """The rates of the coordinates, q' = N(q) v."""
+        tree, memory = self.lowering.tree, self.memory
+        q, v, rates = (memory.first(name) for name in ("q", "v", "rates"))
+        if tree.scalars:
+            at, of = np.array(list(tree.scalars.values())).T
+            ws = Workspace("rate")
+            x = ws.symbol("x")
+            kernel = Function("rate", {"x": [x]}, {"y": [x]})
+            scatter = {"y": Write(rates + at)}
+            self._whole(Stage(kernel, {"x": v + of}, scatter, independent=True))
+        if tree.quaternions:
+            at, of = np.array(tree.quaternions).T
+            ws = Workspace("quaternion_rate")
+            e = [ws.symbol(f"e{k}") for k in range(4)]
+            w = [ws.symbol(f"w{k}") for k in range(3)]
+            product = quaternion_product(tuple(e), (ws.atom(0), *w))  # type: ignore[arg-type]
+            kernel = Function("rate", {"e": e, "w": w}, {"y": [x / 2 for x in product]})
+            scatter = {"y": Write(rates + at)}
+            gather = {"e": q + at, "w": v + of}
+            self._whole(Stage(kernel, gather, scatter, independent=True))
 
     def copy(self, source: str, target: str) -> None:
         """Set a vector to another."""
