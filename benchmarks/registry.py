@@ -40,6 +40,7 @@ BENCHMARKS = {
         "sparse_solve",
         "orderings",
         "sparse_blocks",
+        "large_mechanisms",
         "thesis_examples",
         "thesis_kinematics",
         "symbolic",

@@ -119,9 +119,7 @@ def integrate(prepared: Prepared, instants: int = 60, method: str | None = None)
         raise SimulationError(f"{case.name}: the integration stops at {found.t:.4g} s")
     t = np.concatenate([[0.0], found.times])
     states = np.concatenate([prepared.x[None], found.states])
-    recording = Recording(
-        prepared.system, made.read, t, states, prepared.p, np.zeros((len(t), 0))
-    )
+    recording = Recording(prepared.system, made.read, t, states, prepared.p, np.zeros((len(t), 0)))
     readings = recording.readings()
     outputs = np.zeros((len(t), 0))
     if prepared.system.y:

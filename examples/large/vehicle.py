@@ -54,7 +54,12 @@ REAR = {
     "SpT": (-1.25, 0.45, 0.20), "SpB": (-1.26, 0.50, -0.11), "C": (-1.30, 0.76, 0.0),
 }  # fmt: skip
 #: Chassis: kg, and kg m² about its centre; each wheel with its carrier, kg at its centre C.
-CHASSIS_MASS, CHASSIS_INERTIA, CENTRE, WHEEL_MASS = 1300.0, (450.0, 1500.0, 1700.0), (0, 0, 0.25), 40.0
+CHASSIS_MASS, CHASSIS_INERTIA, CENTRE, WHEEL_MASS = (
+    1300.0,
+    (450.0, 1500.0, 1700.0),
+    (0, 0, 0.25),
+    40.0,
+)
 #: Struts: preload N, N/m, N s/m.  Tyres: N/m, N s/m along and across.
 STRUT = (3188.0, 25_000.0, 1500.0)
 TYRE = (2e5, 500.0, 2000.0)
@@ -110,7 +115,14 @@ class Car:
         lay = self.lay
         pc, pc2 = lay.point("pc", (0, 0, 0)), lay.point("pc2", (1, 0, 0))
         cy, cz = lay.vector("cy", (0, 1, 0)), lay.vector("cz", (0, 0, 1))
-        lay.body("chassis", [pc, pc2], [cy, cz], mass=CHASSIS_MASS, centre=CENTRE, inertia=CHASSIS_INERTIA)
+        lay.body(
+            "chassis",
+            [pc, pc2],
+            [cy, cz],
+            mass=CHASSIS_MASS,
+            centre=CENTRE,
+            inertia=CHASSIS_INERTIA,
+        )
         made = Chassis((pc, pc2), (cy, cz), {})
         self._fixed_to((pc, pc2), (cy, cz), lay.point("CG", CENTRE))
         x, y, z = FRONT["rack"]
@@ -139,7 +151,9 @@ class Car:
         self.lay.combination(extra, terms, extra.name)
         return extra
 
-    def _wheel(self, name: str, C: NaturalPoint, w: NaturalVector, arrow: Segment | NaturalVector) -> None:
+    def _wheel(
+        self, name: str, C: NaturalPoint, w: NaturalVector, arrow: Segment | NaturalVector
+    ) -> None:
         """A wheel held by an arrow of its carrier, its mass, and its tyre on the ground."""
         lay = self.lay
         e = lay.vector(f"{name}.e", (0, 0, 1))
@@ -163,7 +177,7 @@ class Car:
 
     def _front(self, name: str, side: float) -> None:
         """A McPherson strut: arm, carrier, slider, tie rod."""
-        lay, at = self.lay, _mirrored(FRONT, side)
+        lay, at = self.lay, mirrored(FRONT, side)
         A1, A2, T = (self._on_chassis(f"{name}.{k}", at[k]) for k in ("A1", "A2", "T"))
         B, C = (lay.point(f"{name}.{k}", at[k]) for k in ("B", "C"))
         w = lay.vector(f"{name}.w", (0, side, 0))
@@ -178,9 +192,7 @@ class Car:
         lay.length(B, C)
         lay.dot(Segment(B, C), w)
         lay.dot(Segment(B, C), d)
-        S, N = (
-            self._fixed_to((B, C), (w, d), lay.point(f"{name}.{k}", at[k])) for k in ("S", "N")
-        )
+        S, N = (self._fixed_to((B, C), (w, d), lay.point(f"{name}.{k}", at[k])) for k in ("S", "N"))
         top = lay.point(f"{name}.T'", at["T"])
         s = lay.relative(f"{name}.s", float(np.linalg.norm(way)), "m")
         lay.slider(S, top, d, s)
@@ -191,12 +203,13 @@ class Car:
             lay.length(N, self.chassis.rack[name[-1]], owner=f"{name}.tie", closure=True)
         rack = self.chassis.rack[name[-1]]
         self._shown(
-            {"arm": (A1, B, A2), "carrier": (B, C, S, N), "strut": (S, top), "tie rod": (N, rack)}, name
+            {"arm": (A1, B, A2), "carrier": (B, C, S, N), "strut": (S, top), "tie rod": (N, rack)},
+            name,
         )
 
     def _rear(self, name: str, side: float) -> None:
         """Five rods, a carrier, and a strut with its tube."""
-        lay, at = self.lay, _mirrored(REAR, side)
+        lay, at = self.lay, mirrored(REAR, side)
         Q = [self._on_chassis(f"{name}.Q{k}", at[f"Q{k}"]) for k in range(1, 6)]
         T, _ = (self._on_chassis(f"{name}.{k}", at[k]) for k in ("T", "SpT"))
         S, K1, K2 = (lay.point(f"{name}.{k}", at[k]) for k in ("S", "K1", "K2"))
@@ -231,7 +244,8 @@ class Car:
             self.lay.body(f"{of}.{name}", points, shape=False)
 
 
-def _mirrored(places: dict[str, Place], side: float) -> dict[str, np.ndarray]:
+def mirrored(places: dict[str, Place], side: float) -> dict[str, np.ndarray]:
+    """The hard points of the left (1) or right (-1) side."""
     return {name: np.array([x, side * y, z]) for name, (x, y, z) in places.items()}
 
 

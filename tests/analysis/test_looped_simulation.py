@@ -121,6 +121,20 @@ def test_joints_without_rates_rest_at_the_start() -> None:
     assert found.v[-1] == pytest.approx(other.v[-1], abs=1e-12)
 
 
+def test_the_velocity_of_a_body_is_that_of_its_frame_in_all_coordinates() -> None:
+    m = bl.Model("pendulum", gravity=(0, 0, -9.81))
+    rod = m.body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
+    m.joint("revolute", "a", m.ground.at(axis="y"), rod.at(0, 0, 0.2, axis="y"), rates=1.0)
+    runs = [looped_simulation(m, 0.01, step=1e-3)]
+    runs += [
+        bl.simulate(bl.formulate(m, coordinates), 0.01, step=1e-3)
+        for coordinates in ("joint", "reference", "natural")
+    ]
+    for run in runs:
+        assert run["rod.vx"] == pytest.approx(runs[1]["rod.vx"], abs=1e-12)
+    assert runs[0]["rod.vx"][0] == pytest.approx(-0.2)
+
+
 def test_an_adaptive_run_agrees_with_fixed_steps() -> None:
     m = four_bars(5, 1.0, 0.0)
     fixed = looped_simulation(m, 0.5, step=1e-3)

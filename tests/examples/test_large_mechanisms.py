@@ -245,7 +245,10 @@ def test_without_correction_the_constraints_drift_and_with_it_they_hold() -> Non
 
 
 def test_the_bars_move_the_same_as_bodies_on_joints() -> None:
-    for bodies, case in ((five_bars.pendulum_bodies(), PENDULUM), (five_bars.bricard_bodies(), BRICARD)):
+    for bodies, case in (
+        (five_bars.pendulum_bodies(), PENDULUM),
+        (five_bars.bricard_bodies(), BRICARD),
+    ):
         s = system(case.layout)
         run = integrate(prepare(replace(case, duration=1.0, tolerance=1e-8), system=s), 2)
         other = bl.simulate(bodies, 1.0, output=0.5, tolerance=1e-9)
@@ -256,7 +259,10 @@ def test_the_bars_move_the_same_as_bodies_on_joints() -> None:
 
 def test_natural_coordinates_are_laid_automatically_for_the_same_bars() -> None:
     """Six coordinates and five equations a bar; in Bricard's mechanism the last point is fixed."""
-    for bodies, q, rows in ((five_bars.pendulum_bodies(), 30, 25), (five_bars.bricard_bodies(), 24, 24)):
+    for bodies, q, rows in (
+        (five_bars.pendulum_bodies(), 30, 25),
+        (five_bars.bricard_bodies(), 24, 24),
+    ):
         made = bl.formulate(bodies, "natural")
         assert (len(made.q), len(made.multipliers)) == (q, rows)
 

@@ -70,7 +70,7 @@ def possible_state(
         R = poses[row, 3:].reshape(3, 3)
         com = R @ np.array(body.inertia.com, float)
         omega = twists[row, 3:]
-        first, first_v = names_q.index(f"{body.name}.rx"), names_v.index(f"{body.name}.vx")
+        first, first_v = names_q.index(f"{body.name}.rx"), names_v.index(f"{body.name}.rx_rate")
         at[first : first + 3] = poses[row, :3] + com
         at[first + 3 : first + 7] = quaternion(R)
         rate[first_v : first_v + 3] = twists[row, :3] + np.cross(omega, com)

@@ -111,7 +111,7 @@ def models(draw: st.DrawFn) -> Model:
     for k, name in enumerate(names):
         before = names[k - 1] if k else "ground"
         kind = draw(st.sampled_from(["revolute", "prismatic", "planar", "helical", "spherical"]))
-        more = {"pitch": draw(lengths)} if kind == "helical" else {}
+        more = {"pitch": draw(lengths.filter(bool))} if kind == "helical" else {}
         m.joint(kind, f"j{k}", (before, draw(triples)), name, axis=draw(units), **more)
     m.joint("revolute", "last", m.ground, names[-1], start="20 deg", limits=(-1, "90 deg"))
     m.joint("gear", "gear", first="last", second="last.angle", ratio=-0.1)

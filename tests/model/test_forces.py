@@ -309,7 +309,7 @@ def test_blocks_move_as_the_closed_forms_say(coordinates):
             f"{name}_rail.displacement",
             f"{name}_rail.displacement_rate",
             f"{name}.rx",
-            f"{name}.vx",
+            f"{name}.rx_rate",
         )
         return next(n for n in options if n in names)
 
@@ -405,7 +405,7 @@ def test_a_loaded_pin_brakes_by_radius_and_reaction():
             transition=1e-3,
         )
         system = formulate(m, coordinates)
-        found = simulate(system, 0.5, v={"disc.wy": 10.0}, tolerance=1e-9)
+        found = simulate(system, 0.5, v={"disc.own_wy": 10.0}, tolerance=1e-9)
         load = 20.0 + (0.0 if span is None else 2 * 20.0 * 0.3 / span)
         slowed = 10.0 - 0.3 * 0.05 * load / 0.1 * np.asarray(found.t)
         np.testing.assert_allclose(found["disc.wy"], slowed, atol=1e-5)

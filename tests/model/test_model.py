@@ -26,7 +26,7 @@ def test_a_forgotten_name_is_told_as_such(bar: Model) -> None:
 
 
 def test_an_unknown_setting_lists_those_that_every_joint_has(bar: Model) -> None:
-    wanted = "no setting 'axes'; did you mean 'axis'? There are: i, j, at, axis, x_axis, start"
+    wanted = "no setting 'axes'; did you mean 'axis'? There are: i, j, closes, at, axis, x_axis"
     with pytest.raises(ModelError, match=re.escape(wanted)):
         bar.joint("revolute", "pin", bar.ground, "rod", axes="y")
     with pytest.raises(ModelError, match=r"no setting 'colour'; there are: .*x_axis, start, rates"):

@@ -10,6 +10,7 @@ from biela.model.joints import Gear, Joint
 from biela.model.parts.renaming import renamed_text
 from biela.model.placing import body_pose, marker_pose, posed
 from biela.model.topology.incidence import Incidence, incidence
+from biela.model.topology.tree import joint_tree, start_poses
 from tests.model.four_bars import four_bar
 
 
@@ -78,6 +79,20 @@ def test_shifted_instances_stand_side_by_side_on_the_ground() -> None:
         assert isinstance(joint, Joint)
         assert joint.i.body == "ground"
         assert marker_pose(whole, joint.i)[:3, 3] == pytest.approx([1.3, 0, 0.05 * k])
+
+
+def test_bodies_that_no_joint_carries_start_in_the_ground_of_their_instance() -> None:
+    cell = Model("cell")
+    cell.body("ball", mass=1.0, inertia=1.0)
+    m = Model("row")
+    m.part("cell", cell, 3, shift=(1, 0, 0))
+    whole = m.flattened()
+    poses, _ = start_poses(whole, joint_tree(whole))
+    assert [poses[f"cell[{k}].ball"][:3, 3].tolist() for k in range(3)] == [
+        [0, 0, 0],
+        [1, 0, 0],
+        [2, 0, 0],
+    ]
 
 
 def test_start_poses_of_a_chain_are_products_of_those_of_its_links() -> None:

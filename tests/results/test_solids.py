@@ -11,9 +11,10 @@ import pytest
 
 from biela.errors import ShapeError
 from biela.results import Box, Cylinder, Dot, Link, Polyhedron, Results, Scene, Trace
+from biela.results.coarsening import coarser
 from biela.results.display import Mesh, items, legend
 from biela.results.dividing import divided
-from biela.results.edges import Faces
+from biela.results.edges import Faces, normals_of
 
 REST = (np.zeros((1, 3)), np.eye(3)[None])
 BODIES = [Box("box", *REST, (1.0, 0.2, 0.3)), Cylinder("rod", *REST, 0.05, 1.0)]
@@ -148,3 +149,74 @@ def test_paths_do_not_take_the_colours_of_bodies():
     bars = [Link(f"bar{i}", line) for i in range(7)]
     entries = legend(Scene([*bars, Trace("path of tip", line[:, 1])]))
     assert len(set(entries.values())) == len(entries) == 8
+
+
+def ball(rings=80, sides=160):
+    """A unit sphere of many triangles."""
+    polar, around = np.linspace(0, np.pi, rings + 1)[1:-1], 2 * np.pi * np.arange(sides) / sides
+    z, r = np.repeat(np.cos(polar), sides), np.repeat(np.sin(polar), sides)
+    angle = np.tile(around, rings - 1)
+    body = np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
+    k = np.arange(sides)
+    after = (k + 1) % sides
+    last = (rings - 2) * sides
+    top, bottom = len(body), len(body) + 1
+    faces = [np.stack([0 * k + top, k, after], 1)]
+    faces += [np.stack([0 * k + bottom, last + after, last + k], 1)]
+    for low in range(0, last, sides):
+        faces += [np.stack([low + k, low + sides + k, low + sides + after], 1)]
+        faces += [np.stack([low + k, low + sides + after, low + after], 1)]
+    return np.concatenate([body, [[0, 0, 1.0], [0, 0, -1.0]]]), np.concatenate(faces)
+
+
+def test_a_fine_mesh_is_drawn_coarser_without_holes():
+    vertices, faces = ball()
+    corners, triangles, source = coarser(vertices, faces, 0.1)
+    assert len(triangles) < len(faces) / 5
+    assert volume(corners, triangles) == pytest.approx(4 * np.pi / 3, rel=0.03)
+    edges = Counter(frozenset(e) for f in triangles.tolist() for e in zip(f, f[1:] + f[:1]))
+    assert set(edges.values()) == {2}
+    # the normals of the triangles that they were are nearly those of the ball
+    middles = corners[triangles].mean(axis=1)
+    normals = normals_of(vertices[faces])[source]
+    assert ((middles * normals).sum(axis=1) > 0.98 * np.linalg.norm(middles, axis=1)).all()
+
+
+@pytest.mark.parametrize("view", ["xz", "3d"])
+def test_a_smooth_mesh_shows_its_contour_and_no_edges(view):
+    vertices, faces = ball()
+    (mesh,) = items(Scene([Polyhedron("ball", *REST, vertices, faces)], view))
+    assert isinstance(mesh, Mesh)
+    assert len(mesh.faces.corners) < len(faces)
+    assert not mesh.faces.sharp.any()
+    assert np.abs(np.linalg.norm(mesh.vertices, axis=1) - 1).max() < 0.01
+
+
+def test_edges_and_the_faces_beside_them_are_those_found_one_by_one():
+    vertices, faces = divided(*Cylinder("rod", *REST, 0.05, 1.0).mesh(), 0.2)
+    faces = [*faces, [0, 1, 2]]  # a face more, at edges that have two
+    found = Faces.of(vertices, faces)
+    beside = {}
+    for number, face in enumerate(faces):
+        for a, b in zip(face, [*face[1:], face[0]], strict=True):
+            beside.setdefault((min(a, b), max(a, b)), []).append(number)
+    for edge, sides in zip(found.edges.tolist(), found.sides.tolist(), strict=True):
+        assert sides == [beside[tuple(edge)][0], beside[tuple(edge)][-1]]
+    centers = [vertices[face].mean(axis=0) for face in faces]
+    np.testing.assert_allclose(found.centers, centers, atol=1e-15)
+    listed = {tuple(edge) for edge in found.edges.tolist()}
+    borders = {edge for edge, sides in beside.items() if sides[0] == sides[-1]}
+    assert borders <= listed < set(beside)
+
+
+def test_faces_may_be_an_array(tmp_path):
+    vertices, faces = prism(np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]]))
+    shape = Polyhedron("block", *REST, vertices, np.array(faces))
+    assert shape.mesh()[1] == faces
+    r = Results("r", [0.0, 1.0], {}, scene=Scene([shape]))
+    again = Results.load(r.save(tmp_path / "run.npz")).scene.shapes[0]
+    np.testing.assert_array_equal(again.faces, faces)
+    with pytest.raises(ShapeError, match=r"a face .* is \(0, 1, 8\); it should be three"):
+        Polyhedron("block", *REST, vertices, np.array([[0, 1, 2], [0, 1, 8]]))
+    with pytest.raises(ShapeError, match=r"is \(0, 1\)"):
+        Polyhedron("block", *REST, vertices, np.array([[0, 1]]))

@@ -154,7 +154,7 @@ def channel_groups(motion: LoopedStates) -> dict[str, Channels]:
         units_v = ["m/s"] * 3 + ["rad/s"] * 3
     else:
         units_q, units_v = ["m", "m", "rad"], ["m/s", "m/s", "rad/s"]
-    names_v = _velocity_names(blocks)
+    names_v = list(blocks.velocity_names)
     units_v = units_v * count + [""] * extra
     names_q = list(blocks.coordinate_names)
     slopes = _slopes(blocks, names_v)
@@ -187,15 +187,6 @@ def channel_groups(motion: LoopedStates) -> dict[str, Channels]:
             lambda: frames.accelerations(motion.q, motion.v, motion.a),
         )
     return groups
-
-
-def _velocity_names(blocks: ReferenceBlocks) -> list[str]:
-    """Names of v; "crank.vx" is left to the frame of the body, whose point is another one."""
-    if blocks.plane is not None:
-        return list(blocks.velocity_names)
-    own = [*(f"r{axis}_rate" for axis in "xyz"), *(f"own_w{axis}" for axis in "xyz")]
-    names = [f"{body}.{part}" for body in blocks.bodies for part in own]
-    return names + [f"{name}_rate" for name in blocks.extra]
 
 
 def _slopes(blocks: ReferenceBlocks, names_v: list[str]) -> list[str]:

@@ -18,6 +18,7 @@ from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.joint_coordinates import carrying_tree
 from biela.errors import AssemblyError, ModelError
 from biela.model import Model
+from biela.model.bodies import GROUND
 from biela.model.drivers import Rotary, Translational
 from biela.model.element import nearest
 from biela.model.joints import Joint
@@ -217,7 +218,7 @@ def _moves(model: Model) -> bool:
 def _driven(model: Model, resting: bool) -> Model:
     found = copy(model)
     found.drivers = dict(model.drivers)
-    carrying = {branch.joint.name for branch in carrying_tree(model).branches}
+    carrying = _carrying(model)
     for joint in model.joints.values():
         if not isinstance(joint, Joint):
             continue
@@ -237,3 +238,15 @@ def _driven(model: Model, resting: bool) -> Model:
         for name, part in model.parts.items()
     }
     return found
+
+
+def _carrying(model: Model) -> set[str]:
+    """Names of the joints that carry bodies of the model itself, not those of its parts."""
+    alone = copy(model)
+    own = {GROUND, *model.bodies}
+    alone.joints = {
+        name: joint
+        for name, joint in model.joints.items()
+        if isinstance(joint, Joint) and {joint.i.body, joint.j.body} <= own
+    }
+    return {branch.joint.name for branch in carrying_tree(alone).branches}

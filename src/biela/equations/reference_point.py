@@ -58,7 +58,7 @@ def _spatial(derivation: MechanismDerivation, name: str, pose: Floats, start: Fl
     for k, symbol in enumerate(turned.parameters):
         derivation.names[symbol.name] = f"{name}.e{k}"
     for axis, speed in zip("xyz", turned.angular_velocity, strict=True):
-        derivation.names[speed.name] = f"{name}.w{axis}"
+        derivation.names[speed.name] = f"{name}.own_w{axis}"
     e = quaternion(pose[:3, :3])
     begin = dict(zip(r, start, strict=True)) | dict(zip(turned.parameters, e, strict=True))
     system.start({q: float(value) for q, value in begin.items()})
@@ -83,7 +83,7 @@ def _place(derivation: MechanismDerivation, name: str) -> list[Atom]:
     """The coordinates of the reference point of a body."""
     r = [derivation.declare(f"{name}.r{axis}") for axis in "xyz"]
     for axis, place in zip("xyz", r, strict=True):
-        derivation.names[place.velocity.name] = f"{name}.v{axis}"
+        derivation.names[place.velocity.name] = f"{name}.r{axis}_rate"
     return r
 
 

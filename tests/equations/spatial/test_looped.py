@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -170,3 +171,48 @@ def test_a_long_tree_is_that_of_pinocchio() -> None:
     accelerations = pin.aba(made, data, theirs, v[order], tau)
     again = looped.forward_dynamics()(q, v, found)
     same(again[order], accelerations, 1e-11)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_rates_of_a_state_are_those_written_out(seed: int) -> None:
+    m = random_tree(7, 40 + seed, MOVING)
+    tree = SpatialTree(m)
+    q, v, tau = state(tree, seed)
+    motion = LoopedDynamics(tree).motion()
+    found = called(motion.f.address, [np.zeros(1), np.concatenate([q, v]), tau], len(q) + len(v))
+    same(found[: len(q)], spatial.rates(m).interpret(q, v))
+    M = spatial.mass_matrix(m).interpret(q)
+    expected = spatial.forward_dynamics(m, "articulated").interpret(q, v, tau)
+    same(found[len(q) :], expected, 1e-13 * max(10.0, np.linalg.cond(M)))
+
+
+def test_states_are_taken_back_to_unit_quaternions() -> None:
+    m = bl.Model("ropes")
+    a, b, c = (m.body(name, mass=1.0, inertia=0.1) for name in "abc")
+    m.joint("spherical", "first", m.ground, a)
+    m.joint("prismatic", "slide", a, b)
+    m.joint("spherical", "last", b, c)
+    tree = SpatialTree(m)
+    x = np.random.default_rng(3).normal(size=len(tree.q) + len(tree.v))
+    normalise = LoopedDynamics(tree).motion().normalise
+    assert normalise is not None
+    found = called(normalise.address, [np.zeros(1), x, np.zeros(len(tree.v))], len(x) + 1)
+    expected, gaps = x.copy(), []
+    for k, _ in tree.quaternions:
+        length = np.linalg.norm(x[k : k + 4])
+        expected[k : k + 4] /= length
+        gaps.append(abs(length**2 - 1))
+    np.testing.assert_allclose(found[:-1], expected, rtol=1e-15, atol=1e-15)
+    assert found[-1] == pytest.approx(max(gaps), rel=1e-14)
+    chain = LoopedDynamics(SpatialTree(spatial_chain(3)))
+    assert chain.motion().normalise is None
+
+
+def called(address: int, inputs: list[np.ndarray], size: int) -> np.ndarray:
+    """What native code writes."""
+    out = np.empty(size)
+    pointer = ctypes.POINTER(ctypes.c_double)
+    arrays = [*map(np.ascontiguousarray, inputs), out]
+    run = ctypes.CFUNCTYPE(None, *[pointer] * len(arrays))(address)
+    run(*(x.ctypes.data_as(pointer) for x in arrays))
+    return out

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import pairwise
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -84,12 +86,18 @@ class ProgramFunction:
         self._raise_failures()
         return result
 
-    def map(self, *arrays: Any) -> Any:
+    def map(self, *arrays: Any, threads: int = 1) -> Any:
         """Evaluate many states: each input has one row a state, or one value for all of them.
 
+        Each thread has a workspace of its own.
+
         Raises:
-            ShapeError: The inputs do not fit, or none of them has rows.
+            ShapeError: The inputs do not fit, or none of them has rows; or there is no thread.
         """
+        if getattr(threads, "__index__", int)() < 1:
+            raise ShapeError(
+                f"{self.name}.map: threads must be a whole number from 1, not {threads!r}"
+            )
         given = [np.asarray(a, dtype=float) for a in arrays]
         counts = {len(a) for a in given if a.ndim == 2}
         if len(given) != len(self.inputs) or len(counts) != 1:
@@ -103,22 +111,40 @@ class ProgramFunction:
         ]
         found = [np.empty((k, *self._shapes[n])) for n in self.outputs]
         states = self._states
-        if states is None or k < states.lanes:
+        if not states or k < states[0].lanes:
             for i in range(k):
                 self(*(a[i] for a in rows), *(a[i] for a in found))
         else:
             with self._lock:
-                states.run(k, self.w, [*rows, *found])
+                self._run_states(k, [*rows, *found], min(threads, k // (2 * states[0].lanes)))
             self._raise_failures()
         return found[0] if len(found) == 1 else tuple(found)
 
+    def _run_states(self, k: int, arrays: Sequence[Floats], threads: int) -> None:
+        states = self._states
+        while len(states) < threads:
+            states.append(_States(self.program, self.memory, self.inputs, self.outputs))
+        if threads < 2:
+            states[0].run(k, self.w, arrays)
+            return
+        # whole vectors for all but the last, so that the digits do not depend on the threads
+        lanes = states[0].lanes
+        cuts = [k // lanes * n // threads * lanes for n in range(threads)] + [k]
+        with ThreadPoolExecutor(threads) as pool:
+            parts = [
+                pool.submit(one.run, stop - start, self.w, [a[start:stop] for a in arrays])
+                for one, (start, stop) in zip(states, pairwise(cuts), strict=False)
+            ]
+            for part in parts:
+                part.result()
+
     @cached_property
-    def _states(self) -> _States | None:
-        """What runs several states at a time, unless a kernel is too large for it."""
+    def _states(self) -> list[_States]:
+        """What runs several states at a time; none if a kernel is too large for it."""
         try:
-            return _States(self.program, self.memory, self.inputs, self.outputs)
+            return [_States(self.program, self.memory, self.inputs, self.outputs)]
         except CompileError:
-            return None
+            return []
 
     def _raise_failures(self) -> None:
         for kernel in self.program.guarded:

@@ -111,7 +111,7 @@ class ReferenceBlocks:
     def velocity_names(self) -> Iterator[str]:
         """Names of v, likewise."""
         if self.plane is None:
-            own = [*(f"v{axis}" for axis in "xyz"), *(f"w{axis}" for axis in "xyz")]
+            own = [*(f"r{axis}_rate" for axis in "xyz"), *(f"own_w{axis}" for axis in "xyz")]
         else:
             own = [*(f"r{axis}_rate" for axis in self.plane), "angle_rate"]
         yield from (f"{body}.{part}" for body in self.bodies for part in own)

@@ -23,7 +23,7 @@ all in the frame of the first link with mass (long branches, no vector is carrie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biela.equations.spatial.composite import momentum, seen_by_parent
@@ -51,6 +51,7 @@ from biela.equations.spatial.turning import (
 
 Rows = list[list[Scalar]]
 Six = list[Scalar]
+Wrenches = Mapping[str, Sequence[Scalar]]
 
 
 def applies(tree: SpatialTree) -> bool:
@@ -89,9 +90,14 @@ class Column:
     w: Six
 
 
-def inverse_dynamics_derivatives(tree: SpatialTree) -> tuple[Rows, Rows, Rows]:
-    """∂τ/∂δ, ∂τ/∂v and M, without springs and friction; in the shorter of both ways."""
-    columns = _columns(tree)
+def inverse_dynamics_derivatives(
+    tree: SpatialTree, wrenches: Wrenches | None = None
+) -> tuple[Rows, Rows, Rows]:
+    """∂τ/∂δ, ∂τ/∂v and M, without springs and friction; in the shorter of both ways.
+
+    Wrenches along the axes of frames go with their links, so that they are only a part of F.
+    """
+    columns = _columns(tree, wrenches)
     ways = [_met_on_the_way(tree, columns), _met_in_one_frame(tree, columns)]
     return min(ways, key=lambda found: size(tree, found))
 
@@ -99,10 +105,10 @@ def inverse_dynamics_derivatives(tree: SpatialTree) -> tuple[Rows, Rows, Rows]:
 # ------------------------------------------------------------------ in each frame
 
 
-def _columns(tree: SpatialTree) -> list[list[Column]]:
+def _columns(tree: SpatialTree, wrenches: Wrenches | None) -> list[list[Column]]:
     speeds = velocities(tree, tree.v)
     motions = accelerations(tree, tree.v, tree.a, tree.gravity)
-    F = inverse_dynamics(tree, tree.v, tree.a, passive=False).F
+    F = inverse_dynamics(tree, tree.v, tree.a, wrenches=wrenches, passive=False).F
     J, K, P = _composites(tree)
     found = []
     for k, link in enumerate(tree.links):

@@ -7,14 +7,17 @@ For body i after body i-1 (its parent), [angular; linear] at the origin of the f
     F_i  = Σ Φ_j F_j + I_i V'_i + gyr_i - external                 (1.59)
     τ_i  = H_iᵀ F_i                                                (1.61)
 
-A joint of several freedoms is one block here, however many links it is made of.
+A joint of several freedoms is one block here, however many links it is made of.  `blocks` has one
+for each body, `rigid_blocks` one for bodies that are welded together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from biela.equations.spatial.articulated import Six, spatial_inertia
+from biela.equations.spatial.links import Pseudo, added, congruent
 from biela.equations.spatial.motion import (
     NOTHING,
     Acceleration,
@@ -26,6 +29,7 @@ from biela.equations.spatial.motion import (
 from biela.equations.spatial.newton_euler import moving
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Pose, Scalar, cross, minus, plus, times, transposed
+from biela.model.bodies import GROUND
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,7 @@ class Block:
     Attributes:
         body: Its name.
         parent: Number of the body that carries it; -1 for the ground.
+        way: Numbers of the links of its joint, from the parent to the body.
         v: Numbers of the velocities of its joint.
         Phi: 6 x 6, takes forces at the body to forces at its parent.
         H: Columns of 6, the motions its joint allows.
@@ -46,6 +51,7 @@ class Block:
 
     body: str
     parent: int
+    way: tuple[int, ...]
     v: tuple[int, ...]
     Phi: Six
     H: tuple[list[Scalar], ...]
@@ -57,17 +63,43 @@ class Block:
 
 def blocks(tree: SpatialTree) -> list[Block]:
     """The blocks of all bodies, parents before children."""
-    number = {body: k for k, body in enumerate(tree.carriers)}
-    found: list[Block] = []
+    return _blocks(tree, tree.carriers, {body: tree.inertia_of(body) for body in tree.carriers})
+
+
+def rigid_blocks(tree: SpatialTree) -> list[Block]:
+    """The blocks of the bodies that move relative to each other, parents before children.
+
+    Bodies welded together are one, in the frame of the first of them; those welded to the ground
+    are none.
+    """
+    first = {tree.frame(body)[0]: body for body in tree.moving_bodies}
+    carriers: dict[str, str] = {}
+    inertias: dict[str, Pseudo] = {}
     for body, before in tree.carriers.items():
+        k, here = tree.frame(body)
+        if k < 0:
+            continue
+        head = first[k]
+        if head == body:
+            link = tree.frame(before)[0]
+            carriers[body] = first[link] if link >= 0 else GROUND
+            inertias[body] = tree.inertia_of(body)
+        else:
+            seen = tree.frame(head)[1].inverse() @ here
+            inertias[head] = added(inertias[head], congruent(seen, tree.inertia_of(body)))
+    return _blocks(tree, carriers, inertias)
+
+
+def _blocks(
+    tree: SpatialTree, carriers: Mapping[str, str], inertias: Mapping[str, Pseudo]
+) -> list[Block]:
+    number = {body: k for k, body in enumerate(carriers)}
+    found: list[Block] = []
+    for body, before in carriers.items():
         end, here = tree.frame(body)
         start, there = tree.frame(before)
         way = _between(tree, start, end)
-        columns: dict[int, list[Scalar]] = {}
-        for k in way:
-            link = tree.links[k]
-            columns = {n: to_child(link, x) for n, x in columns.items()}
-            columns |= dict(zip(link.v, (list(x) for x in link.H), strict=True))
+        columns = joint_motions(tree, way)
         H = {n: to_frame(here, x) for n, x in columns.items()}
         parent = number.get(before, -1)
         # the columns of Φᵀ are the rows of Φ
@@ -76,12 +108,13 @@ def blocks(tree: SpatialTree) -> list[Block]:
         V = _motion(tree, way, there, here, V0)
         for n, x in H.items():
             V = plus(V, [y * tree.v[n] for y in x])
-        J = tree.inertia_of(body)
+        J = inertias[body]
         still = Acceleration(Spin(V[:3], NOTHING), NOTHING)
         found.append(
             Block(
                 body,
                 parent,
+                tuple(way),
                 tuple(H),
                 Phi,
                 tuple(H.values()),
@@ -92,6 +125,16 @@ def blocks(tree: SpatialTree) -> list[Block]:
             )
         )
     return found
+
+
+def joint_motions(tree: SpatialTree, way: Sequence[int]) -> dict[int, list[Scalar]]:
+    """The motions of the last link of a joint, one for each of its velocities, in its own frame."""
+    columns: dict[int, list[Scalar]] = {}
+    for k in way:
+        link = tree.links[k]
+        columns = {n: to_child(link, x) for n, x in columns.items()}
+        columns |= dict(zip(link.v, (list(x) for x in link.H), strict=True))
+    return columns
 
 
 _UNITS: list[list[Scalar]] = [[float(i == k) for i in range(6)] for k in range(6)]

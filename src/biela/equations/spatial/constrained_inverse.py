@@ -10,7 +10,8 @@ With J_p the columns without a motor, the least forces in the norm Σ τ² are t
     [ J_pᵀ   0   ] [ μ ] = - [ r_p ],
 
 which is square and regular where each motion of the mechanism moves a motor; with as many motors
-as freedoms there is one solution only (Nakamura & Ghodoussi 1989, IEEE Trans. Robotics and
+as freedoms there is one solution only (Nakamura & Ghodoussi 1989, Dynamics computation of
+closed-link robot mechanisms with nonredundant and redundant actuators, IEEE Trans. Robotics and
 Automation 5(3)).  Rows of J that depend on others are dropped by a select.
 """
 

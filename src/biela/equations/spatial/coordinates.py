@@ -7,7 +7,7 @@ of both joints move by one velocity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,6 +51,12 @@ class Coordinates:
     _balls: dict[str, tuple[tuple[Atom, ...], tuple[int, ...]]] = field(default_factory=dict)
     #: The coordinate whose rate a velocity is, by the number of the velocity.
     _leaders: dict[int, Atom] = field(default_factory=dict)
+    #: How many coordinates were known when they were sorted by name, and these.
+    _known: tuple[int, dict[str, list[str]]] = field(default_factory=lambda: (0, {}))
+
+    def leader(self, k: int) -> Atom:
+        """The coordinate whose rate velocity k is."""
+        return self._leaders[k]
 
     def value(self, name: str) -> tuple[Atom, int]:
         """A coordinate as an expression, and the number of its velocity."""
@@ -65,9 +71,12 @@ class Coordinates:
         Raises:
             ModelError: There is no such coordinate that is a number.
         """
-        known = [*self.scalars, *self.followers]
-        own = [full for full in known if full == name or full.rpartition(".")[0] == name]
+        count = len(self.scalars) + len(self.followers)
+        if count != self._known[0]:
+            self._known = count, _by_name([*self.scalars, *self.followers])
+        own = self._known[1].get(name, [])
         if len(own) != 1:
+            known = [*self.scalars, *self.followers]
             raise ModelError(f"{name!r} is not one coordinate of a joint{nearest(name, known)}")
         return own[0]
 
@@ -126,12 +135,12 @@ def declared(
     Raises:
         ModelError: Couplings close a loop, or are not linear.
     """
-    known = [
+    known = _by_name(
         f"{branch.joint.name}.{coordinate.name}"
         for branch in branches
         for coordinate in branch.joint.coordinates
         if coordinate.manifold != "rotation"
-    ]
+    )
     follows = _followers(model, known)
     found = Coordinates()
     for branch in branches:
@@ -153,7 +162,16 @@ def declared(
     return found
 
 
-def _followers(model: Model, known: Sequence[str]) -> dict[str, tuple[Coupling, str]]:
+def _by_name(known: Iterable[str]) -> dict[str, list[str]]:
+    """Coordinates by what they may be called: "joint.coordinate", or "joint" alone."""
+    found: dict[str, list[str]] = {}
+    for full in known:
+        for name in (full, full.rpartition(".")[0]):
+            found.setdefault(name, []).append(full)
+    return found
+
+
+def _followers(model: Model, known: Mapping[str, list[str]]) -> dict[str, tuple[Coupling, str]]:
     """Each coordinate that follows another, with the coupling and the other."""
     follows: dict[str, tuple[Coupling, str]] = {}
 
@@ -178,10 +196,10 @@ def _followers(model: Model, known: Sequence[str]) -> dict[str, tuple[Coupling, 
     return follows
 
 
-def _coupled(model: Model, coupling: Coupling, known: Sequence[str]) -> list[str]:
+def _coupled(model: Model, coupling: Coupling, known: Mapping[str, list[str]]) -> list[str]:
     found = []
     for name in coupling.couples:
-        own = [full for full in known if full == name or full.rpartition(".")[0] == name]
+        own = known.get(name, [])
         if len(own) != 1 or len(coupling.couples) != 2:
             raise ModelError(
                 f"{model.name}: {coupling.kind} {coupling.name} does not couple two coordinates of "
@@ -196,7 +214,7 @@ def _solved(
     model: Model,
     coupling: Coupling,
     coordinates: Coordinates,
-    known: Sequence[str],
+    known: Mapping[str, list[str]],
     name: str,
     leader: str,
     number: Number,

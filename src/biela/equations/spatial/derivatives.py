@@ -24,6 +24,7 @@ from biela.equations.spatial.turning import Scalar, dot, minus, skew, zero
 _SHORT: Final = 8
 
 Rows = list[list[Atom]]
+Wrenches = analytic_derivatives.Wrenches
 
 
 def by_displacement(tree: SpatialTree, expressions: Sequence[Atom]) -> Rows:
@@ -38,7 +39,9 @@ def by_symbols(expressions: Sequence[Atom], symbols: Sequence[Atom]) -> Rows:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def inverse_dynamics_derivatives(tree: SpatialTree) -> tuple[Rows, Rows, Rows]:
+def inverse_dynamics_derivatives(
+    tree: SpatialTree, wrenches: Wrenches | None = None
+) -> tuple[Rows, Rows, Rows]:
     """∂τ/∂δ, ∂τ/∂v and ∂τ/∂v' = M, in the way with the fewest operations.
 
     The graph of a short chain with many zeros is differentiated itself; else it is the closed form
@@ -46,15 +49,15 @@ def inverse_dynamics_derivatives(tree: SpatialTree) -> tuple[Rows, Rows, Rows]:
     """
     found: list[tuple[Rows, Rows, Rows]] = []
     if analytic_derivatives.applies(tree):
-        found.append(_in_closed_form(tree))
+        found.append(_in_closed_form(tree, wrenches))
     if not found or len(tree.v) <= _SHORT:
-        tau = inverse_dynamics(tree, tree.v, tree.a).tau
+        tau = inverse_dynamics(tree, tree.v, tree.a, wrenches=wrenches).tau
         found.append((by_displacement(tree, tau), by_symbols(tau, tree.v), mass_matrix(tree)))
     return min(found, key=lambda three: size(tree, three))
 
 
-def _in_closed_form(tree: SpatialTree) -> tuple[Rows, Rows, Rows]:
-    by_q, by_v, M = analytic_derivatives.inverse_dynamics_derivatives(tree)
+def _in_closed_form(tree: SpatialTree, wrenches: Wrenches | None) -> tuple[Rows, Rows, Rows]:
+    by_q, by_v, M = analytic_derivatives.inverse_dynamics_derivatives(tree, wrenches)
     pushed = [tree.workspace.atom(x) for x in tree.pushed]
     if not all(map(zero, pushed)):
         by_q = [minus(*rows) for rows in zip(by_q, by_displacement(tree, pushed), strict=True)]
@@ -62,13 +65,15 @@ def _in_closed_form(tree: SpatialTree) -> tuple[Rows, Rows, Rows]:
     return _atoms(tree, by_q), _atoms(tree, by_v), _atoms(tree, M)
 
 
-def forward_dynamics_derivatives(tree: SpatialTree) -> tuple[list[Atom], Rows, Rows, Rows]:
+def forward_dynamics_derivatives(
+    tree: SpatialTree, wrenches: Wrenches | None = None
+) -> tuple[list[Atom], Rows, Rows, Rows]:
     """V' and ∂v'/∂δ, ∂v'/∂v, ∂v'/∂τ = M⁻¹.
 
     With τ(q, v, v') the joint forces of a motion, ∂v'/∂x = - M⁻¹ ∂τ/∂x at the v' of the state.
     """
-    by_q, by_v, M = inverse_dynamics_derivatives(tree)
-    a, factors = accelerations_and_factors(tree, M)
+    by_q, by_v, M = inverse_dynamics_derivatives(tree, wrenches)
+    a, factors = accelerations_and_factors(tree, M, wrenches)
     # all at once, which keeps the order of the recursions
     flat, n = (
         substitute([x for row in by_q for x in row], dict(zip(tree.a, a, strict=True))),
@@ -79,10 +84,12 @@ def forward_dynamics_derivatives(tree: SpatialTree) -> tuple[list[Atom], Rows, R
     return a, _less(tree, inverse, by_q), _less(tree, inverse, by_v), _atoms(tree, inverse)
 
 
-def accelerations_and_factors(tree: SpatialTree, M: Rows) -> tuple[list[Atom], Factors]:
+def accelerations_and_factors(
+    tree: SpatialTree, M: Rows, wrenches: Wrenches | None = None
+) -> tuple[list[Atom], Factors]:
     """V' of forces τ, and the factors of M."""
     factors = factorised(M, tree.v_names)
-    forces = [t - x for t, x in zip(tree.tau, bias(tree), strict=True)]
+    forces = [t - x for t, x in zip(tree.tau, bias(tree, wrenches=wrenches), strict=True)]
     return [tree.workspace.atom(x) for x in factors.solve(forces)], factors
 
 

@@ -55,13 +55,13 @@ def factorised(M: Sequence[Sequence[Scalar]], names: Sequence[str] = ()) -> Fact
                 f"moves with it mass or inertia, or a rotor"
             )
         inverse[k] = 1.0 / work[k][k]
-        for i in range(k):
-            if zero(work[k][i]):
-                continue
+        # the entries of a sparse row are few: only those are looked at
+        meets = [i for i in range(k) if not zero(work[k][i])]
+        for i in meets:
             L[k][i] = work[k][i] * inverse[k]
-        for i in range(k):
-            for j in range(i + 1):
-                if not (zero(L[k][i]) or zero(work[k][j])):
+        for i in meets:
+            for j in meets:
+                if j <= i:
                     work[i][j] = work[i][j] - L[k][i] * work[k][j]
     return Factors(L, inverse)
 

@@ -10,13 +10,14 @@ with 38 freedoms that is 60,000 operations in place of the 156,000 of M⁻¹ b w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from biela.atoms import Atom, Workspace
 from biela.code.columns import ColumnFunction
 from biela.code.function import Function
 from biela.equations.spatial import derivatives
-from biela.equations.spatial.arrays import Rotors, function_of
+from biela.equations.spatial.arrays import Rotors, external_wrenches, function_of
 from biela.equations.spatial.factorisation import Factors
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, zero
@@ -29,7 +30,11 @@ _SHORT: Final = 8
 
 
 def forward_dynamics_derivatives(
-    model: Model, method: str = "fastest", *, rotors: Rotors | None = None
+    model: Model,
+    method: str = "fastest",
+    *,
+    external: Sequence[str] = (),
+    rotors: Rotors | None = None,
 ) -> Function:
     """V' and ∂v'/∂δ, ∂v'/∂v, ∂v'/∂τ at (q, v, tau).
 
@@ -37,6 +42,7 @@ def forward_dynamics_derivatives(
         model: A tree of bodies.
         method: "columns", a `biela.code.columns.ColumnFunction`; "written out", which is better for
             few freedoms and for many states at once; or "fastest" for one state.
+        external: Frames on which wrenches act, along the axes of each, with which they turn.
         rotors: Inertia of rotors by joint.
 
     Raises:
@@ -49,22 +55,25 @@ def forward_dynamics_derivatives(
     tree = SpatialTree(model, rotors=rotors)
     tree.check_open("the derivative of forward dynamics")
     if method == "columns" or (method == "fastest" and len(tree.v) > _SHORT):
-        return _by_columns(tree)
-    a, by_q, by_v, by_tau = derivatives.forward_dynamics_derivatives(tree)
+        return _by_columns(tree, external)
+    given, more = external_wrenches(tree, external)
+    a, by_q, by_v, by_tau = derivatives.forward_dynamics_derivatives(tree, given)
     outputs = {"a": a, "a_q": by_q, "a_v": by_v, "a_tau": by_tau}
-    return function_of(_NAME, tree, ("q", "v", "tau"), outputs)
+    return function_of(_NAME, tree, ("q", "v", "tau"), outputs, **more)
 
 
-def _by_columns(tree: SpatialTree) -> ColumnFunction:
+def _by_columns(tree: SpatialTree, external: Sequence[str]) -> ColumnFunction:
     n = len(tree.v)
-    by_q, by_v, M = derivatives.inverse_dynamics_derivatives(tree)
-    a, factors = derivatives.accelerations_and_factors(tree, M)
+    given, more = external_wrenches(tree, external)
+    by_q, by_v, M = derivatives.inverse_dynamics_derivatives(tree, given)
+    a, factors = derivatives.accelerations_and_factors(tree, M, given)
     kept = [(i, j) for i in range(n) for j in range(i) if not zero(factors.L[i][j])]
     L = [factors.L[i][j] for i, j in kept] or [0.0]
     outputs = {"a": a, "L": L, "D_inverse": factors.inverse}
-    first = function_of("first", tree, ("q", "v", "tau"), outputs)
+    first = function_of("first", tree, ("q", "v", "tau"), outputs, **more)
     b_q, b_v = ([[-x for x in row] for row in rows] for rows in (by_q, by_v))
-    second = function_of("second", tree, ("q", "v"), {"b_q": b_q, "b_v": b_v}, motion=tree.a)
+    outputs = {"b_q": b_q, "b_v": b_v}
+    second = function_of("second", tree, ("q", "v"), outputs, motion=tree.a, **more)
     head = _one_after_the_other(f"{_NAME}_head", first, second)
     matrices = {"a_q": "b_q", "a_v": "b_v", "a_tau": ""}
     return ColumnFunction(_NAME, head, _solution(n, kept), ["a"], matrices)

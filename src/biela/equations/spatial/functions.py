@@ -257,9 +257,15 @@ def _chosen(ways: Mapping[str, Any], method: str) -> Any:
     return ways[method]
 
 
-def inverse_dynamics_derivatives(model: Model, *, rotors: Rotors | None = None) -> Function:
-    """∂τ/∂δ, ∂τ/∂v and M at (q, v, a), with displacements δ of q measured by velocities."""
+def inverse_dynamics_derivatives(
+    model: Model, *, external: Sequence[str] = (), rotors: Rotors | None = None
+) -> Function:
+    """∂τ/∂δ, ∂τ/∂v and M at (q, v, a), with displacements δ of q measured by velocities.
+
+    Wrenches on external frames turn with them.
+    """
     tree = SpatialTree(model, rotors=rotors)
-    by_q, by_v, M = derivatives.inverse_dynamics_derivatives(tree)
+    given, more = external_wrenches(tree, external)
+    by_q, by_v, M = derivatives.inverse_dynamics_derivatives(tree, given)
     outputs = {"tau_q": by_q, "tau_v": by_v, "M": M}
-    return function_of("inverse_dynamics_derivatives", tree, ("q", "v", "a"), outputs)
+    return function_of("inverse_dynamics_derivatives", tree, ("q", "v", "a"), outputs, **more)

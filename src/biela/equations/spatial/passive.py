@@ -52,6 +52,7 @@ class Acting:
         self.pushed: list[Atom] = [self.workspace.atom(0)] * len(tree.v)
         self.stored: Atom = self.workspace.atom(0)
         self.wrenches: dict[int, list[Scalar]] = {}
+        self._numbers = {v.ref: k for k, v in enumerate(tree.v)}
 
     @cached_property
     def _links(self) -> LinkSpace:
@@ -133,9 +134,7 @@ class Acting:
             assert coordinate.reading is not None
             return coordinate.reading.rate(self.pair(joint.i, joint.j))
         value, k = self._tree.coordinates.value(self._full(name))
-        tree = self._tree
-        leader = next(tree.q[i] for i, j in tree.scalars.values() if j == k)
-        return diff(value, leader) * tree.v[k]
+        return diff(value, self._tree.coordinates.leader(k)) * self._tree.v[k]
 
     def driven(self, name: str, target: Atom, rate: Atom) -> Row:
         """Forces drive nothing."""
@@ -181,10 +180,9 @@ class Acting:
 
     def push(self, rate: Atom, force: Atom) -> None:
         """A force along a speed: the force ∂rate/∂v along each velocity."""
-        live = set(self.workspace.table.live([rate.ref]))
-        for k, v in enumerate(self._tree.v):
-            if v.ref in live:
-                self.pushed[k] = self.pushed[k] + diff(rate, v) * force
+        live = self.workspace.table.live([rate.ref])
+        for k in sorted(self._numbers[ref] for ref in live if ref in self._numbers):
+            self.pushed[k] = self.pushed[k] + diff(rate, self._tree.v[k]) * force
 
     def store(self, energy: Atom) -> None:
         """Energy of a spring."""

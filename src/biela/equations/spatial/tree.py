@@ -246,8 +246,7 @@ class SpatialTree:
                 unit = [self.workspace.atom(float(k - speed + 1 == i)) for i in range(4)]
                 rates = quaternion_product(tuple(e), tuple(unit))  # type: ignore[arg-type]
                 return {x: r / 2 for x, r in zip(e, rates, strict=True)}
-        number = next(i for i, j in self.scalars.values() if j == k)
-        return {self.q[number]: 1.0}
+        return {self.coordinates.leader(k): 1.0}
 
     def rates(self) -> list[Atom]:
         """Q' = N(q) v."""
@@ -325,7 +324,7 @@ class SpatialTree:
         for name, inertia in given.items():
             value, k = self.coordinates.value(self.coordinate_name(name))
             # the rotor of a coordinate that follows another turns by its rate
-            rate = diff(value, next(self.q[i] for i, j in self.scalars.values() if j == k))
+            rate = diff(value, self.coordinates.leader(k))
             ratio = rate if rate.value is None else float(rate.value)
             found[k] = found[k] + self.number(inertia, "any") * ratio * ratio
         return found

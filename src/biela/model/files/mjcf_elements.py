@@ -34,13 +34,16 @@ def add_equalities(bodies: MjcfBodies, section: Xml) -> None:
 
 
 def _close(bodies: MjcfBodies, element: Xml, name: str) -> None:
-    """One point, or one frame, of two bodies: where the pose of the file has them."""
+    """One point, or one frame, of two bodies: where the pose of the file has them.
+
+    The joints of the tree of the file carry, as they do in MuJoCo.
+    """
     kind = "spherical" if element.tag == "connect" else "fixed"
     source, model = bodies.source, bodies.model
     if "site1" in element.attributes:
         ends = [_site(bodies, element, key) for key in ("site1", "site2")]
         if ends[0] is not None and ends[1] is not None:
-            model.joint(kind, name, ends[0], ends[1])
+            model.joint(kind, name, ends[0], ends[1], closes=True)
         return
     first, second = _body(bodies, element, "body1"), _body(bodies, element, "body2", "world")
     if first is None or second is None:
@@ -48,13 +51,14 @@ def _close(bodies: MjcfBodies, element: Xml, name: str) -> None:
     T_1, T_2 = bodies.poses[first.name], bodies.poses[second.name]
     if kind == "spherical":
         at = posed([float(x) for x in source.numbers(element, "anchor", (0.0, 0.0, 0.0))])
-        model.joint(kind, name, _marker(first, at), _marker(second, np.linalg.inv(T_2) @ T_1 @ at))
+        other = _marker(second, np.linalg.inv(T_2) @ T_1 @ at)
+        model.joint(kind, name, _marker(first, at), other, closes=True)
         return
     between = np.linalg.inv(T_1) @ T_2
     pose = source.numbers(element, "relpose", (0.0,) * 7)
     if pose[3:].any():
         between = posed([float(x) for x in pose[:3]], quaternion_matrix(pose[3:]))
-    model.joint(kind, name, _marker(first, between), _marker(second, np.eye(4)))
+    model.joint(kind, name, _marker(first, between), _marker(second, np.eye(4)), closes=True)
 
 
 def _couple(bodies: MjcfBodies, element: Xml, name: str) -> None:

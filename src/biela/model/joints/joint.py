@@ -76,6 +76,7 @@ class Joint(Connection):
         limits: Lowest and highest value of each coordinate that has limits, by name.
         velocity_limits: The largest rates, either way, of coordinates that have such a limit.
         effort_limits: The largest forces or torques along them, either way, likewise.
+        closes: Whether it closes a loop in any case, so that other joints carry the bodies.
     """
 
     i: Marker = quantity("marker", "marker on the body before")
@@ -85,6 +86,9 @@ class Joint(Connection):
     limits: Mapping[str, tuple[Value, Value]] = field(default_factory=dict)
     velocity_limits: Mapping[str, Value] = field(default_factory=dict)
     effort_limits: Mapping[str, Value] = field(default_factory=dict)
+    closes: bool = quantity(
+        "flag", "it closes a loop in any case, and other joints carry the bodies", default=False
+    )
 
     coordinates: ClassVar[tuple[Coordinate, ...]] = ()
     #: What the markers have in common: "point", "axis" (z).

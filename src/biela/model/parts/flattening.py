@@ -69,7 +69,10 @@ def _tables(model: Model) -> tuple[dict[str, Element], ...]:
 
 
 def _add_part(host: Model, part: Part, whole: Model) -> None:
+    from biela.model.topology.tree import joint_tree  # which knows models
+
     prototype = flattened(part.model, limit=None)
+    floating = set(joint_tree(prototype).floating)
     for k in range(part.size):
         instance = Instance(host, part, prototype, k)
         for name, value in part.parameter_values(k).items():
@@ -81,7 +84,7 @@ def _add_part(host: Model, part: Part, whole: Model) -> None:
             whole.parameters[name] = value
         outer = _start(whole, instance.ground.body)
         for name in prototype.bodies:
-            body = instance.body(name, outer)
+            body = instance.body(name, outer, name in floating)
             _check_free(host, body.name, whole.bodies)
             whole.bodies[body.name] = body
         base = whole.find_body(instance.ground.body)

@@ -140,8 +140,12 @@ class Instance:
             Orientation(by_rows(R @ np.array(own.orientation.axes)).axes, own.orientation.turns),
         )
 
-    def body(self, name: str, outer: Floats | None) -> Body:
-        """A body of the prototype; ``outer`` is the pose of the body its ground is fixed to."""
+    def body(self, name: str, outer: Floats | None, floating: bool = False) -> Body:
+        """A body of the prototype; ``outer`` is the pose of the body its ground is fixed to.
+
+        One that is ``floating``, as no joint carries it, starts in its own ground frame if nothing
+        else is said.
+        """
         body = self.prototype.bodies[name]
         made = Body(
             self.prefix + name,
@@ -149,7 +153,8 @@ class Instance:
             shapes=body.shapes,
             markers={n: self.marker(m) for n, m in body.markers.items()},
         )
-        if outer is None or (body.position is None and body.orientation is None):
+        given = body.position is not None or body.orientation is not None
+        if outer is None or not (given or (floating and not self.at_home)):
             return made
         T = outer @ self.pose(self.ground)
         where = tuple(renamed(x, self.names) for x in body.position or (0.0, 0.0, 0.0))

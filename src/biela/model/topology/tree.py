@@ -1,8 +1,8 @@
 """The tree of joints along which bodies are placed, and where everything starts.
 
 Of all trees the one that keeps the joints which remove most freedoms: fewest closure equations are
-left.  Driven joints and those with forces along their coordinates come first among equals, so that
-their coordinates are there.
+left.  A joint that ``closes`` is never in it.  Driven joints and those with forces along their
+coordinates come first among equals, so that their coordinates are there.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def joint_tree(
     joints = [joint for joint in model.joints.values() if isinstance(joint, Joint)]
     edges = [(index[joint.i.body], index[joint.j.body]) for joint in joints]
     weights = [
-        2.0 * joint.removes + (joint.name in preferred) if usable(joint) else -1.0
+        2.0 * joint.removes + (joint.name in preferred)
+        if usable(joint) and not joint.closes
+        else -1.0
         for joint in joints
     ]
     tree = spanning_tree(len(bodies), edges, weights)
