@@ -18,11 +18,14 @@ __all__ = ["dependent_matrix", "middle", "square_rows"]
 def dependent_matrix(
     case: Case, system: System, q: np.ndarray, ordering: str = "RB3", rows: np.ndarray | None = None
 ) -> BorderedMatrix:
-    """Φ_q^d in a position, ordered once by its pattern: RB3 with these values, or P5.
+    """Φ_q^d in a position, in an order found before anything moves.
+
+    That of RB3 is by the pattern and by the values at the start, that of P5 by the pattern.
 
     ``rows`` are those that are kept, all if not given.
     """
     J = np.asarray(system.evaluate("Phi_q", q))
+    start = np.asarray(system.evaluate("Phi_q", [entry.value for entry in system.q]))
     ((_, places),) = system["Phi_q"].sparsity.items()
     names = [entry.name for entry in system.q]
     kept = [k for k, name in enumerate(names) if name not in case.independent]
@@ -33,7 +36,7 @@ def dependent_matrix(
     inside = (row_of[i] >= 0) & (column_of[j] >= 0)
     i, j = i[inside], j[inside]
     pattern = Pattern.of_entries(len(taken), len(kept), row_of[i], column_of[j])
-    dense = J[np.ix_(taken, kept)]
+    dense = start[np.ix_(taken, kept)]
     form: BlockForm = (
         p5(pattern)
         if ordering == "P5"

@@ -58,15 +58,16 @@ def counts() -> str:
         shown = [a if a == b else f"{a} ({b})" for a, b in zip(own, printed, strict=True)]
         fixed = sum(not free for entity in lay.entities.values() for free in entity.free)
         rows.append((name, shown[0], len(pattern.columns), fixed, *shown[1:]))
+    heads = ("model (table)", "points / vectors / relative", "free", "fixed", "freedoms", "Φ_q")
     return section(
         "Counts",
-        ("model (table)", "points / vectors / relative", "free", "fixed", "freedoms", "Φ_q", "entries"),
+        (*heads, "entries"),
         rows,
-        "What is printed in the source stands in parentheses where it differs. It counts the entries "
-        "of the pendulum and of the second Bricard model by the dependent columns, those of the "
-        "others by all. Of the vehicle it gives no data: ours has its counts of points, vectors, "
-        "coordinates, constraints and freedoms, and a Jacobian of rank 192.",
-    )  # fmt: skip
+        "What is printed in the source stands in parentheses where it differs. It counts the "
+        "entries of the pendulum and of the second Bricard model by the dependent columns, those "
+        "of the others by all. Of the vehicle it gives no data: ours has its counts of points, "
+        "vectors, coordinates, constraints and freedoms, and a Jacobian of rank 192.",
+    )
 
 
 def dependent(lay: Layout, independent: Sequence[str]) -> tuple[Pattern, list[list[int]]]:
@@ -134,9 +135,10 @@ def families(sizes: Iterable[int] = (5, 10, 20, 40, 80)) -> str:
             pattern, _ = dependent(make(n), angles(n))
             line += [f"{pattern.rows} × {pattern.columns}", pattern.nnz, _blocks(rb3(pattern))]
         rows.append(line)
-    heads = ("N", *(f"{k} of the {m}" for m in ("pendulum", "tether") for k in ("Φ_q^d", "entries", "blocks")))  # fmt: skip
+    parts = ("Φ_q^d", "entries", "blocks")
+    heads = ("N", *(f"{part} of the {name}" for name in ("pendulum", "tether") for part in parts))
     note = (
-        "A pendulum of N bars has 7 N coordinates, 6 N equations and 45 N - 27 dependent entries; a "
-        "tether of N bodies 12 N - 8 coordinates, 9 N - 6 equations and 75 N - 89 entries in all."
+        "A pendulum of N bars has 7 N coordinates, 6 N equations and 45 N - 27 dependent entries; "
+        "a tether of N bodies 12 N - 8 coordinates, 9 N - 6 equations and 75 N - 89 entries in all."
     )
     return section("Families", heads, rows, note)

@@ -1,4 +1,4 @@
-"""Five bars on crossed hinges: an open pendulum, and Bricard's mechanism where its tip is hinged too.
+"""Five bars on crossed hinges: a pendulum, and Bricard's mechanism where its tip is hinged too.
 
 Bars of 1 m and 1 kg run along the edges of a cube, each hinged to the one before; gravity points to
 -y, and they start from rest.
@@ -20,8 +20,8 @@ onto the ground (`bricard_closed`), and with p5 and v5 fixed (`bricard_fixed`).
     biela run examples/large/five_bars.py --model pendulum_bodies -t 10
     python examples/large/five_bars.py
 
-J. García de Jalón & E. Bayo, *Kinematic and Dynamic Simulation of Multibody Systems* (1994), for the
-coordinates; problem A04 of the IFToMM library of computational benchmarks for the pose.
+J. García de Jalón & E. Bayo, *Kinematic and Dynamic Simulation of Multibody Systems* (1994), for
+the coordinates; problem A04 of the IFToMM library of computational benchmarks for the pose.
 """
 
 from __future__ import annotations
@@ -39,11 +39,23 @@ GRAVITY = (0.0, -9.81, 0.0)
 
 #: By time: place of the tip p5 and angles of the pendulum.
 PENDULUM = {
-    0.25: ((-0.000851, -0.340035, 1.194331), (-1.589257, -1.562652, -1.261359, -1.637914, -1.587042)),
-    0.5: ((-0.018803, -1.647110, 1.518144), (-1.720070, -1.559365, -0.518028, -1.217813, -1.706293)),
-    1.0: ((1.535653, -1.778125, -0.199418), (-2.697516, -1.617564, 0.495700, -0.823585, 1.987567)),
-    2.0: ((2.588722, -2.756022, -0.324795), (-2.464124, -1.801902, 0.925968, 0.518914, 0.057563)),
-}  # fmt: skip
+    0.25: (
+        (-0.000851, -0.340035, 1.194331),
+        (-1.589257, -1.562652, -1.261359, -1.637914, -1.587042),
+    ),
+    0.5: (
+        (-0.018803, -1.647110, 1.518144),
+        (-1.720070, -1.559365, -0.518028, -1.217813, -1.706293),
+    ),
+    1.0: (
+        (1.535653, -1.778125, -0.199418),
+        (-2.697516, -1.617564, 0.495700, -0.823585, 1.987567),
+    ),
+    2.0: (
+        (2.588722, -2.756022, -0.324795),
+        (-2.464124, -1.801902, 0.925968, 0.518914, 0.057563),
+    ),
+}
 #: By time: place of p3 of Bricard's mechanism, angles theta1 and theta2, rate of theta1.
 BRICARD = {
     0.25: ((0.998085, -1.060057, 0.938139), -1.508896, -1.629086, 0.499604),
@@ -56,13 +68,17 @@ BRICARD = {
 
 
 def chain(
-    bars: int = 5, *, fixed_end: bool = False, written: str = "switched"
+    bars: int = 5,
+    *,
+    fixed_end: bool = False,
+    written: str = "switched",
+    name: str = "pendulum of bars",
 ) -> tuple[Layout, list[NaturalPoint], list[NaturalVector]]:
     """Bars hinged one after the other, and their points and axes.
 
     ``written`` is how the equations of the angles are, see `biela.equations.natural.kinds`.
     """
-    lay = Layout("pendulum of bars", gravity=GRAVITY)
+    lay = Layout(name, gravity=GRAVITY)
     reference = lay.vector("r0", (0, 0, -1), fixed=True)
     place = np.zeros(3)
     p = [lay.point("p0", place, fixed=True)]
@@ -99,8 +115,7 @@ def layout() -> Layout:
 
 def bricard_closed(written: str = "switched") -> Layout:
     """Bricard's mechanism, model 1: the tip is a coordinate, and closed onto the ground."""
-    lay, p, v = chain(5, written=written)
-    lay.name = "Bricard, closed"
+    lay, p, v = chain(5, written=written, name="Bricard, closed")
     lay.close(p[5], lay.point("end", ENDS[5], fixed=True), "tip")
     lay.close(v[5], lay.vector("axis", AXES[5], fixed=True), "tip axis")
     return lay
@@ -108,9 +123,7 @@ def bricard_closed(written: str = "switched") -> Layout:
 
 def bricard_fixed(written: str = "switched") -> Layout:
     """Bricard's mechanism, model 2: the tip is fixed, and nothing is left to close."""
-    lay, _, _ = chain(5, fixed_end=True, written=written)
-    lay.name = "Bricard, fixed"
-    return lay
+    return chain(5, fixed_end=True, written=written, name="Bricard, fixed")[0]
 
 
 def angles(bars: int = 5) -> tuple[str, ...]:
@@ -120,7 +133,7 @@ def angles(bars: int = 5) -> tuple[str, ...]:
 
 def pendulum_bodies(bars: int = 5, tip_hinged: bool = False) -> bl.Model:
     """The same of bodies and joints, of which natural coordinates are made automatically."""
-    m = bl.Model("pendulum of bars", gravity=GRAVITY)
+    m = bl.Model("Bricard" if tip_hinged else "pendulum of bars", gravity=GRAVITY)
     place, before = np.zeros(3), "ground"
     for i in range(1, bars + 1):
         along = np.subtract(ENDS[i % 6], ENDS[(i - 1) % 6])

@@ -1,8 +1,8 @@
-"""A tether: rods on spherical joints with a torsion and two bending springs in each, far from gravity.
+"""A tether: rods on spherical joints with a torsion and two bending springs, without gravity.
 
 Body 1 is fixed along its axis and may only twist; bodies 2, 3, … hang in a row on balls, straight
-along x at the start.  The last body gets a spin and a sideways rotation, or a blow (`struck_tether`),
-and waves run along the tether.
+along x at the start.  The last body starts with a spin and a sideways rotation, or gets a blow at
+its tip (`blow`), and waves run along the tether.
 
 Coordinates are the free points p_i, two vectors a_i, b_i across each body, and the angles of its
 springs: bending of u_i = p_i - p_{i-1} against the body before towards a_{i-1} and towards b_{i-1},
@@ -47,6 +47,7 @@ def tether(bodies: int = 10, spin: float = SPIN, swing: float = SWING) -> Layout
     twist = lay.angle("tau", reference, b, first, "regular")
     lay.spring(twist, TORSION)
     lay.inertia("body1", [b], [[2 * section]])
+    lay.body("body1", p[:2], [b], shape=False)
     found: list[RelativeCoordinate] = [twist]
     before: tuple[NaturalVector | Cross, NaturalVector] = (Cross(b, first), b)
     for i in range(2, bodies + 1):

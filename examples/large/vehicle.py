@@ -1,16 +1,16 @@
-"""A car in natural coordinates: four wheels, McPherson struts in front, five links behind, steering.
+"""A car in natural coordinates: McPherson struts in front, five links behind, steering.
 
-202 coordinates, 192 equations, 10 freedoms: those of the chassis and the lengths of the four struts.
+202 coordinates, 192 equations, 10 freedoms: those of the chassis and the lengths of four struts.
 The wheels do not turn about their axes, and the rack is held.
 
-* chassis: two points and two vectors, 22 further points on it that are combinations of these;
-* front, each side: an arm of two rods A1 B and A2 B, a carrier with the ball B below and a strut that
-  slides along d in the carrier to the point T' , which is closed onto T of the chassis; a tie rod from
-  the carrier (N) to the end of the rack;
+* chassis: two points and two vectors, and 22 further points that are combinations of these;
+* front, each side: an arm of two rods A1 B and A2 B, a carrier on the ball B, a strut that slides
+  along d of the carrier to the point T', which is closed onto T of the chassis; a tie rod from the
+  carrier (N) to the end of the rack;
 * rear, each side: a carrier on five rods Q_i K_i, a strut between T and S, and its tube to T2.
 
-The rods of the loops and T' = T are the closures, 18 equations: without them the mechanism is a tree
-with 18 more freedoms (`opened`).
+The rods of the loops and T' = T are the closures, 18 equations: without them the mechanism is a
+tree with 18 more freedoms (`opened`).
 
 The car is let go where the ground is 5 cm higher than that on which its springs balance its weight,
 and settles there.  x points forward, y to the left, z up.  The topology and the counts are those of
@@ -54,12 +54,8 @@ REAR = {
     "SpT": (-1.25, 0.45, 0.20), "SpB": (-1.26, 0.50, -0.11), "C": (-1.30, 0.76, 0.0),
 }  # fmt: skip
 #: Chassis: kg, and kg m² about its centre; each wheel with its carrier, kg at its centre C.
-CHASSIS_MASS, CHASSIS_INERTIA, CENTRE, WHEEL_MASS = (
-    1300.0,
-    (450.0, 1500.0, 1700.0),
-    (0, 0, 0.25),
-    40.0,
-)
+CHASSIS_MASS, CHASSIS_INERTIA = 1300.0, (450.0, 1500.0, 1700.0)
+CENTRE, WHEEL_MASS = (0.0, 0.0, 0.25), 40.0
 #: Struts: preload N, N/m, N s/m.  Tyres: N/m, N s/m along and across.
 STRUT = (3188.0, 25_000.0, 1500.0)
 TYRE = (2e5, 500.0, 2000.0)
@@ -102,7 +98,9 @@ class Car:
             self._front(f"F{side}", y)
             self._rear(f"R{side}", y)
         tops = [self._point(f"{wheel}.T") for wheel in ("FL", "FR", "RR", "RL")]
-        self._shown({"frame": tops}, "chassis")
+        floor = [self._point(name) for name in ("FL.A1", "FR.A1", "RR.Q4", "RL.Q4")]
+        rack = [self.chassis.rack[side] for side in "LR"]
+        self._shown({"frame": tops, "floor": floor, "rack": rack}, "chassis")
 
     def _point(self, name: str) -> NaturalPoint:
         found = self.lay.entities[name]

@@ -19,6 +19,7 @@ from biela.graph import Pattern
 from biela.graph.ordering import BlockForm, block_triangular, p5, rb3
 from biela.solvers import BorderedBlocks
 from examples.large import five_bars, tether, vehicle
+from examples.large.vehicle_bodies import vehicle_bodies
 from tests.graph import thesis_patterns
 
 PENDULUM, TETHER, BRICARD, VEHICLE = CASES
@@ -319,3 +320,53 @@ def test_the_vehicle_settles_on_the_step_of_the_ground() -> None:
     total = run.energy.sum(axis=0) + run.outputs.sum(axis=1)
     assert np.all(np.diff(total) < 1e-6 * np.ptp(total))
     assert np.ptp(total) > 100.0
+
+
+def accelerations(s: bl.System) -> dict[str, float]:
+    """Those at the start, at rest, by a dense solution."""
+    q, still = [entry.value for entry in s.q], np.zeros(len(s.v))
+    M, rows = np.asarray(s.evaluate("M", q)), np.asarray(s.evaluate("Phi_v", q))
+    right = np.concatenate([s.evaluate("Q", q, still), s.evaluate("gamma", q, still)])
+    K = np.block([[M, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+    found = np.linalg.lstsq(K, right, rcond=None)[0]
+    return {entry.name: x for entry, x in zip(s.v, found, strict=False)}
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "natural"])
+def test_the_vehicle_starts_as_the_same_car_of_bodies_and_joints(coordinates: str) -> None:
+    laid = accelerations(system(vehicle.vehicle))
+    made = bl.formulate(vehicle_bodies(), coordinates)
+    assert np.abs(made.evaluate("Phi", [entry.value for entry in made.q])).max() < 1e-12
+    found = accelerations(made)
+    if coordinates == "joint":
+        pairs = {f"pc.{axis}_rate": f"pose.{axis}_rate" for axis in "xyz"}
+    else:
+        pairs = {f"FL.A1.{axis}_rate": f"chassis.FL_hinge.{axis}_rate" for axis in "xyz"}
+    for ours, theirs in pairs.items():
+        assert laid[ours] == pytest.approx(found[theirs], rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", [PENDULUM, BRICARD], ids=["pendulum", "Bricard"])
+def test_the_scene_shows_every_bar(case, tmp_path) -> None:
+    options = bl.Options(independent=case.independent)
+    run = bl.simulate(
+        system(case.layout), 0.1, output=0.05, formulation="velocity_projection", options=options
+    )
+    assert run.scene is not None
+    assert {shape.name for shape in run.scene.shapes} == {f"bar{i}" for i in range(1, 6)}
+    run.draw(0.05, save=tmp_path / "bars.png")
+    assert (tmp_path / "bars.png").stat().st_size > 5000
+
+
+def test_the_lines_of_the_vehicle_and_of_the_tether_join_their_points() -> None:
+    for make, count, name, ends in (
+        (vehicle.vehicle, None, "FL.tie rod", ((1.17, 0.68, -0.02), (1.20, 0.34, -0.05))),
+        (tether.tether, 10, "body1", ((0, 0, 0), (1, 0, 0))),
+    ):
+        s = system(make)
+        assert s.drawing is not None
+        lines = {line.name: line for line in s.drawing.links}
+        assert count is None or len(lines) == count
+        points = np.asarray(s.evaluate("points", [entry.value for entry in s.q]))
+        drawn = points[[lines[name].first, lines[name].second]]
+        np.testing.assert_allclose(drawn, ends, atol=1e-12)

@@ -174,7 +174,9 @@ def test_a_fine_mesh_is_drawn_coarser_without_holes():
     corners, triangles, source = coarser(vertices, faces, 0.1)
     assert len(triangles) < len(faces) / 5
     assert volume(corners, triangles) == pytest.approx(4 * np.pi / 3, rel=0.03)
-    edges = Counter(frozenset(e) for f in triangles.tolist() for e in zip(f, f[1:] + f[:1]))
+    edges = Counter(
+        frozenset(e) for f in triangles.tolist() for e in zip(f, f[1:] + f[:1], strict=True)
+    )
     assert set(edges.values()) == {2}
     # the normals of the triangles that they were are nearly those of the ball
     middles = corners[triangles].mean(axis=1)

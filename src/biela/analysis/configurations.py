@@ -81,7 +81,7 @@ class Configurations(RobotNames):
             count: How many rows; None for one configuration alone.
 
         Raises:
-            ModelError: The count is negative.
+            ModelError: The count is negative, or limits leave nothing.
         """
         if count is not None and count < 0:
             raise ModelError(f"{self.name}: {count} configurations cannot be drawn")
@@ -95,7 +95,13 @@ class Configurations(RobotNames):
                 low = -reach if not np.isfinite(high) else high - 2 * reach
             if not np.isfinite(high):
                 high = low + 2 * reach
-            q[:, i] = generator.uniform(low, high, rows)
+            if low > high:
+                raise ModelError(
+                    f"{self.name}: the limits leave no value for {name}: at least {low:.6g} and at "
+                    f"most {high:.6g}; those of coordinates that follow it by gears count, too"
+                )
+            # 0.0 and -0.0 are the same, but no interval to numpy
+            q[:, i] = generator.uniform(low, high, rows) if low < high else low
         for first, _ in self.quaternions:
             # a direction of four normal numbers is even on the sphere (Muller 1959)
             q[:, first : first + 4] = generator.normal(size=(rows, 4))

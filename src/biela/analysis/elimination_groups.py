@@ -4,6 +4,12 @@ Bodies are eliminated from the ends of the mechanism towards its middle, so that
 chain go on side by side: each step waits for the one before, and the processor has two of them to
 work on.  A few levels make a group, with the multipliers of the joints that lead to their bodies.
 Small mechanisms that are not joined to others, as in an array of them, are a group each.
+
+Mechanisms with branches are eliminated body by body, those with fewest neighbours first.  The joint
+that leads on from a body goes with it, if nothing but that joint holds all that hangs there: what
+is passed on is then its inertia, as in the articulated-body method, and a body with a thousand arms
+does not have to wait with all their multipliers.  Where something else holds it too, such as the
+ground, the rows would depend on each other as long as the next body has not been eliminated.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.equations.blocks import ReferenceBlocks
+from biela.equations.blocks.block import expanded
 from biela.errors import ModelError
 from biela.graph import components, minimum_degree
 from biela.graph.adjacency import adjacency
@@ -21,6 +28,7 @@ from biela.graph.centred import centred_depth
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
 
 #: Bodies of a mechanism that is eliminated all at once.
 SMALL = 6
@@ -28,6 +36,8 @@ SMALL = 6
 WANTED = 4
 #: Bodies of a level above which the mechanism is not taken for a chain.
 WIDEST = 4
+#: Rows of length 1 whose least singular value is larger count as independent for good.
+_INDEPENDENT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +73,13 @@ def elimination_groups(blocks: ReferenceBlocks, J: Floats) -> EliminationGroups:
     np.minimum.at(low, row[own], body)
     np.maximum.at(high, row[own], body)
     apart = low < high
-    group, order = body_groups(bodies, low[apart], high[apart])
+    group, order, branched = body_groups(bodies, low[apart], high[apart])
     # a row after the last of its bodies; a coordinate without inertia just before its row
     last = np.full(m, -1)
     np.maximum.at(last, row[own], order[body])
+    if branched.any():
+        early = _leading_on(blocks, J, order, branched)
+        last[early >= 0] = early[early >= 0]
     extra, tied = column[~own] - wide * bodies, row[~own]
     pairs = _pairs(blocks, extra, tied, np.where(last[tied] >= 0, np.abs(J[~own]), 0.0))
     np.maximum.at(last, tied, last[pairs[extra]])
@@ -104,8 +117,74 @@ def _pairs(blocks: ReferenceBlocks, extra: Integers, row: Integers, size: Floats
     return found
 
 
-def body_groups(count: int, first: Integers, second: Integers) -> tuple[Integers, Integers]:
-    """Group of each body, and its place in the order of elimination."""
+def _leading_on(
+    blocks: ReferenceBlocks, J: Floats, order: Integers, branched: Booleans
+) -> Integers:
+    """The place of the first body of rows that need not wait for their other body; else -1.
+
+    They are those of the one element that leads from a body to later ones.
+    """
+    m, wide, bodies = len(blocks.rows), blocks.widths[1], blocks.world.count
+    row, column = blocks.indices
+    element = np.full(m, -1)
+    count = 0
+    for block in blocks.dynamics:
+        (width,) = (a.size for a in block.kernel.outputs if a.name == "gamma")
+        rows = expanded(block.scatter["gamma"][1], width)
+        element[rows] = count + np.arange(len(block))[:, None]
+        count += len(block)
+    own = column < wide * bodies
+    at = order[column[own] // wide]
+    first, last = np.full(m, bodies), np.full(m, -1)
+    np.minimum.at(first, row[own], at)
+    np.maximum.at(last, row[own], at)
+    found = np.full(m, -1)
+    found[first < last] = first[first < last]
+    found[row[~own]] = -1
+    free = np.flatnonzero(found >= 0)
+    if not len(free):
+        return found
+    # a body that several elements lead on from may have more rows than velocities
+    by_body = np.argsort(order)
+    low, high = np.full(bodies, count), np.full(bodies, -1)
+    np.minimum.at(low, by_body[found[free]], element[free])
+    np.maximum.at(high, by_body[found[free]], element[free])
+    fits = branched & (low == high)
+    fits &= _independent(blocks, J, np.where(found >= 0, by_body[found], -1))
+    fits[by_body[first[first == last]]] = False  # held by the ground
+    ends = (element >= 0) & (first < last)
+    ends[row[~own]] = False
+    for k in np.flatnonzero(ends)[np.argsort(first[ends], kind="stable")].tolist():
+        if not fits[by_body[first[k]]]:
+            fits[by_body[last[k]]] = False  # something that is held hangs there
+    found[free[~fits[by_body[found[free]]]]] = -1
+    return found
+
+
+def _independent(blocks: ReferenceBlocks, J: Floats, body: Integers) -> Booleans:
+    """For each body, whether the rows that are said to be its own are independent in it alone."""
+    wide, bodies = blocks.widths[1], blocks.world.count
+    row, column = blocks.indices
+    rows = np.flatnonzero(body >= 0)
+    rows = rows[np.argsort(body[rows], kind="stable")]
+    counts = np.bincount(body[rows], minlength=bodies)
+    number = np.zeros(len(body), dtype=np.int64)  # of a row among those of its body
+    number[rows] = np.arange(len(rows)) - (np.cumsum(counts) - counts)[body[rows]]
+    found = (counts > 0) & (counts <= wide)
+    inside = (column // wide == body[row]) & found[np.maximum(body[row], 0)] & (body[row] >= 0)
+    A = np.zeros((bodies, wide, wide))
+    np.add.at(A, (body[row[inside]], number[row[inside]], column[inside] % wide), J[inside])
+    size = np.linalg.norm(A, axis=2, keepdims=True)
+    A /= np.where(size > 0, size, 1.0)
+    values = np.linalg.svd(A, compute_uv=False)
+    least = values[np.arange(bodies), np.clip(counts, 1, wide) - 1]
+    return np.asarray(found & (least > _INDEPENDENT))
+
+
+def body_groups(
+    count: int, first: Integers, second: Integers
+) -> tuple[Integers, Integers, Booleans]:
+    """Group of each body, its place in the order of elimination, and whether there are branches."""
     piece = components(count, first, second)
     numbers, size = np.unique(piece, return_counts=True)
     which = np.searchsorted(numbers, piece)
@@ -129,7 +208,7 @@ def body_groups(count: int, first: Integers, second: Integers) -> tuple[Integers
     number = np.zeros(count, dtype=np.int64)
     number[changes + 1] = 1
     group[order] = np.cumsum(number)
-    return group, place
+    return group, place, wide[which]
 
 
 def _widest(which: Integers, level: Integers, pieces: int) -> Integers:

@@ -198,7 +198,7 @@ class FreeBodies:
         if self.model.plane is None:
             for k, axis in enumerate("xyz"):
                 q[self.q[f"{name}.r{axis}"]] = place[k]
-                at, turn = self.v[f"{name}.v{axis}"], self.v[f"{name}.w{axis}"]
+                at, turn = self.v[f"{name}.r{axis}_rate"], self.v[f"{name}.own_w{axis}"]
                 v[at], a[at] = velocity[k], rate[k]
                 v[turn], a[turn] = (R.T @ omega)[k], (R.T @ alpha)[k]
                 own[[at, turn]] = True
@@ -282,8 +282,8 @@ class Wrenches:
             arm["xyz".index(NORMAL[plane])] = 0.0
         if plane is None:
             for k, axis in enumerate("xyz"):
-                found[k, b.v[f"{body}.v{axis}"]] = 1.0
-                found[3:, b.v[f"{body}.w{axis}"]] = R[:, k]
+                found[k, b.v[f"{body}.r{axis}_rate"]] = 1.0
+                found[3:, b.v[f"{body}.own_w{axis}"]] = R[:, k]
         else:
             for axis in plane:
                 found["xyz".index(axis), b.v[f"{body}.r{axis}_rate"]] = 1.0

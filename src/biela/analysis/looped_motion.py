@@ -37,18 +37,20 @@ from biela.analysis.looped_stiffening import StiffRows, stiffening
 from biela.analysis.looped_tape import Evaluation, Tape, reduced
 from biela.atoms import Atom
 from biela.code import Function
-from biela.code.looped import Clear, Memory, Program, Stage, Write
+from biela.code.looped import Call, Clear, Memory, Program, Stage, Write
 from biela.code.looped.dispatch import copying_code
 from biela.equations.blocks import Block, ReferenceBlocks
 from biela.equations.blocks.block import expanded
 from biela.equations.blocks.retraction import retraction_kernel
-from biela.solvers.fronts import FrontStages, find_fronts
+from biela.solvers.fronts import FrontStages, GeneralStages, TooMuchCodeError, find_fronts
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 #: So many rows are compared at a time where the largest is looked for.
 _CHUNK = 8
+#: More operations in the eliminations of all kinds take minutes to compile.
+_MOST_OPERATIONS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +87,8 @@ class LoopedMotion:
         first, second = self.stiff.places
         rows = np.concatenate([self._first, n + blocks.indices[0], first])
         columns = np.concatenate([self._second, blocks.indices[1], second])
-        groups = elimination_groups(blocks, J)
-        late = np.arange(n + m) >= n
-        self.fronts = FrontStages.of(
-            find_fronts(rows, columns, groups.group, groups.rank, late, groups.paired)
-        )
+        values = np.concatenate([masses, J, self.stiff.values(J, np.zeros(m), n)[0]])
+        self.fronts = self._eliminated(rows, columns, values, J)
         slot = self.fronts.fronts.slot
         self._J_slot, self._S_slot = np.split(slot[len(masses) :], [len(J)])
         sizes = dict(self.fronts.sizes)
@@ -135,6 +134,21 @@ class LoopedMotion:
         size = self.blocks.nq + self.n
         out = "out_q" if self.m else "q"
         return self._entry(self._whole_step(), ("start", "first_q", "u"), out, size)
+
+    def _eliminated(
+        self, rows: Integers, columns: Integers, values: Floats, J: Floats
+    ) -> FrontStages | GeneralStages:
+        """Code for each kind of group; or a general solver, where there is nothing that repeats."""
+        blocks, n, m = self.blocks, self.n, self.m
+        groups = elimination_groups(blocks, J)
+        late = np.arange(n + m) >= n
+        order = groups.group, groups.rank, late, groups.paired
+        try:
+            return FrontStages.of(find_fronts(rows, columns, *order, most=_MOST_OPERATIONS))
+        except TooMuchCodeError:
+            together = np.full(blocks.world.count, blocks.widths[1])
+            sizes = np.concatenate([together, np.ones(len(blocks.extra) + m, dtype=np.int64)])
+            return GeneralStages(rows, columns, late, values, sizes)
 
     # -------------------------------------------------------------------------- programs
 
@@ -227,7 +241,7 @@ class LoopedMotion:
 
     # ---------------------------------------------------------------------------- stages
 
-    def _stages(self, blocks: Iterable[Block]) -> list[Stage | Clear]:
+    def _stages(self, blocks: Iterable[Block]) -> list[Stage | Clear | Call]:
         return [self._sorted(block)[0] for block in blocks if len(block)]
 
     def _sorted(
@@ -373,7 +387,7 @@ class LoopedMotion:
             return Write(memory.first("b") + place[expanded(places, width)], "add")
         return Write(memory.first(target) + places, "add" if target == "V" else "set")
 
-    def _largest(self) -> list[Stage | Clear]:
+    def _largest(self) -> list[Stage | Clear | Call]:
         """The largest of the residuals."""
         memory, place = self.memory, self.fronts.fronts.place
         rows = np.arange(-(-self.m // _CHUNK) * _CHUNK).reshape(-1, _CHUNK)
@@ -466,3 +480,7 @@ class LoopedMotion:
         self.f.program.run(self.w)
         x = self.memory.view(self.w, "x")
         return x[: self.n].copy(), x[self.n :].copy()
+
+    def dependent_rows(self) -> int:
+        """How many rows depended on others in the last evaluation, and were dropped."""
+        return self.fronts.dependent(self.memory, self.w)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from biela.atoms import Atom
 from biela.code import Function
-from biela.code.looped import Clear, Segment, Stage
-from biela.solvers.fronts import FrontStages
+from biela.code.looped import Call, Clear, Segment, Stage
+from biela.solvers.fronts import FrontStages, GeneralStages
 
 Integers = npt.NDArray[np.int64]
 
@@ -23,20 +23,20 @@ TILE = 64
 class Evaluation:
     """The stages of an evaluation of the accelerations."""
 
-    laws: list[Stage | Clear]
+    laws: list[Stage | Clear | Call]
     evaluated: list[tuple[Stage, Integers]]
-    inward: list[Stage]
-    outward: list[Stage]
+    inward: Sequence[Stage | Call]
+    outward: Sequence[Stage | Call]
 
 
 class Tape:
     """Stages, and the segments of them that are run."""
 
     def __init__(self) -> None:
-        self.stages: list[Stage | Clear] = []
+        self.stages: list[Stage | Clear | Call] = []
         self.segments: list[Segment] = []
 
-    def add(self, stages: Sequence[Stage | Clear]) -> int:
+    def add(self, stages: Sequence[Stage | Clear | Call]) -> int:
         """Add stages, if they are not there yet; returns the number of the first."""
         for k in range(len(self.stages) - len(stages) + 1):
             if stages and all(a is b for a, b in zip(self.stages[k:], stages, strict=False)):
@@ -44,7 +44,7 @@ class Tape:
         self.stages += stages
         return len(self.stages) - len(stages)
 
-    def whole(self, stages: Sequence[Stage | Clear]) -> None:
+    def whole(self, stages: Sequence[Stage | Clear | Call]) -> None:
         """Run stages as a whole."""
         at = self.add(stages)
         self.segments += [Segment(at + k, 0, stage.count) for k, stage in enumerate(stages)]
@@ -52,8 +52,8 @@ class Tape:
     def by_tiles(
         self,
         evaluated: Sequence[tuple[Stage, Integers]],
-        eliminated: Sequence[Stage],
-        fronts: FrontStages,
+        eliminated: Sequence[Stage | Call],
+        fronts: FrontStages | GeneralStages,
     ) -> None:
         """Evaluate what some groups need and eliminate them, before others are looked at.
 

@@ -1,4 +1,4 @@
-"""Closed loops of a robot: positions that close them, constrained dynamics, forces of the loops.
+"""Closed loops of a robot: constrained dynamics, and the forces of the loops.
 
 The joints that carry no body close loops.  Their equations Φ(q, t) = 0, and those of drivers, hold
 the coordinates of the tree:  M v' + Jᵀ λ = Q,  J v' = γ.
@@ -6,164 +6,23 @@ the coordinates of the tree:  M v' + Jᵀ λ = Q,  J v' = γ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any, Final
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from biela.analysis.loop_forces import LoopForces, loop_forces
+from biela.analysis.robot_functions import Array, Floats
+from biela.analysis.robot_positions import ClosedPositions
+from biela.analysis.robot_wrenches import External
 from biela.code import Function
 from biela.equations import spatial
 from biela.equations.spatial.constrained_inverse import check_motors, motors
-from biela.errors import AssemblyError, ShapeError, UnknownNameError
+from biela.errors import ShapeError
 from biela.model import Model
-from biela.model.element import nearest
-
-Floats = npt.NDArray[np.float64]
-Array = Sequence[float] | Floats
-
-#: Of the gaps of loops, m or sine of an angle.
-_CLOSED: Final = 1e-12
-_STEPS: Final = 100
-_TRIES: Final = 20
-#: A singular value below this part of the largest is rounding.
-_RANK: Final = 1e-9
 
 
-class Loops:
-    """What a robot knows of its closed loops; a base of `biela.Robot`."""
-
-    model: Model
-    q_names: tuple[str, ...]
-    v_names: tuple[str, ...]
-    start: Floats
-    _p: Floats | None
-    _rotors: dict[str, float]
-
-    @cached_property
-    def constraints(self) -> tuple[str, ...]:
-        """The equations that close its loops, and those of drivers, "joint.label"."""
-        return spatial.constraint_names(self.model)
-
-    @cached_property
-    def _made(self) -> dict[tuple[Any, ...], Function]:
-        return {}
-
-    # ------------------------------------------------------------------ positions
-
-    def closure(self, q: Array, *, t: float = 0.0) -> Floats:
-        """Φ(q), how far each loop is open: points along the axes of their marker i."""
-        return self._loops("closure", spatial.closure, q, t=t)
-
-    def closure_jacobian(self, q: Array, *, t: float = 0.0) -> Floats:
-        """J(q), the derivative of `closure` by displacements measured by velocities."""
-        found = self._loops("closure_jacobian", spatial.closure_jacobian, q, t=t)
-        return found.reshape(*np.shape(q)[:-1], len(self.constraints), len(self.v_names))
-
-    def assemble(
-        self, q: Array | None = None, *, hold: Sequence[str] = (), t: float = 0.0
-    ) -> Floats:
-        """The position near q in which all loops are closed: steps of Newton, each the smallest.
-
-        >>> import biela as bl
-        >>> m = bl.Model("triangle")
-        >>> a, b = (m.body(n, mass=1.0, inertia=(0.1, 0.1, 0.1)) for n in "ab")
-        >>> _ = m.joint("revolute", "A", m.ground, a, start={"angle": 1.0})
-        >>> _ = m.joint("revolute", "B", m.ground.at(1, 0, 0), b, start={"angle": 2.0})
-        >>> _ = m.joint("revolute", "C", a.at(1, 0, 0), b.at(1, 0, 0))
-        >>> bl.Robot(m).assemble().round(6)
-        array([1.047198, 2.094395])
-
-        Args:
-            q: Where to start, or a row for each of many; the start of the model if left out.
-            hold: Coordinates that keep their values.
-            t: Time, of which drivers depend.
-
-        Raises:
-            AssemblyError: No such position was found; the message says what stays open.
-            UnknownNameError: There is no such coordinate.
-        """
-        given = self.start if q is None else np.asarray(q, dtype=float)
-        free = self._free(hold)
-        if given.ndim == 2:
-            return np.array([self._closed(row, free, t) for row in given])
-        return self._closed(given, free, t)
-
-    def _free(self, hold: Sequence[str]) -> npt.NDArray[np.int_]:
-        known = [name.removesuffix("_rate") for name in self.v_names]
-        held = set()
-        for name in hold:
-            own = [k for k, n in enumerate(known) if n == name or n.rpartition(".")[0] == name]
-            if not own:
-                raise UnknownNameError(
-                    f"{self.model.name}: there is no coordinate {name!r} to hold"
-                    f"{nearest(name, known)}"
-                )
-            held.update(own)
-        return np.array([k for k in range(len(known)) if k not in held], dtype=int)
-
-    def _closed(self, q: Floats, free: npt.NDArray[np.int_], t: float) -> Floats:
-        random = np.random.default_rng(0)
-        best, least = q, np.inf
-        for attempt in range(_TRIES):
-            spread = 0.1 * attempt * random.uniform(-1, 1, len(self.v_names))
-            spread[[k for k in range(len(spread)) if k not in free]] = 0.0
-            found = self._integrated(q, spread) if attempt else q
-            found, gap = self._newton(found, free, t)
-            if gap <= _CLOSED * (1 + float(np.abs(found).max(initial=0.0))):
-                return found
-            if gap < least:
-                best, least = found, gap
-        gaps = np.abs(self.closure(best, t=t))
-        worst = ", ".join(
-            f"{self.constraints[k]} by {gaps[k]:.3g}" for k in np.argsort(-gaps)[:3] if gaps[k] > 0
-        )
-        raise AssemblyError(
-            f"{self.model.name}: no position was found in which all loops close; at the best, open "
-            f"stay {worst}; start nearer, or hold fewer coordinates"
-        )
-
-    def _newton(self, q: Floats, free: npt.NDArray[np.int_], t: float) -> tuple[Floats, float]:
-        """Levenberg's steps, damped by the gap itself, so that they end as those of Newton."""
-        phi = self.closure(q, t=t)
-        for _ in range(_STEPS):
-            gap = float(np.linalg.norm(phi))
-            if not np.isfinite(gap) or gap <= 1e-15 * (1 + float(np.abs(q).max(initial=0.0))):
-                break
-            J = self.closure_jacobian(q, t=t)[:, free]
-            U, s, V = np.linalg.svd(J, full_matrices=False)
-            kept = s > _RANK * s.max(initial=1e-300)
-            damped = np.where(kept, s / (s**2 + min(gap, 1.0) ** 2 * 1e-2), 0.0)
-            step = np.zeros(len(self.v_names))
-            step[free] = -V.T @ (damped * (U.T @ phi))
-            scale = 1.0
-            while True:
-                after = self._integrated(q, scale * step)
-                new = self.closure(after, t=t)
-                if np.linalg.norm(new) < gap or scale < 1e-3:
-                    break
-                scale /= 2
-            if not np.linalg.norm(new) < gap:
-                break
-            q, phi = after, new
-        return q, float(np.abs(phi).max(initial=0.0))
-
-    def project(self, q: Array, v: Array, *, t: float = 0.0) -> Floats:
-        """The velocities nearest to v that keep the loops closed: J v + ∂Φ/∂t = 0."""
-        given, speed = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-        if given.ndim == 2:
-            rows = zip(given, np.broadcast_to(speed, (len(given), speed.shape[-1])), strict=True)
-            return np.array([self.project(one, own, t=t) for one, own in rows])
-        if not self.constraints:
-            return speed
-        J = self.closure_jacobian(given, t=t)
-        drift, _ = self._called("closure_drift", spatial.closure_drift, given, speed, t=t)
-        change: Floats = np.linalg.lstsq(J, J @ speed + drift, rcond=_RANK)[0]
-        return speed - change
-
-    # ------------------------------------------------------------------- dynamics
+class Loops(ClosedPositions):
+    """What a robot knows of the dynamics of its closed loops; a base of `biela.Robot`."""
 
     def constrained_forward_dynamics(
         self,
@@ -171,8 +30,11 @@ class Loops:
         v: Array,
         tau: Array,
         *,
+        external: External | None = None,
+        wrench_axes: str = "aligned",
         t: float = 0.0,
         baumgarte: tuple[float, float] | None = None,
+        threads: int = 1,
     ) -> Floats:
         """The accelerations for joint forces, with all loops closed.
 
@@ -180,18 +42,27 @@ class Loops:
             q: Coordinates, or a row for each of many.
             v: Velocities.
             tau: Joint forces.
+            external: Wrenches from outside by frame, as of `forward_dynamics`.
+            wrench_axes: How they are seen: "aligned", "local" or "world".
             t: Time, where drivers or forces depend on it.
             baumgarte: Gains (k_v, k_p) by which gaps are taken back,
                 Φ'' + k_v Φ' + k_p Φ = 0: such as (2ω, ω²).
+            threads: How many work at the same time on many states.
         """
         gains = None if baumgarte is None else (float(baumgarte[0]), float(baumgarte[1]))
 
+        given = self._wrenches(external, wrench_axes, q)
+        frames, local = (given.frames, given.local) if given else ((), None)
+
         def made(model: Model) -> Function:
             if not self.constraints:
-                return spatial.forward_dynamics(model, rotors=self._rotors)
-            return spatial.constrained_forward_dynamics(model, rotors=self._rotors, baumgarte=gains)
+                return spatial.forward_dynamics(model, external=frames, rotors=self._rotors)
+            return spatial.constrained_forward_dynamics(
+                model, external=frames, rotors=self._rotors, baumgarte=gains
+            )
 
-        return np.asarray(self._called(("forward", gains), made, q, v, tau, t=t))
+        key = ("forward", gains, frames)
+        return np.asarray(self._called(key, made, q, v, tau, wrenches=local, t=t, threads=threads))
 
     def constrained_inverse_dynamics(
         self,
@@ -200,7 +71,10 @@ class Loops:
         a: Array,
         actuated: Sequence[str] | None = None,
         *,
+        external: External | None = None,
+        wrench_axes: str = "aligned",
         t: float = 0.0,
+        threads: int = 1,
     ) -> Floats:
         """The forces of motors for a motion, zero along the velocities without one.
 
@@ -210,14 +84,19 @@ class Loops:
             a: Accelerations that do.
             actuated: Joints with motors, or "joint.coordinate"; all joints of the tree for None.
                 Of more motors than freedoms the forces are the smallest, Σ τ².
+            external: Wrenches from outside by frame, as of `rnea`.
+            wrench_axes: How they are seen: "aligned", "local" or "world".
             t: Time, where forces depend on it.
+            threads: How many work at the same time on many states.
 
         Raises:
             ModelError: The motors leave a freedom loose; the message names what moves.
             UnknownNameError: There is no such joint in the tree.
         """
         names = None if actuated is None else tuple(actuated)
-        key = ("inverse", names)
+        given = self._wrenches(external, wrench_axes, q)
+        frames, local = (given.frames, given.local) if given else ((), None)
+        key = ("inverse", names, frames)
         if key not in self._made:
             own = motors(spatial.SpatialTree(self.model), names)
             passive = [k for k in range(len(self.v_names)) if k not in own]
@@ -231,9 +110,11 @@ class Loops:
             check_motors(self.model.name, self.v_names, passive, J[kept])
 
         def made(model: Model) -> Function:
-            return spatial.constrained_inverse_dynamics(model, names, rotors=self._rotors)
+            return spatial.constrained_inverse_dynamics(
+                model, names, external=frames, rotors=self._rotors
+            )
 
-        return np.asarray(self._called(key, made, q, v, a, t=t))
+        return np.asarray(self._called(key, made, q, v, a, wrenches=local, t=t, threads=threads))
 
     def loop_forces(self, q: Array, v: Array, tau: Array, *, t: float = 0.0) -> LoopForces:
         """Forces and moments of the joints that close loops, in one state.
@@ -274,34 +155,3 @@ class Loops:
             return spatial.inverse_dynamics(model, forces=True, rotors=self._rotors)
 
         return np.ravel(self._called("held", made, q, v, a, t=t)[1])
-
-    # --------------------------------------------------------------------- inside
-
-    def _integrated(self, q: Floats, step: Floats) -> Floats:
-        return np.asarray(self._called("integrate", spatial.integrate, q, step))
-
-    def _loops(
-        self, key: str, made: Callable[[Model], Function], *arrays: Array, t: float
-    ) -> Floats:
-        if not self.constraints:
-            return np.zeros((*np.shape(arrays[0])[:-1], 0))
-        return np.asarray(self._called(key, made, *arrays, t=t))
-
-    def _called(
-        self, key: Any, made: Callable[[Model], Function], *arrays: Array, t: float = 0.0
-    ) -> Any:
-        known = (key,) if isinstance(key, str) else key
-        if known not in self._made:
-            self._made[known] = made(self.model)
-        function = self._made[known]
-        given = [np.asarray(x, dtype=float) for x in arrays]
-        names = {array.name for array in function.inputs}
-        if "t" in names:
-            given.append(np.asarray(float(t)))
-        if "p" in names:
-            given.append(np.asarray(self._p))
-        return (
-            function.map(*given)
-            if max(x.ndim for x in given[: len(arrays)]) == 2
-            else function(*given)
-        )

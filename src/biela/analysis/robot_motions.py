@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 #: What is left out where a robot is stored.
-_NATIVE: Final = ("_rollers", "_rates", "kinematic_system")
+_NATIVE: Final = ("_rollers", "_rates", "_solvers", "kinematic_system")
 #: Laws whose code is kept.
 _LAWS: Final = 16
 

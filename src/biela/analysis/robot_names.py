@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +32,7 @@ class RobotNames:
 
     _rotors: dict[str, float]
 
-    def function(self, name: str, *of: str) -> Function:
+    def function(self, name: str, *of: str, external: Sequence[str] = ()) -> Function:
         """The function behind a method."""
         raise NotImplementedError
 

@@ -105,13 +105,35 @@ def wrenches(robot: Dynamics, external: External, axes: str, q: Any) -> Wrenches
             )
         found.append(w)
     given = tuple(found)
-    local = [w if axes == "local" else _seen(robot, f, q, w, axes) for f, w in external_of(external, given)]
+    pairs = list(zip(external, given, strict=True))
+    local = [w if axes == "local" else _turned(robot, name, q, w, axes) for name, w in pairs]
     try:
         rows = np.stack(np.broadcast_arrays(*local), axis=-2)
     except ValueError:
-        spelled = ", ".join(f"{f} {w.shape}" for f, w in external_of(external, given))
+        spelled = ", ".join(f"{name} {w.shape}" for name, w in pairs)
         raise ShapeError(
-            f"{robot.name}: the wrenches are for different numbers of states ({spelled}; "
-            f"q {np.shape(q)})"
+            f"{robot.name}: the wrenches are for different numbers of states: {spelled}"
         ) from None
     return Wrenches(tuple(external), rows, given, axes)
+
+
+def _turned(robot: Dynamics, frame: str, q: Any, w: Floats, axes: str) -> Floats:
+    """A wrench at the origin and along the axes of its frame."""
+    T = robot.pose(frame, q)
+    if w.ndim == T.ndim - 1 == 2 and len(w) != len(T):
+        raise ShapeError(
+            f"{robot.name}: there are {len(T)} states, and {len(w)} wrenches on {frame}"
+        )
+    moment, force = w[..., :3], w[..., 3:]
+    if axes == "world":
+        moment = moment - np.cross(T[..., :3, 3], force)
+    R = T[..., :3, :3]
+    turned = [np.einsum("...ij,...i->...j", R, x) for x in (moment, force)]
+    return np.concatenate(turned, axis=-1)
+
+
+def _crossing(x: Floats) -> Floats:
+    """The matrices X with X y = x × y."""
+    X = np.zeros((*x.shape[:-1], 3, 3))
+    X[..., 0, 1], X[..., 0, 2], X[..., 1, 2] = -x[..., 2], x[..., 1], -x[..., 0]
+    return X - np.swapaxes(X, -1, -2)

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from biela.analysis.orderings import OrderingStudy, draw_ordering_study, study_orderings
+from biela.cli.models import _callable as needs_nothing
 from biela.cli.models import _imported as imported
 from biela.cli.models import model_in
 from biela.cli.tables import console, duration, listed, pairs, shown_path
@@ -52,7 +53,7 @@ def _described(file: Path, wanted: str | None) -> Any:
         for name in names:
             value = getattr(module, name, None)
             if inspect.isfunction(value) and name in ("layout", wanted):
-                value = value() if not inspect.signature(value).parameters else None
+                value = value() if needs_nothing(value) else None
             if hasattr(value, "jacobian_pattern") and not inspect.isclass(value):
                 return value
     return model_in(file, wanted)

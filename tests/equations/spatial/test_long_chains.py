@@ -69,7 +69,7 @@ def test_frames_of_markers_are_found_when_asked_for_and_are_where_they_were() ->
     body.marker("tool", (0.1, 0.2, 0.3))
     body.marker("turned", (0.1, 0.2, 0.3), axis="x")
     tree = SpatialTree(m)
-    assert list(tree.frames)[0] == "ground" and f"{body.name}.tool" in tree.frames
+    assert next(iter(tree.frames)) == "ground" and f"{body.name}.tool" in tree.frames
     poses = LoopedDynamics(tree).poses()
     q = np.array(tree.start)
     R, p = poses.frame(body.name, q)

@@ -341,7 +341,7 @@ def test_what_is_for_trees_only_names_the_joint_that_closes_a_loop() -> None:
         with pytest.raises(ModelError, match=f"not a tree: {name} closes a loop"):
             ask(m)
     with pytest.raises(ModelError, match="choose one of fastest, articulated, early, composite"):
-        spatial.forward_dynamics(m, "innovations")
+        spatial.forward_dynamics(m, "unit accelerations")
 
 
 def test_loops_that_can_never_close_are_refused() -> None:

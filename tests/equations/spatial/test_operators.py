@@ -253,15 +253,3 @@ def test_the_force_a_joint_holds_is_that_of_acceleration_and_of_bias() -> None:
     whole, rest = o.forces(a), o.forces(0 * a)
     for k, W in enumerate(o.W_blocks):
         np.testing.assert_allclose(W.T @ whole[k], F_S[k] + W.T @ rest[k], atol=1e-10)
-
-
-def test_what_the_constraint_force_algorithm_cannot_do_is_said() -> None:
-    with pytest.raises(ModelError, match="depend on its coordinates"):
-        spatial.forward_dynamics(random_tree(2, 1, (KINDS[3],)), "constraint forces")
-    with pytest.raises(ModelError, match="has rotors"):
-        spatial.forward_dynamics(spatial_chain(), "constraint forces", rotors={"J1": 1.0})
-    rod = bl.Model("rod")
-    body = rod.body("rod", mass=1.0, com=(0, 0, 1))
-    rod.joint("revolute", "A", rod.ground, body, axis="y")
-    with pytest.raises(ModelError, match="body rod: a point or an ideal rod"):
-        spatial.forward_dynamics(rod, "constraint forces")

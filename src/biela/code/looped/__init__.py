@@ -45,6 +45,6 @@ many states, one in every lane of the processor.
 from biela.code.looped.function import ProgramFunction
 from biela.code.looped.memory import Memory
 from biela.code.looped.program import Program
-from biela.code.looped.stage import Clear, Segment, Stage, Write
+from biela.code.looped.stage import Call, Clear, Segment, Stage, Write
 
-__all__ = ["Clear", "Memory", "Program", "ProgramFunction", "Segment", "Stage", "Write"]
+__all__ = ["Call", "Clear", "Memory", "Program", "ProgramFunction", "Segment", "Stage", "Write"]

@@ -17,8 +17,8 @@ from biela.code.looped.function import ProgramFunction
 from biela.code.looped.kernel import LoopKernel
 from biela.code.looped.loop import StageLoop
 from biela.code.looped.memory import Memory
-from biela.code.looped.stage import Clear, Segment, Stage
-from biela.errors import ShapeError
+from biela.code.looped.stage import Call, Clear, Segment, Stage
+from biela.errors import CompileError, ShapeError
 
 
 class Program:
@@ -43,7 +43,7 @@ class Program:
 
     def __init__(
         self,
-        stages: Sequence[Stage | Clear],
+        stages: Sequence[Stage | Clear | Call],
         size: int,
         *,
         tape: Sequence[Segment] | None = None,
@@ -56,7 +56,7 @@ class Program:
         for stage in self.stages:
             stage.check_within(self.size)
         self._loops = [
-            None if isinstance(stage, Clear) else StageLoop(stage) for stage in self.stages
+            StageLoop(stage) if isinstance(stage, Stage) else None for stage in self.stages
         ]
         self._segments = self._whole() if tape is None else list(tape)
         self._tape = _Tape([r for segment in self._segments for r in self._records(segment)])
@@ -88,7 +88,7 @@ class Program:
         """
         loop = self._loops[stage]
         if loop is None:
-            raise ShapeError(f"{self.name}: stage {stage} clears, and has no parameters")
+            raise ShapeError(f"{self.name}: stage {stage} is no kernel, and has no parameters")
         loop.set_parameters(rows)
 
     def function(
@@ -118,6 +118,10 @@ class Program:
             if isinstance(stage, Clear):
                 found[stage.first : stage.first + stage.count] = True
                 continue
+            if isinstance(stage, Call):
+                for first, count in stage.written:
+                    found[first : first + count] = True
+                continue
             for array in stage.kernel.outputs:
                 places = np.asarray(stage.scatter[array.name].places)
                 if places.ndim == 1:
@@ -131,7 +135,7 @@ class Program:
 
     def _whole(self) -> list[Segment]:
         return [
-            Segment(k, 0, stage.count if isinstance(stage, Stage) else 0)
+            Segment(k, 0, 0 if isinstance(stage, Clear) else stage.count)
             for k, stage in enumerate(self.stages)
         ]
 
@@ -141,6 +145,8 @@ class Program:
         stage, loop = self.stages[segment.stage], self._loops[segment.stage]
         if isinstance(stage, Clear):
             return [(clear_address(), 0, stage.first, stage.count)] if stage.count else []
+        if isinstance(stage, Call):
+            return [(stage.address, stage.arguments, 0, 1)]
         assert loop is not None
         last = segment.first + segment.count
         if segment.first < 0 or segment.count < 0 or last > stage.count:
@@ -155,6 +161,8 @@ class Program:
         if isinstance(stage, Clear):
             lanes = host_lanes()
             return clear_address(), 0, lanes * stage.first, lanes * stage.count
+        if isinstance(stage, Call):
+            raise CompileError(f"{self.name} calls native code, which runs one state at a time")
         assert loop is not None
         return loop.record_of_states(segment.first, segment.first + segment.count)
 

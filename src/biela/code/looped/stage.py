@@ -150,6 +150,33 @@ class Clear:
             )
 
 
+@dataclass(frozen=True, eq=False)
+class Call:
+    """Native code that is no kernel, such as a solver: a stage of one instance.
+
+    Attributes:
+        address: ``void code(double *w, int64_t first, int64_t count, void *arguments)``.
+        arguments: Address of whatever it needs.
+        written: First place and length of each part of the workspace that it writes.
+        kept: What has to stay alive.
+    """
+
+    address: int
+    arguments: int
+    written: tuple[tuple[int, int], ...]
+    kept: Any = None
+    count: int = 1
+
+    def check_within(self, size: int) -> None:
+        """Refuse places outside a workspace of that size.
+
+        Raises:
+            ShapeError: There are some.
+        """
+        for first, count in self.written:
+            Clear(first, count).check_within(size)
+
+
 @dataclass(frozen=True)
 class Segment:
     """A run of instances of a stage: what a tape is made of.

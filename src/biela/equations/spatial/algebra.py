@@ -64,13 +64,16 @@ def inverse_inertia(I: npt.ArrayLike) -> Floats:
     I = np.asarray(I, dtype=float)
     m = float(I[3, 3])
     if m <= 0:
-        raise ModelError("a body without mass has no inverse inertia; use articulated bodies")
+        raise ModelError(
+            "a body without mass has no inverse inertia, which constraint forces need; use the "
+            "method articulated or innovations"
+        )
     s = I[:3, 3:] / m
     J = I[:3, :3] + m * s @ s
     if np.linalg.eigvalsh(J)[0] <= 1e-14 * np.trace(I[:3, :3]):
         raise ModelError(
             "a point or an ideal rod has no inverse inertia, which constraint forces need; give it "
-            "a small inertia about its centre of mass, or use articulated bodies"
+            "a small inertia about its centre of mass, or use the method articulated or innovations"
         )
     Ji = np.linalg.inv(J)
     return np.block([[Ji, -Ji @ s], [s @ Ji, np.eye(3) / m - s @ Ji @ s]])

@@ -15,7 +15,7 @@ and from the ground v' = D⁻¹ ε - Gᵀ a, a = Φᵀ a(parent) (Featherstone 1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from biela.atoms import Atom
@@ -191,6 +191,12 @@ def innovations(
     """V' = [1 - Hᵀ Ψ K]ᵀ D⁻¹ [1 - Hᵀ Ψ K] (τ - ξ): the bias ξ first, then filter and smoother."""
     xi = bias(tree, wrenches=wrenches)
     return _applied(tree, articulated(tree), minus(tau, xi))
+
+
+def innovations_of(tree: SpatialTree) -> Callable[[Sequence[Scalar]], list[Atom]]:
+    """M⁻¹ x as a function of x, filtered once."""
+    filtered = articulated(tree)
+    return lambda x: _applied(tree, filtered, x)
 
 
 def _applied(tree: SpatialTree, filtered: Articulated, x: Sequence[Scalar]) -> list[Atom]:

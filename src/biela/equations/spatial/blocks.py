@@ -28,7 +28,16 @@ from biela.equations.spatial.motion import (
 )
 from biela.equations.spatial.newton_euler import moving
 from biela.equations.spatial.tree import SpatialTree
-from biela.equations.spatial.turning import Pose, Scalar, cross, minus, plus, times, transposed
+from biela.equations.spatial.turning import (
+    Pose,
+    Scalar,
+    cross,
+    minus,
+    plus,
+    times,
+    transposed,
+    zero,
+)
 from biela.model.bodies import GROUND
 
 
@@ -70,7 +79,8 @@ def rigid_blocks(tree: SpatialTree) -> list[Block]:
     """The blocks of the bodies that move relative to each other, parents before children.
 
     Bodies welded together are one, in the frame of the first of them; those welded to the ground
-    are none.
+    are none.  Nor is a body without mass and inertia that carries one other: it makes their two
+    joints one, as the cross of a universal joint does, if that has no more than six freedoms.
     """
     first = {tree.frame(body)[0]: body for body in tree.moving_bodies}
     carriers: dict[str, str] = {}
@@ -87,6 +97,13 @@ def rigid_blocks(tree: SpatialTree) -> list[Block]:
         else:
             seen = tree.frame(head)[1].inverse() @ here
             inertias[head] = added(inertias[head], congruent(seen, tree.inertia_of(body)))
+    for body in list(carriers):
+        carried = [other for other, before in carriers.items() if before == body]
+        if len(carried) == 1 and all(zero(x) for row in inertias[body] for x in row):
+            (other,) = carried
+            start, end = (tree.frame(name)[0] for name in (carriers[body], other))
+            if sum(len(tree.links[k].v) for k in _between(tree, start, end)) <= 6:
+                carriers[other] = carriers.pop(body)
     return _blocks(tree, carriers, inertias)
 
 

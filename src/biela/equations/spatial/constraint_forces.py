@@ -1,37 +1,65 @@
 """Forward dynamics by the forces that joints hold: M⁻¹ = C - Bᵀ A⁻¹ B with a sparse A.
 
-The forces through the joints are F = H⁺ᵀ τ + W F_S; those held do no work, Wᵀ Pᵀ V' = 0, which
-gives (Jaramillo 1998, Fig. 8, with the sign of step 5 corrected)
+The forces through the joints are F = G τ + W F_S (`held_forces`); those held do no work,
+Wᵀ Pᵀ V' = 0, which gives (Jaramillo 1998, Fig. 8, with the sign of step 5 corrected)
 
     1  τ ← τ - ξ            2  a_T = C τ          3  S = -B τ       4  A F_S = S
     5  a_S = +Bᵀ F_S        6  v' = a_T + a_S     7  integrate.
 
-A = Wᵀ Pᵀ I⁻¹ P W is positive definite and, for a chain, block tridiagonal; eliminated from the tips
-its cost is linear in the number of bodies.  Every body needs mass and inertia about each axis.
+with K = Pᵀ I⁻¹ P,  A = Wᵀ K W,  B = Wᵀ K G,  C = Gᵀ K G.  The source has chains: A is positive
+definite and block tridiagonal.  In a tree a body also meets the others that its parent carries;
+eliminated from the tips nothing else fills, and the cost is linear in the number of bodies.
+
+A rotor of inertia J takes the part J v' of the joint force τ.  With f = -√J v' that is one more
+force of its joint, held not by a constraint but by an inertia of its own:
+
+    F = G (τ + √J f) + W F_S,      A ← [W, G√J]ᵀ K [W, G√J] + diag(0, 1).
+
+Every moving body, or group of bodies welded together, needs mass and inertia about each axis:
+the method is made of I⁻¹.  Only a body without any, between two joints, is no obstacle: these are
+one joint (`rigid_blocks`).  A joint whose own motions depend on each other in some position (three
+hinges at gimbal lock) has no G there, as M without rotors has no inverse.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from biela.atoms import Atom
+from biela.atoms import Atom, sqrt
 from biela.equations.spatial.algebra import inverse_inertia
-from biela.equations.spatial.blocks import Block, blocks
-from biela.equations.spatial.factorisation import factorised
+from biela.equations.spatial.blocks import Block, rigid_blocks
+from biela.equations.spatial.factorisation import factorised, inverse_of
+from biela.equations.spatial.held_forces import force_split
 from biela.equations.spatial.newton_euler import bias
 from biela.equations.spatial.tree import SpatialTree
-from biela.equations.spatial.turning import Scalar, dot, minus, plus, product, times, transposed
+from biela.equations.spatial.turning import (
+    Scalar,
+    dot,
+    minus,
+    plus,
+    product,
+    scaled,
+    skew,
+    times,
+    transposed,
+    zero,
+)
 from biela.errors import ModelError
+from biela.model.joints import Joint
 
 Rows = list[list[Scalar]]
 
 
 @dataclass(frozen=True, eq=False)
 class ConstraintForces:
-    """The steps of the algorithm: a_T, S, F_S, a_S and the accelerations."""
+    """The steps of the algorithm: a_T, S, F_S, a_S and the accelerations.
+
+    S and F_S have for each moving body the forces that its joint holds, then those of its rotors.
+    """
 
     a_T: list[Atom]
     S: list[Atom]
@@ -51,71 +79,66 @@ def constraint_forces(
     F_S are those of the acceleration alone: the forces of the bias add to them.
 
     Raises:
-        ModelError: A joint has motions that depend on its coordinates, a rotor, or a body has no
+        ModelError: Gears tie joints together, a rotor has negative inertia, or a body has no
             inverse inertia.
     """
-    tree.check_uncoupled("the constraint-force algorithm")
-    if any(rotor != 0.0 for rotor in tree.rotor):
-        raise ModelError(
-            f"{tree.model.name} has rotors, which the constraint-force algorithm does not know; "
-            f"use articulated bodies"
-        )
-    solver = _Solver(tree)
-    free = minus(tau, bias(tree, wrenches=wrenches))
-    u = solver.active(free)
-    y = solver.K(u)
-    a_T = solver.projected(y)
-    S = [-x for x in solver.held(y)]
-    F_S = factorised(solver.A()).solve(S)
-    a_S = solver.projected(solver.K(solver.spread(F_S)))
-    atom = tree.workspace.atom
-
-    def atoms(x: Sequence[Scalar]) -> list[Atom]:
-        return [atom(entry) for entry in x]
-
-    return ConstraintForces(atoms(a_T), atoms(S), atoms(F_S), atoms(a_S), atoms(plus(a_T, a_S)))
+    return ConstraintForceSolver(tree).steps(minus(tau, bias(tree, wrenches=wrenches)))
 
 
-class _Solver:
-    """The operators of a tree with constant H and W, applied block by block."""
+class ConstraintForceSolver:
+    """M⁻¹ of a tree, as C - Bᵀ A⁻¹ B with A factorised once.
+
+    Raises:
+        ModelError: As `constraint_forces`.
+    """
 
     def __init__(self, tree: SpatialTree) -> None:
-        self.blocks = blocks(tree)
-        self.size = len(tree.v)
-        self.W = [_held(block, tree) for block in self.blocks]
-        self.H = [_dual(block, tree) for block in self.blocks]
-        self.inverse = [self._inverse(block, tree) for block in self.blocks]
+        tree.check_uncoupled("the constraint-force algorithm")
+        self.tree = tree
+        self.blocks = rigid_blocks(tree)
+        splits = [force_split(tree, block) for block in self.blocks]
+        self.G = [split.G for split in splits]
+        #: Held forces of each joint, and those of its rotors.
+        self.W = [
+            split.W + _rotor_forces(tree, block, split.G)
+            for block, split in zip(self.blocks, splits, strict=True)
+        ]
+        self.constraints = [len(split.W) for split in splits]
+        self.inverse = [_inverse(block, tree) for block in self.blocks]
+        self.factors = factorised(self.A())
 
-    @staticmethod
-    def _inverse(block: Block, tree: SpatialTree) -> Rows:
-        if any(isinstance(x, Atom) for row in block.I for x in row):
-            raise ModelError(
-                f"{tree.model.name}: the inertia of {block.body} is a parameter; the constraint-"
-                f"force algorithm inverts numbers only: use articulated bodies"
-            )
-        try:
-            return [[float(x) for x in row] for row in inverse_inertia(np.array(block.I, float))]
-        except ModelError as error:
-            raise ModelError(f"{tree.model.name}: body {block.body}: {error}") from None
+    def steps(self, tau: Sequence[Scalar]) -> ConstraintForces:
+        """Steps 2 to 6 for joint forces without bias."""
+        y = self._K([_combined(G, [tau[n] for n in b.v]) for b, G in self._joints()])
+        a_T = self._projected(y)
+        S = [-dot(w, row) for W, row in zip(self.W, y, strict=True) for w in W]
+        F_S = self.factors.solve(S)
+        a_S = self._projected(self._K(self._spread(F_S)))
+        atom = self.tree.workspace.atom
+
+        def atoms(x: Sequence[Scalar]) -> list[Atom]:
+            return [atom(entry) for entry in x]
+
+        return ConstraintForces(atoms(a_T), atoms(S), atoms(F_S), atoms(a_S), atoms(plus(a_T, a_S)))
+
+    def accelerations(self, tau: Sequence[Scalar]) -> list[Atom]:
+        """M⁻¹ τ."""
+        return self.steps(tau).accelerations
 
     # ------------------------------------------------------------------ vectors
 
-    def active(self, tau: Sequence[Scalar]) -> Rows:
-        """H⁺ᵀ τ, a row a body."""
-        return [
-            _combined(columns, [tau[n] for n in block.v])
-            for block, columns in zip(self.blocks, self.H, strict=True)
-        ]
+    def _joints(self) -> zip[tuple[Block, Rows]]:
+        return zip(self.blocks, self.G, strict=True)
 
-    def spread(self, F_S: Sequence[Scalar]) -> Rows:
-        """W F_S."""
+    def _spread(self, F_S: Sequence[Scalar]) -> Rows:
+        """W F_S, a row a body."""
         found, first = [], 0
         for W in self.W:
             found.append(_combined(W, F_S[first : first + len(W)]))
             first += len(W)
         return found
 
-    def K(self, u: Rows) -> Rows:
+    def _K(self, u: Rows) -> Rows:
         """Pᵀ I⁻¹ P u."""
         x = [list(row) for row in u]
         for k, block in enumerate(self.blocks):
@@ -127,17 +150,13 @@ class _Solver:
             for block, row in zip(self.blocks, x, strict=True)
         ]
 
-    def projected(self, y: Rows) -> list[Scalar]:
-        """H⁺ y."""
-        found: list[Scalar] = [0.0] * self.size
-        for block, columns, row in zip(self.blocks, self.H, y, strict=True):
+    def _projected(self, y: Rows) -> list[Scalar]:
+        """Gᵀ y."""
+        found: list[Scalar] = [0.0] * len(self.tree.v)
+        for (block, columns), row in zip(self._joints(), y, strict=True):
             for n, column in zip(block.v, columns, strict=True):
                 found[n] = dot(column, row)
         return found
-
-    def held(self, y: Rows) -> list[Scalar]:
-        """Wᵀ y."""
-        return [dot(w, row) for W, row in zip(self.W, y, strict=True) for w in W]
 
     # ------------------------------------------------------------------- matrix
 
@@ -145,16 +164,19 @@ class _Solver:
         """Wᵀ K W: a body meets its parent and the others that its parent carries."""
         firsts = np.concatenate([[0], np.cumsum([len(W) for W in self.W])]).tolist()
         A: Rows = [[0.0] * firsts[-1] for _ in range(firsts[-1])]
+        carried: dict[int, list[int]] = {}
         for i, block in enumerate(self.blocks):
             self._add(A, firsts, i, i, self.inverse[i])
+            for k in range(firsts[i] + self.constraints[i], firsts[i + 1]):
+                A[k][k] = A[k][k] + 1.0  # the rotor itself
             p = block.parent
             if p < 0:
                 continue
+            carried.setdefault(p, []).append(i)
             half = product(transposed(block.Phi), self.inverse[p])
             self._add(A, firsts, i, p, [[-x for x in row] for row in half])
-            for j in range(i + 1):
-                if self.blocks[j].parent == p:
-                    self._add(A, firsts, i, j, product(half, self.blocks[j].Phi))
+            for j in carried[p]:
+                self._add(A, firsts, i, j, product(half, self.blocks[j].Phi))
         return A
 
     def _add(self, A: Rows, firsts: list[int], i: int, j: int, K: Rows) -> None:
@@ -168,49 +190,69 @@ class _Solver:
                 A[c][r] = A[r][c]
 
 
-def _numbers(block: Block, tree: SpatialTree) -> np.ndarray:
-    if any(isinstance(x, Atom) for column in block.H for x in column):
-        raise ModelError(
-            f"{tree.model.name}: the motions of the joint of {block.body} depend on its "
-            f"coordinates; the constraint-force algorithm needs constant ones: use articulated "
-            f"bodies, or Operators(model)"
-        )
-    return np.array(block.H, dtype=float).reshape(-1, 6)
+def _rotor_forces(tree: SpatialTree, block: Block, G: Rows) -> Rows:
+    """G √J, a column for each velocity of a joint with a rotor."""
+    found = []
+    for number, column in zip(block.v, G, strict=True):
+        J = tree.rotor[number]
+        if zero(J):
+            continue
+        if not isinstance(J, Atom) and J < 0:
+            raise ModelError(
+                f"{tree.model.name}: the rotor along {tree.v_names[number]} has the inertia {J:g}; "
+                f"it must not be negative"
+            )
+        found.append(scaled(column, sqrt(J) if isinstance(J, Atom) else math.sqrt(J)))
+    return found
 
 
-def _held(block: Block, tree: SpatialTree) -> Rows:
-    """Orthonormal forces that the joint holds; unit vectors in order where these do."""
-    if len(block.v) == 6:
-        return []
-    H = _numbers(block, tree)
-    touched = np.abs(H).sum(axis=0) > 0
-    if touched.sum() == len(H):
-        W = np.eye(6)[~touched]
-    else:
-        W = np.linalg.qr(H.T, mode="complete")[0][:, len(H) :].T
-    return [[float(x) for x in w] for w in W]
+def _inverse(block: Block, tree: SpatialTree) -> Rows:
+    """I⁻¹ of a body; of parameters as `inverse_inertia` has it."""
+    I = block.I
+    try:
+        if not any(isinstance(x, Atom) for row in I for x in row):
+            return [[float(x) for x in row] for row in inverse_inertia(np.array(I, float))]
+        return _symbolic_inverse(I)
+    except ModelError as error:
+        joint, welded = _joint_of(tree, block.body), _welded(tree, block.body)
+        what = f"bodies {', '.join(welded)}, welded together," if welded else f"body {block.body}"
+        raise ModelError(f"{tree.model.name}: {what} on joint {joint}: {error}") from None
 
 
-def _dual(block: Block, tree: SpatialTree) -> Rows:
-    """The columns of H (Hᵀ H)⁻¹; for six freedoms those of H⁻ᵀ."""
-    if not block.v:
-        return []
-    if len(block.v) == 6 and any(isinstance(x, Atom) for column in block.H for x in column):
-        return _orthonormal(block, tree)
-    H = _numbers(block, tree)
-    return [[float(x) for x in row] for row in np.linalg.solve(H @ H.T, H)]
+def _symbolic_inverse(I: Rows) -> Rows:
+    m = I[3][3]
+    if zero(m):
+        inverse_inertia(np.zeros((6, 6)))  # says so
+    s = [I[2][4] / m, I[0][5] / m, I[1][3] / m]
+    S = skew(s)
+    shift = product(S, S)
+    J = [[I[i][j] + m * shift[i][j] for j in range(3)] for i in range(3)]
+    Ji = inverse_of(J, ["x", "y", "z"])
+    upper = product(Ji, S)
+    lower = product(S, upper)
+    return [[*Ji[i], *(-x for x in upper[i])] for i in range(3)] + [
+        [
+            *(-upper[j][i] for j in range(3)),
+            *((1.0 / m if i == j else 0.0) - lower[i][j] for j in range(3)),
+        ]
+        for i in range(3)
+    ]
 
 
-def _orthonormal(block: Block, tree: SpatialTree) -> Rows:
-    """The six motions of a free joint are orthonormal, whatever its rotation, at its own marker."""
-    link, here = tree.frame(block.body)
-    plain = all(x == 0.0 for x in here.p)
-    if not plain or len(tree.links[link].v) != 3:
-        raise ModelError(
-            f"{tree.model.name}: the free joint of {block.body} is not at the origin of the body, "
-            f"so that its motions depend on its coordinates; use articulated bodies"
-        )
-    return [list(column) for column in block.H]
+def _joint_of(tree: SpatialTree, body: str) -> str:
+    ends, closing = {body, tree.carriers[body]}, {joint.name for joint in tree.closing}
+    joints = [j for j in tree.model.joints.values() if isinstance(j, Joint)]
+    return next(
+        joint.name
+        for joint in joints
+        if {joint.i.body, joint.j.body} == ends and joint.name not in closing
+    )
+
+
+def _welded(tree: SpatialTree, body: str) -> list[str]:
+    link = tree.frame(body)[0]
+    found = [other for other in tree.carriers if tree.frame(other)[0] == link]
+    return found if len(found) > 1 else []
 
 
 def _combined(columns: Rows, x: Sequence[Scalar]) -> list[Scalar]:

@@ -54,20 +54,19 @@ class ForceSplit:
 
 def force_split(tree: SpatialTree, block: Block) -> ForceSplit:
     """The two parts of the forces of the joint that carries a body."""
-    if are_numbers(block.H):
-        return ForceSplit(dual(block.H), complement(block.H))
-    end, held = tree.held_at[block.body]
+    H = [_clean(x) for x in block.H]
+    if are_numbers(H):
+        return ForceSplit(dual(H), complement(H))
+    _, held = tree.held_at[block.body]
     found = joint_motions(tree, block.way)
     at_marker = [to_frame(held, found[n]) for n in block.v]
-    points = _points(tree, block, held)
-    for p in points:
+    for p in _points(tree, block, held):
         columns = [_clean(to_frame(Pose.at(*p), x)) for x in at_marker]
         if len(_touched(columns)) == len(columns) or are_numbers(columns):
             break
     else:
         p = [0.0, 0.0, 0.0]
         columns = [_clean(x) for x in at_marker]
-    assert tree.frame(block.body)[0] == end
     # from the point to the marker, and from there to the body
     seen = tree.frame(block.body)[1].inverse() @ held @ Pose.at(*p)
     return ForceSplit(
@@ -90,7 +89,9 @@ def _points(tree: SpatialTree, block: Block, held: Pose) -> Iterator[Triple]:
 
 
 def _clean(x: Sequence[Scalar]) -> list[Scalar]:
-    return [0.0 if isinstance(e, float) and abs(e) < DUST else e for e in x]
+    """A motion with numbers as numbers, and without dust."""
+    plain = [float(e.value) if isinstance(e, Atom) and e.value is not None else e for e in x]
+    return [0.0 if isinstance(e, float) and abs(e) < DUST else e for e in plain]
 
 
 def _touched(columns: Sequence[Sequence[Scalar]]) -> list[int]:
@@ -145,7 +146,7 @@ def _within(columns: Rows) -> Rows:
     if m == 2:
         ((x, y),) = columns
         return [[-y, x]]
-    reflect = _reflection(columns[0])
+    reflect = _Reflection(columns[0])
     seen = [reflect(x)[1:] for x in columns[1:]]
     return [reflect([0.0, *w]) for w in complement(seen, m - 1)]
 
@@ -160,7 +161,7 @@ def _orthonormal(numbers: Rows) -> Rows:
     return [[float(x) for x in n] for n in N]
 
 
-class _reflection:
+class _Reflection:
     """1 - β u uᵀ, which takes a vector to a multiple of the first unit vector."""
 
     def __init__(self, x: Sequence[Scalar]) -> None:

@@ -15,8 +15,11 @@ from biela.equations.elimination import DROP_TOLERANCE, constrained_matrix, fact
 from biela.equations.spatial import composite, newton_euler
 from biela.equations.spatial.active_rows import Elimination
 from biela.equations.spatial.arrays import Rotors, external_wrenches, function_of, held
+from biela.equations.spatial.articulated import innovations_of
 from biela.equations.spatial.constrained import Constrained, constrained_dynamics
+from biela.equations.spatial.constrained_by_inverse import constrained_by_inverse
 from biela.equations.spatial.constrained_inverse import motor_forces, motors
+from biela.equations.spatial.constraint_forces import ConstraintForceSolver
 from biela.equations.spatial.loop_rows import idle_rows, loop_rows
 from biela.equations.spatial.motion import accelerations
 from biela.equations.spatial.relative_motion import LinkMotions
@@ -32,7 +35,14 @@ _WORTHWHILE: Final = 0.75
 #: Velocities up to which M and J are also factorised whole.
 _TRIED: Final = 24
 
-_METHODS: Final = ("fastest", "articulated", "early", "composite")
+_METHODS: Final = (
+    "fastest",
+    "articulated",
+    "early",
+    "composite",
+    "innovations",
+    "constraint forces",
+)
 
 
 def constraint_names(model: Model) -> tuple[str, ...]:
@@ -127,8 +137,10 @@ def constrained_forward_dynamics(
         model: Bodies, joints, some of which close loops, and drivers.
         method: "articulated", which eliminates each loop after its freedoms, in time linear in the
             number of loops that do not overlap; "early", with fewer operations for legs of a
-            platform; "composite", which factorises M and J whole; or "fastest", the one with least
-            to compute, "early" only for a quarter less (`biela.equations.spatial.constrained`).
+            platform; "composite", which factorises M and J whole; "innovations" or "constraint
+            forces", the inverse of M for each row of J; or "fastest", the one of the first three
+            with least to compute, "early" only for a quarter less
+            (`biela.equations.spatial.constrained`).
         external: Frames on which wrenches act.
         rotors: Inertia of rotors by joint.
         baumgarte: Gains (k_v, k_p): the rows follow Φ'' + k_v Φ' + k_p Φ = 0.
@@ -156,6 +168,15 @@ def constrained_forward_dynamics(
     wanted = None if baumgarte is None else _stabilised(tree, rows, baumgarte)
     if method == "composite":
         found = _by_composite(tree, rows, given, wanted)
+    elif method in ("innovations", "constraint forces"):
+        xi = newton_euler.bias(tree, wrenches=given)
+        inverse = (
+            innovations_of(tree)
+            if method == "innovations"
+            else ConstraintForceSolver(tree).accelerations
+        )
+        gamma = _rates(tree, rows, wanted)
+        found = constrained_by_inverse(tree, rows, inverse, minus(tree.tau, xi), gamma)
     else:
         elimination = Elimination.EARLY if method == "early" else Elimination.LATE
         found = constrained_dynamics(
@@ -196,6 +217,14 @@ def _stabilised(
     return found
 
 
+def _rates(
+    tree: SpatialTree, rows: Sequence[LoopRow], wanted: Sequence[Scalar] | None
+) -> list[Scalar]:
+    """J v' of the rows."""
+    gamma = [-x for x in _biases(tree, rows)]
+    return gamma if wanted is None else plus(gamma, wanted)
+
+
 def _by_composite(
     tree: SpatialTree,
     rows: Sequence[LoopRow],
@@ -209,9 +238,7 @@ def _by_composite(
     late = range(n, n + len(rows))
     factors = factorise(A, late, DROP_TOLERANCE)
     xi = newton_euler.bias(tree, wrenches=wrenches)
-    gamma = [-x for x in _biases(tree, rows)]
-    if wanted is not None:
-        gamma = plus(gamma, wanted)
+    gamma = _rates(tree, rows, wanted)
     right = [atom(x) for x in (*minus(tree.tau, xi), *gamma)]
     found = factors.solve(right)
     dropped = [factors.dropped.get(k, atom(0)) for k in late]

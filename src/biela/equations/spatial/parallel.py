@@ -4,7 +4,7 @@ A recursion x_i = X_i x_{i-1} + h_i is a product of affine maps, and any bracket
 will do: a prefix scan pairs neighbours, then pairs of pairs.  A block tridiagonal system loses
 every other block in one round of odd–even reduction.  So every step of the constraint-force
 algorithm (`constraint_forces`) takes O(log₂ n) rounds on n processors, as Jaramillo 1998 claims;
-here each round is one operation on arrays.
+here each round is one operation on arrays.  `chain_accelerations` is the whole of it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from biela.equations.spatial.algebra import inverse_inertia
+from biela.equations.spatial.operators import OperatorValues
 from biela.errors import ShapeError
 
 Floats = npt.NDArray[np.float64]
@@ -94,3 +96,97 @@ def cyclic_reduction(diagonal: Floats, lower: Floats, right: Floats) -> tuple[Fl
     x[1::2] = kept
     x[odd] = np.einsum("kij,kj->ki", before, rest)
     return x, rounds + 1
+
+
+def chain_accelerations(
+    o: OperatorValues,
+    tau: Floats,
+    *,
+    rotors: Floats | None = None,
+    external: Floats | None = None,
+) -> tuple[Floats, int]:
+    """V' of a chain by the constraint-force algorithm, and the rounds of its scans and reduction.
+
+    Joints may have any number of freedoms and hold any number of forces: each block has six rows,
+    those that are no force of its joint are 1 · F = 0.
+
+    Args:
+        o: The chain at a state, as `Operators.at` has it.
+        tau: Joint forces (nv,), with those of springs and friction.
+        rotors: Inertia of the rotor along each velocity (nv,).
+        external: [moment; force] on each body at its origin along its axes, (n, 6).
+
+    Raises:
+        ShapeError: It is no chain, or an array does not fit to it.
+        ModelError: A body has no inverse inertia.
+    """
+    n, nv = o.n, o.H.shape[1]
+    if o.parent != tuple(range(-1, n - 1)):
+        raise ShapeError(
+            "the bodies branch, and odd-even reduction is for chains; use forward_dynamics(model, "
+            "'constraint forces'), or its methods articulated and innovations"
+        )
+    J = np.zeros(nv) if rotors is None else np.asarray(rotors, dtype=float)
+    loads = np.zeros((n, 6)) if external is None else np.asarray(external, dtype=float)
+    if np.shape(tau) != (nv,) or J.shape != (nv,) or loads.shape != (n, 6):
+        raise ShapeError(
+            f"a chain of {n} bodies with {nv} velocities takes tau and rotors ({nv},) and external "
+            f"({n}, 6), not {np.shape(tau)}, {J.shape} and {loads.shape}"
+        )
+    xi, rounds = _bias(o, loads)
+    G, W = _split(o, J)
+    inverse = np.array([inverse_inertia(I) for I in o.I_blocks])
+    # K = Pᵀ I⁻¹ P by blocks: K_ii and K_{i,i-1}
+    lower = np.zeros((n, 6, 6))
+    lower[1:] = -o.Phi[1:].transpose(0, 2, 1) @ inverse[:-1]
+    diagonal = inverse.copy()
+    diagonal[1:] -= lower[1:] @ o.Phi[1:]
+
+    def K(u: Floats) -> Floats:
+        y = np.einsum("kij,kj->ki", diagonal, u)
+        y[1:] += np.einsum("kij,kj->ki", lower[1:], u[:-1])
+        y[:-1] += np.einsum("kji,kj->ki", lower[1:], u[1:])
+        return np.asarray(y)
+
+    back = W.transpose(0, 2, 1)
+    A = back @ diagonal @ W + _alone(o)
+    below = np.zeros_like(A)
+    below[1:] = back[1:] @ lower[1:] @ W[:-1]
+    y = K(np.einsum("kij,j->ki", G, np.asarray(tau) - xi))
+    F_S, halvings = cyclic_reduction(A, below, -np.einsum("kij,kj->ki", back, y))
+    y += K(np.einsum("kij,kj->ki", W, F_S))
+    return np.einsum("kij,ki->j", G, y), rounds + halvings
+
+
+def _bias(o: OperatorValues, loads: Floats) -> tuple[Floats, int]:
+    """ξ by two scans: accelerations from the ground, forces from the tip."""
+    back = o.Phi.transpose(0, 2, 1)
+    h = o.b.copy()
+    h[0] += back[0] @ np.concatenate([np.zeros(3), -o.gravity])
+    acc, outward = scan(back, h)
+    own = np.einsum("kij,kj->ki", o.I_blocks, acc) + o.gyr - loads
+    # link i is reached from i + 1 by Φ of that
+    carried = np.concatenate([o.Phi[1:], np.zeros((1, 6, 6))])[::-1]
+    F, inward = scan(carried, own[::-1])
+    return np.einsum("kij,ki->j", o.H_blocks, F[::-1]), outward + inward
+
+
+def _split(o: OperatorValues, J: Floats) -> tuple[Floats, Floats]:
+    """G (n, 6, nv) and W (n, 6, 6): held forces, then √J times those along rotors, then nothing."""
+    G, W = np.zeros_like(o.H_blocks), np.zeros((o.n, 6, 6))
+    for k, (numbers, held) in enumerate(zip(o.velocities, o.W_blocks, strict=True)):
+        columns = list(numbers)
+        H = o.H_blocks[k][:, columns]
+        G[k][:, columns] = np.linalg.solve(H.T @ H, H.T).T
+        W[k, :, : held.shape[1]] = held
+        W[k, :, held.shape[1] :] = G[k][:, columns] * np.sqrt(J[columns])
+    return G, W
+
+
+def _alone(o: OperatorValues) -> Floats:
+    """1 for the rows of rotors, and for rows that are no force of the joint."""
+    found = np.zeros((o.n, 6, 6))
+    for k, held in enumerate(o.W_blocks):
+        rest = np.arange(held.shape[1], 6)
+        found[k, rest, rest] = 1.0
+    return found

@@ -13,10 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biela.errors import ShapeError
+from biela.errors import BielaError, ShapeError
+
+#: Fronts of more unknowns than this, times the root of the operations allowed, are not looked at.
+_WIDEST = 2.0
 
 Integers = NDArray[np.int64]
 Pairs = tuple[tuple[int, int], ...]
+
+
+class TooMuchCodeError(BielaError):
+    """The kernels of all kinds would have more operations than is allowed."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,15 @@ class Front:
         magnitudes = sorted(i for i in sized if i >= self.own and self.late[i])
         return there, tuple(passed), tuple(magnitudes)
 
+    def operations(self, there: set[tuple[int, int]]) -> int:
+        """About how many operations the elimination takes; ``there`` are entries of the factors."""
+        below = [0] * self.own
+        for _, j in there:
+            if j < self.own:
+                below[j] += 1
+        brought = sum(len(pairs) + len(m) for pairs, m in self.children)
+        return sum(k * (k + 1) // 2 for k in below) + brought
+
 
 @dataclass(frozen=True, eq=False)
 class Fronts:
@@ -103,6 +119,7 @@ def find_fronts(
     rank: ArrayLike,
     late: ArrayLike,
     paired: ArrayLike = (),
+    most: float = np.inf,
 ) -> Fronts:
     """The fronts of a symmetric matrix, given by the entries of one triangle.
 
@@ -113,9 +130,11 @@ def find_fronts(
         rank: Orders the unknowns within a group.
         late: Which unknowns are multipliers.
         paired: Unknowns that are eliminated together with the one that follows them.
+        most: So many operations may the eliminations of all kinds have, each kind once.
 
     Raises:
         ShapeError: The arrays do not fit each other.
+        TooMuchCodeError: The kinds have more operations.
     """
     first, second = (np.asarray(x, dtype=np.int64) for x in (rows, columns))
     groups, ranks = (np.asarray(x, dtype=np.int64) for x in (group, rank))
@@ -139,7 +158,7 @@ def find_fronts(
     first_of_pair = np.zeros(n, dtype=bool)
     first_of_pair[place[np.asarray(paired, dtype=np.int64)]] = True
     finder = _Finder(place, slot, start, slots, low, high, of, lates[order], first_of_pair)
-    return finder.found()
+    return finder.found(most)
 
 
 class _Finder:
@@ -162,10 +181,11 @@ class _Finder:
         self.of, self.late, self.paired = of.tolist(), late.tolist(), paired.tolist()
         self.any_paired = bool(paired.any())
 
-    def found(self) -> Fronts:
+    def found(self, most: float) -> Fronts:
         count = len(self.start) - 1
         kinds: dict[Front, int] = {}
         passes: list[tuple[Pairs, tuple[int, ...]]] = []
+        work = 0
         kind = np.empty(count, dtype=np.int64)
         border: list[list[int]] = []
         children: list[list[int]] = [[] for _ in range(count)]
@@ -207,7 +227,12 @@ class _Finder:
             front = Front(end - begin, late, entries, tuple(brought), tuple(borders), pairs)
             if front not in kinds:
                 kinds[front] = len(kinds)
-                _, passed, magnitudes = front.pattern
+                if len(late) > _WIDEST * np.sqrt(most):  # the pattern alone would take long
+                    raise TooMuchCodeError(f"a front has {len(late)} unknowns")
+                there, passed, magnitudes = front.pattern
+                work += front.operations(there)
+                if work > most:
+                    raise TooMuchCodeError(f"{len(kinds)} kinds have more than {most} operations")
                 own = front.own
                 passes.append(
                     (

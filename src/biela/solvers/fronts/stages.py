@@ -61,6 +61,15 @@ class FrontStages:
         }
         return cls(fronts, kinds, sizes, F, C, h)
 
+    def dependent(self, memory: Memory, w: NDArray[np.float64]) -> int:
+        """How many multipliers were dropped in the last factorisation: their inverse pivot is 0."""
+        F, found = memory.view(w, "F"), 0
+        for k, front in enumerate(self.fronts.kinds):
+            late = [p for (p, *more) in front.pivots if front.late[p] and not more]
+            groups = np.flatnonzero(self.fronts.kind == k)
+            found += int((F[self._factors[groups][:, None] + np.array(late, dtype=int)] == 0).sum())
+        return found
+
     # ------------------------------------------------------------------------------ tape
 
     def tape(self, first_stage: int, begin: int = 0, end: int | None = None) -> list[Segment]:

@@ -1,0 +1,63 @@
+"""Records of a tape that solve with `biela.solvers.sparse.BlockLDLT`, compiled by numba.
+
+``void code(double *w, int64 first, int64 count, double **arguments)``, with the pointers
+
+    0   (int64) lengths of plan and addresses, of W, number of entries, of unknowns, and the first
+        places in w of K, b, x, b_2, x_2 and the rank
+    1   plan (int32),   2   addresses (int64),   3   W,   4   room for 2 n numbers,
+    5   dropped (int64),   6   report
+
+They are compiled here and not kept: numba would not see that what they call has changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numba import carray, types
+
+from biela.solvers.ldlt import DROP_TOLERANCE
+from biela.solvers.sparse.block_routines import block_ldlt_factor_solve, block_ldlt_solve
+
+__all__ = ["factor_solve", "solve_twice"]
+
+_double = types.CPointer(types.float64)
+_signature: Any = types.void(_double, types.int64, types.int64, types.CPointer(_double))
+_compiled: Any = numba.cfunc(_signature, error_model="numpy")
+
+
+@_compiled
+def factor_solve(w: Any, first: int, count: int, arguments: Any) -> None:
+    """K x = b by new factors."""
+    sizes = carray(arguments[0], 11).view(np.int64)
+    plan = carray(arguments[1], (sizes[0] + 1) // 2).view(np.int32)
+    addresses = carray(arguments[2], sizes[1]).view(np.int64)
+    W = carray(arguments[3], sizes[2])
+    entries, n = sizes[3], sizes[4]
+    whole = carray(w, sizes[10] + 1)
+    A = whole[sizes[5] : sizes[5] + entries]
+    b = whole[sizes[6] : sizes[6] + n]
+    x = whole[sizes[7] : sizes[7] + n]
+    r = carray(arguments[4], 2 * n)
+    dropped = carray(arguments[5], n).view(np.int64)
+    report = carray(arguments[6], 3)
+    whole[sizes[10]] = block_ldlt_factor_solve(
+        plan, addresses, A, b, DROP_TOLERANCE, -1, W, x, r, dropped, report
+    )
+
+
+@_compiled
+def solve_twice(w: Any, first: int, count: int, arguments: Any) -> None:
+    """K x = b and K x_2 = b_2 with the factors there are."""
+    sizes = carray(arguments[0], 11).view(np.int64)
+    plan = carray(arguments[1], (sizes[0] + 1) // 2).view(np.int32)
+    addresses = carray(arguments[2], sizes[1]).view(np.int64)
+    W = carray(arguments[3], sizes[2])
+    n = sizes[4]
+    whole = carray(w, sizes[10] + 1)
+    for side in range(2):
+        b, x = sizes[6 + 2 * side], sizes[7 + 2 * side]
+        whole[x : x + n] = whole[b : b + n]
+        block_ldlt_solve(plan, addresses, W, whole[x : x + n])
