@@ -11,10 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
+import biela as bl
 from benchmarks.large_mechanisms.cases import CASES, Case
 from benchmarks.large_mechanisms.runs import Outcome, Prepared, integrate, prepare
 from benchmarks.large_mechanisms.solves import dependent_matrix, middle, square_rows
-from benchmarks.large_mechanisms.structure import counts, families, orders, section
+from benchmarks.large_mechanisms.structure import (
+    automatic,
+    counts,
+    families,
+    orders,
+    section,
+)
 from benchmarks.sparse_blocks import block_times
 from biela.analysis.orderings import draw_ordering_study, study_orderings
 from biela.errors import SingularityError
@@ -116,6 +123,31 @@ def uncorrected() -> str:
             )
     heads = ("model", "positions", "steps / failed / evaluations", "Φ", "change of energy")
     return section("With and without the correction of positions", heads, rows)
+
+
+def in_joint_coordinates(repeats: int = 5) -> str:
+    """The bars as bodies and joints, in the default coordinates and formulation."""
+    rows = []
+    for case, model in (
+        (CASES[0], five_bars.pendulum_bodies()),
+        (CASES[2], five_bars.bricard_bodies()),
+    ):
+        simulator = bl.Simulator(model)
+        runs = [
+            simulator.run(case.duration, tolerance=case.tolerance, output=0.1).statistics
+            for _ in range(repeats)
+        ]
+        best = min(run.time_integration or np.inf for run in runs)
+        counted = f"{runs[0].steps} / {runs[0].failed_steps} / {runs[0].evaluations}"
+        share = f"{best / case.duration:.2g}"
+        rows.append((case.name, counted, f"{best * 1e3:.3g} ms", share))
+    return section(
+        "The same bars in joint coordinates",
+        ("model", "steps / failed / evaluations", "integration", "of real time"),
+        rows,
+        "Bodies and joints, Lagrange multipliers with projections: what `bl.simulate` does if "
+        "nothing else is asked for.",
+    )
 
 
 def check_values() -> str:
@@ -241,8 +273,8 @@ def pictures(found: Runs) -> str:
 
 def main() -> None:
     found = all_runs(CASES)
-    parts = [INTRODUCTION, counts(), orders(), families(), check_values(), runs(found)]
-    parts += [uncorrected(), solves(found), pictures(found)]
+    parts = [INTRODUCTION, counts(), automatic(), orders(), families(), check_values()]
+    parts += [runs(found), uncorrected(), in_joint_coordinates(), solves(found), pictures(found)]
     PAGE.write_text("\n".join(parts), encoding="utf-8")
     print(f"wrote {PAGE}")
 

@@ -16,7 +16,7 @@ the tip p5 and its axis v5 hinged to the ground it is Bricard's mechanism: by a 
 has none, but it moves.  It is laid twice: with p5 and v5 as coordinates that six equations close
 onto the ground (`bricard_closed`), and with p5 and v5 fixed (`bricard_fixed`).
 
-    biela order examples/large/five_bars.py --model bricard_closed
+    biela order examples/large/five_bars.py --model bricard_closed --independent theta5
     biela run examples/large/five_bars.py --model pendulum_bodies -t 10
     python examples/large/five_bars.py
 

@@ -243,3 +243,37 @@ def test_mistakes_are_reported_by_their_lines(text: str) -> None:
     with pytest.raises(FileError) as caught:
         load_mjcf(text, notes=[])
     assert f"<text>:{MISTAKES[text]}" in str(caught.value)
+
+
+WELDED = """<mujoco><compiler angle="radian"/><worldbody>
+  <body name="a"><joint name="j1" axis="0 1 0"/>
+    <inertial pos="0 0 0.5" mass="1" diaginertia="0.02 0.02 0.01"/>
+    <body name="b" pos="0 0 1"><joint name="j2" axis="0 1 0"/>
+      <inertial pos="0.4 0 0" mass="0.8" diaginertia="0.01 0.03 0.03"/></body></body>
+  <body name="c" pos="1 0 0"><joint name="j3" axis="0 1 0"/>
+    <inertial pos="0 0 0.5" mass="1.2" diaginertia="0.02 0.02 0.01"/></body>
+</worldbody><equality><weld name="joined" body1="b" body2="c"/></equality></mujoco>"""
+
+
+def test_a_weld_closes_a_loop_and_leaves_the_joints_of_the_file_their_coordinates() -> None:
+    robot = bl.load(WELDED)
+    assert set(robot.q_names) == {"j1.angle", "j2.angle", "j3.angle"}
+    assert {name.partition(".")[0] for name in robot.constraints} == {"joined"}
+    assert np.abs(robot.closure(robot.start)).max() < 1e-15
+    # b and c are one body here, on three parallel hinges: nothing moves
+    assert np.linalg.matrix_rank(robot.closure_jacobian(robot.start)) == 3
+    a = robot.forward_dynamics(robot.start, np.zeros(3), [3.0, -1.0, 2.0])
+    np.testing.assert_allclose(a, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("joint", ["freejoint", "joint type='ball'"])
+def test_an_anchor_leaves_a_body_the_joint_it_has(joint: str) -> None:
+    text = f"""<mujoco><worldbody><body name="b"><{joint} name="j"/>
+      <inertial pos="0.1 0 0" mass="2" diaginertia="0.02 0.03 0.04"/></body></worldbody>
+      <equality><connect name="held" body1="b" anchor="0 0 0"/></equality></mujoco>"""
+    robot = bl.load(text)
+    assert robot.joint_names == ("j",)
+    a = robot.forward_dynamics(robot.start, np.zeros(robot.nv), np.zeros(robot.nv))
+    # a pendulum about y: (I + m r²) ω' = m g r
+    own = dict(zip(robot.v_names, a, strict=True))
+    assert own["j.rotation_wy"] == pytest.approx(2 * 9.81 * 0.1 / (0.03 + 2 * 0.1**2), rel=1e-12)

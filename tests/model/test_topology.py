@@ -260,3 +260,19 @@ def test_the_planar_copy_counts_in_the_plane_and_leaves_the_model_alone() -> Non
         m.in_plane("xy")
     with pytest.raises(ModelError, match="not 'yx'"):
         m.in_plane("yx")
+
+
+def test_a_joint_that_closes_carries_nothing_and_stays_so_in_files(tmp_path: Path) -> None:
+    m = bl.Model("chain")
+    one, two = (m.body(name, mass=1.0, inertia=0.1) for name in ("one", "two"))
+    m.joint("revolute", "A", m.ground, one)
+    m.joint("revolute", "B", one.at(1, 0, 0), two)
+    m.joint("fixed", "held", m.ground.at(1, 1, 0), two.at(0, 1, 0))
+    assert [b.joint.name for b in joint_tree(m).branches] == ["held", "A"]
+    m.joints.pop("held")
+    m.joint("fixed", "held", m.ground.at(1, 1, 0), two.at(0, 1, 0), closes=True)
+    bl.save_model(m, tmp_path / "chain.toml")
+    for model in (m, bl.load_model(tmp_path / "chain.toml")):
+        tree = joint_tree(model)
+        assert [b.joint.name for b in tree.branches] == ["A", "B"]
+        assert [joint.name for joint in tree.closing] == ["held"]

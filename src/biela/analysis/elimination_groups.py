@@ -152,6 +152,8 @@ def _leading_on(
     fits = branched & (low == high)
     fits &= _independent(blocks, J, np.where(found >= 0, by_body[found], -1))
     fits[by_body[first[first == last]]] = False  # held by the ground
+    between = (at > first[row[own]]) & (at < last[row[own]])
+    fits[by_body[at[between]]] = False  # in a row of three bodies
     ends = (element >= 0) & (first < last)
     ends[row[~own]] = False
     for k in np.flatnonzero(ends)[np.argsort(first[ends], kind="stable")].tolist():

@@ -105,7 +105,7 @@ def inverse_dynamics_derivatives(
 # ------------------------------------------------------------------ in each frame
 
 
-def _columns(tree: SpatialTree, wrenches: Wrenches | None) -> list[list[Column]]:
+def _columns(tree: SpatialTree, wrenches: Wrenches | None = None) -> list[list[Column]]:
     speeds = velocities(tree, tree.v)
     motions = accelerations(tree, tree.v, tree.a, tree.gravity)
     F = inverse_dynamics(tree, tree.v, tree.a, wrenches=wrenches, passive=False).F

@@ -222,7 +222,10 @@ def _inverse(block: Block, tree: SpatialTree) -> Rows:
 def _symbolic_inverse(I: Rows) -> Rows:
     m = I[3][3]
     if zero(m):
-        inverse_inertia(np.zeros((6, 6)))  # says so
+        raise ModelError(
+            "a body without mass has no inverse inertia, which constraint forces need; use the "
+            "method articulated or innovations"
+        )
     s = [I[2][4] / m, I[0][5] / m, I[1][3] / m]
     S = skew(s)
     shift = product(S, S)
