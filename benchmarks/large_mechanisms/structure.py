@@ -146,7 +146,7 @@ def automatic() -> str:
     return section("Laid automatically", heads, rows, note)
 
 
-def families(sizes: Iterable[int] = (5, 10, 20, 40, 80)) -> str:
+def families(sizes: Iterable[int] = (5, 10, 20, 40)) -> str:
     """Pendulums and tethers of growing length."""
     rows = []
     for n in sizes:

@@ -92,13 +92,14 @@ def runs(found: Runs) -> str:
         "Runs",
         heads,
         rows,
-        "Velocity projection: the coordinates named above are independent, accelerations come from "
-        "RᵀMR z̈ = Rᵀ(Q - M S c), and Newton's method corrects the dependent positions in every "
-        "evaluation. Error norm and step control are those of ode45 and ode113. *Φ* is the largest "
-        "violation of a constraint, *of real time* the time of the integration on one core, "
-        "reordered, over the time simulated; below 1 is faster than real time. Where the source "
-        "gives no numbers (tether, vehicle) ours are another problem with the same equations, and "
-        "their steps do not compare. In the car the dampers take energy away.",
+        "Velocity projection: relative coordinates are independent, in the car the struts and the "
+        "chassis; accelerations come from RᵀMR z̈ = Rᵀ(Q - M S c), and Newton's method corrects "
+        "the dependent positions in every evaluation. Error norm and step control are those of "
+        "ode45 and ode113. *Φ* is the largest violation of a constraint, *of real time* the time "
+        "of the integration on one core, reordered, over the time simulated; below 1 is faster "
+        "than real time. *Full* is a dense LU with partial pivoting. Where the source gives no "
+        "numbers (tether, vehicle) ours are another problem with the same equations, and their "
+        "steps do not compare. In the car the dampers take energy away.",
         "![Energies and violations of the constraints over time](images/large-histories.png)",
     )
 

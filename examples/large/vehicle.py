@@ -90,7 +90,7 @@ class Car:
     """The layout of the car, being laid."""
 
     def __init__(self, steer: float, opened: bool) -> None:
-        self.lay = Layout("vehicle", gravity=(0.0, 0.0, -GRAVITY))
+        self.lay = Layout("vehicle, opened" if opened else "vehicle", gravity=(0.0, 0.0, -GRAVITY))
         (self.ground,) = self.lay.source.parameters(ground=0.05)
         self.closed = not opened
         self.chassis = self._chassis(steer)

@@ -25,6 +25,20 @@ def test_names_are_places_in_both_directions():
         robot.q_index("sockett")
 
 
+def test_names_with_a_common_beginning_are_different_joints():
+    m = bl.Model("hand")
+    for name in ("finger", "thumb", "finger_tip"):
+        body = m.body(f"{name}_body", mass=1.0, inertia=0.1)
+        m.joint("revolute", name, m.ground, body)
+    robot = bl.Robot(m)
+    assert robot.q_index("finger") == robot.v_index("finger") == slice(0, 1)
+    assert robot.q_index("finger_tip") == robot.v_index("finger_tip.angle") == slice(2, 3)
+    assert robot.v_index("thumb.angle_rate") == slice(1, 2)
+    np.testing.assert_array_equal(robot.configuration(finger=0.4), [0.4, 0, 0])
+    with pytest.raises(UnknownNameError, match=r"nothing called 'fing'.*finger"):
+        robot.q_index("fing")
+
+
 def test_a_configuration_is_given_by_name():
     robot = flyer()
     q = robot.configuration({"float.y": 2.0, "socket": [0, 0, 0, 2.0]}, rail=0.3)

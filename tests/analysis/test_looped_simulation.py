@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import cos, pi, sin
 from pathlib import Path
@@ -10,9 +11,12 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.analysis.looped_motion import LoopedMotion
 from biela.analysis.looped_simulation import looped_simulation
+from biela.equations.blocks import reference_blocks
 from biela.errors import ModelError
 
+Maker = Callable[[], bl.Model]
 GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
 
 
@@ -60,6 +64,7 @@ def crank_angle(count: int, angle: float, rate: float, time: float) -> float:
         ("excavator", 1e-10),
         ("double_wishbone", 1e-11),  # a spring
         ("cardan_shaft", 1e-11),
+        ("slider_crank", 1e-11),  # thin rods in space
     ],
 )
 def test_the_gallery_moves_as_with_unrolled_equations(name: str, tolerance: float) -> None:
@@ -155,6 +160,126 @@ def test_what_a_run_needs_and_lacks_is_said() -> None:
         bl.simulate(m, 1.0, step=1e-3, engine="looped")
 
 
-def test_a_thin_rod_in_space_is_refused_with_advice() -> None:
-    with pytest.raises(ModelError, match=r"body crank has no mass, or no inertia"):
-        looped_simulation(bl.load_model(GALLERY / "slider_crank.toml"), 0.1, step=1e-2)
+def massless_links() -> bl.Model:
+    """A thin rod, a link without mass and a thin rod again, in space."""
+    m = bl.Model("links", gravity=(0, 0, -9.81))
+    a = m.body("a", mass=1.0, com=(0.5, 0, 0), inertia=(0, 1 / 12, 1 / 12))
+    b = m.body("b")
+    c = m.body("c", mass=1.0, com=(0.5, 0, 0), inertia=(0, 1 / 12, 1 / 12))
+    m.joint("revolute", "A", m.ground, a.at(), axis="y", start=0.3)
+    m.joint("revolute", "B", a.at(1, 0, 0), b.at(), axis="z", start=0.2)
+    m.joint("revolute", "C", b.at(0.4, 0, 0), c.at(), axis="y", start=-0.4)
+    return m
+
+
+def driven_massless_crank() -> bl.Model:
+    """Only the driver of its turn holds a crank without mass."""
+    m = bl.Model("crank", plane="xy", gravity=(0, -9.81, 0))
+    crank, rod = m.body("crank"), m.body("rod", mass=1.0, inertia=0.2)
+    m.joint("revolute", "A", m.ground, crank, start=0.3)
+    m.joint("revolute", "B", crank.at(1, 0, 0), rod.at(0.2, 0, 0), start=0.5)
+    m.driver("rotary", "motor", coordinate="A", law="0.3 + 2*t + t^2")
+    return m
+
+
+@pytest.mark.parametrize("make", [massless_links, driven_massless_crank])
+def test_bodies_without_inertia_move_as_with_unrolled_equations(make: Maker) -> None:
+    m = make()
+    found = looped_simulation(m, 0.1, step=1e-3)
+    other = bl.simulate(bl.formulate(m, "reference"), 0.1, step=1e-3)
+    assert found.q[-1] == pytest.approx(other.q[-1][: found.q.shape[1]], abs=1e-9)
+    assert found.v[-1] == pytest.approx(other.v[-1][: found.v.shape[1]], abs=1e-9)
+
+
+def test_a_thin_rod_that_nothing_keeps_from_spinning_is_named() -> None:
+    m = bl.Model("spinning", gravity=(0, 0, -9.81))
+    rod = m.body("rod", mass=1.0, com=(0.5, 0, 0), inertia=(0, 1 / 12, 1 / 12))
+    m.joint("spherical", "A", m.ground, rod.at())
+    with pytest.raises(ModelError, match=r"body rod has no mass, or no inertia about one of its"):
+        looped_simulation(m, 0.1, step=1e-2)
+
+
+def test_dependent_rows_and_kinds_are_counted() -> None:
+    # hinges and slide of the spatial slider-crank and its driver: three rows too many
+    m = bl.load_model(GALLERY / "slider_crank.toml")
+    r = looped_simulation(m, 0.002, step=1e-3)
+    assert r.statistics is not None
+    assert r.statistics.more["dependent rows"] == 3
+    assert r.statistics.more["kinds of groups"] == 1
+
+
+def test_springs_between_bodies_that_are_evaluated_far_apart_pull_both() -> None:
+    m = bl.Model("row", plane="xy", gravity=(0, 0, 0))
+    bodies = [m.body(f"b{k}", mass=2.0, inertia=0.1, position=(1.5 * k, 0, 0)) for k in range(100)]
+    for k in range(99):
+        ends = {"i": bodies[k], "j": bodies[k + 1]}
+        m.force("spring_damper", f"s{k}", **ends, stiffness=10.0, length=1.0)
+    blocks = reference_blocks(m)
+    a, _ = LoopedMotion(blocks).accelerations(
+        0.0, blocks.start, np.zeros(blocks.nv), blocks.input_values
+    )
+    # 0.5 m too long: the ends are pulled by 5 N, all others are in balance
+    expected = np.zeros((100, 3))
+    expected[0, 0], expected[-1, 0] = 2.5, -2.5
+    assert a.reshape(100, 3) == pytest.approx(expected, abs=1e-12)
+
+
+def branched(arms: int) -> bl.Model:
+    """A disc that turns about the ground, with arms of two rods that hang on it."""
+    m = bl.Model("arms", plane="xy", gravity=(0, -9.81, 0))
+    disc = m.body("disc", mass=10.0, inertia=5.0)
+    m.joint("revolute", "pin", m.ground, disc.at(), start=0.1)
+    for k in range(arms):
+        upper = m.body(f"upper{k}", mass=1.0, com=(0.5, 0, 0), inertia=1 / 12)
+        lower = m.body(f"lower{k}", mass=1.0, com=(0.5, 0, 0), inertia=1 / 12)
+        m.joint("revolute", f"A{k}", disc.at(0.1 * k, 0, 0), upper.at(), start=-0.3 * k)
+        m.joint("revolute", f"B{k}", upper.at(1, 0, 0), lower.at(), start=0.5)
+    return m
+
+
+@pytest.mark.parametrize("operations", [12_000, 0])
+def test_a_body_with_many_arms_moves_as_with_unrolled_equations(
+    operations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # without operations to spare, a general sparse solver does it
+    monkeypatch.setattr("biela.analysis.looped_motion._MOST_OPERATIONS", operations)
+    m = branched(5)
+    found = looped_simulation(m, 0.02, step=1e-3)
+    other = bl.simulate(bl.formulate(m, "reference"), 0.02, step=1e-3)
+    assert found.q[-1] == pytest.approx(other.q[-1], abs=1e-10)
+    assert found.v[-1] == pytest.approx(other.v[-1], abs=1e-9)
+    assert found.statistics is not None
+    assert found.statistics.more["dependent rows"] == 0
+    way = "by kind of group" if operations else "general sparse solver"
+    assert found.statistics.more["elimination"] == way
+
+
+def test_closed_loops_among_branches_keep_their_redundant_rows_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # a net of hinged squares: both ways of elimination drop as many rows, and move alike
+    m = bl.Model("net", plane="xy", gravity=(0, -9.81, 0))
+    net = {
+        (i, j): m.body(f"b{i}{j}", mass=1.0, inertia=0.1, position=(i, j, 0))
+        for i in range(3)
+        for j in range(3)
+    }
+    for (i, j), body in net.items():
+        for di, dj in ((1, 0), (0, 1)):
+            other = net.get((i + di, j + dj))
+            if other is not None:
+                ends = body.at(di / 2, dj / 2, 0), other.at(-di / 2, -dj / 2, 0)
+                m.joint("revolute", f"h{i}{j}{di}", *ends)
+    m.joint("revolute", "pin", m.ground, net[0, 0].at())
+    runs = []
+    for operations in (1e9, 0):
+        monkeypatch.setattr("biela.analysis.looped_motion._MOST_OPERATIONS", operations)
+        runs.append(looped_simulation(m, 0.02, step=1e-3))
+    assert runs[0].q[-1] == pytest.approx(runs[1].q[-1], abs=1e-10)
+    dropped = [r.statistics.more["dependent rows"] for r in runs if r.statistics is not None]
+    blocks = reference_blocks(m)
+    J = np.zeros((len(blocks.rows), blocks.nv))
+    J[blocks.indices[0], blocks.indices[1]] = blocks.Phi_v(blocks.start)
+    redundant = len(J) - np.linalg.matrix_rank(J)
+    assert redundant > 0
+    assert dropped == [redundant, redundant]

@@ -74,11 +74,38 @@ def test_energy_changes_by_the_power_of_the_joint_forces() -> None:
     assert rate == pytest.approx(float(robot.rnea(q, v, a) @ v), rel=1e-7)
 
 
+def test_a_robot_stays_what_its_model_was_when_it_was_made() -> None:
+    m = arm()
+    robot, other = Robot(m), Robot(arm())
+    q, v, a = (x[0] for x in states(other, 1))
+    tau = robot.rnea(q, v, a)
+    m.gravity = (0.0, 0.0, 0.0)
+    m.bodies["upper"].inertia = m.bodies["base"].inertia
+    m.joint("revolute", "wrist", m.bodies["upper"].at("l", 0, 0), m.body("hand", mass=1.0))
+    np.testing.assert_array_equal(robot.rnea(q, v, a), tau)
+    for name, arrays in {
+        "gravity_forces": (q,),
+        "bias_forces": (q, v),
+        "mass_matrix": (q,),
+    }.items():
+        found, expected = (getattr(r, name)(*arrays) for r in (robot, other))
+        np.testing.assert_array_equal(found, expected)
+    assert robot.nv == 7 and Robot(robot.model).nv == 8
+
+
 def test_a_robot_is_exported_as_source(tmp_path: Path) -> None:
     files = Robot(arm()).export("c", tmp_path, ["rnea", "mass_matrix"])
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     assert "inverse_dynamics(" in text
     assert "mass_matrix(" in text
+
+
+def test_functions_of_several_frames_are_exported_by_their_names(tmp_path: Path) -> None:
+    wanted = ["mass_matrix", ("pose", "upper.hand"), ("pose", "base")]
+    Robot(arm()).export("python", tmp_path, wanted)
+    text = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.py"))
+    for name in ("mass_matrix", "pose_upper_hand", "pose_base"):
+        assert f"def {name}(" in text
 
 
 def test_bad_questions_are_answered_by_what_there_is() -> None:
@@ -87,5 +114,22 @@ def test_bad_questions_are_answered_by_what_there_is() -> None:
     robot = Robot(arm())
     with pytest.raises(ModelError, match="no function 'fly'"):
         robot.function("fly")
+    with pytest.raises(
+        ModelError, match=r"function\('pose', frame\), not 'pose', 'upper', 'local'"
+    ):
+        robot.function("pose", "upper", "local")
+    with pytest.raises(ModelError, match=r"function\('jacobian', frame, axes\), not 'jacobian'"):
+        robot.function("jacobian")
+    with pytest.raises(ModelError, match="rotor of shoulder is zero or more, not -1"):
+        Robot(arm(), rotors={"shoulder": -1.0})
     with pytest.raises(ShapeError, match="array of 3 dimensions"):
         robot.mass_matrix(np.zeros((2, 2, 8)))
+
+
+def test_a_post_has_a_place_and_no_dynamics() -> None:
+    m = bl.Model("post")
+    m.joint("fixed", "foot", m.ground, m.body("post", mass=1.0, inertia=0.1).at(0, 0, -1))
+    robot = Robot(m)
+    assert robot.pose("post", [])[2, 3] == 1.0
+    with pytest.raises(ModelError, match="post has no freedoms and so no mass_matrix"):
+        robot.mass_matrix([])

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import biela as bl
 from benchmarks.large_mechanisms.cases import CASES
 from benchmarks.large_mechanisms.runs import Outcome, integrate, prepare
 from benchmarks.large_mechanisms.solves import dependent_matrix, square_rows
+from biela.cli.order import order as order_command
 from biela.equations.natural import Layout, NaturalPoint, NaturalVector, RelativeCoordinate
 from biela.graph import Pattern
 from biela.graph.ordering import BlockForm, block_triangular, p5, rb3
@@ -165,6 +167,13 @@ def test_the_vehicle_has_a_narrower_border_than_with_p5_and_none_when_opened() -
     assert opened.shape == (174, 174)
     assert sizes(p5(opened)) == (7, 7)
     assert (sizes(rb3(opened)), rb3(opened).orders) == ((0, 0), {1: 127, 2: 7, 3: 11})
+
+
+def test_the_command_orders_a_layout_of_a_file_by_its_name(capsys) -> None:
+    order_command(Path(five_bars.__file__), "bricard_fixed", None, ["theta5"], None)
+    said = capsys.readouterr().out
+    assert "Bricard, fixed" in said
+    assert "30 × 28, 181 entries" in said
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import biela as bl
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.joints import Joint

@@ -445,6 +445,7 @@ MISTAKES = {
     ],
     joint(parent="b"): ["3: link 'b' hangs from itself in a loop"],
     joint("continuous", "<mimic joint='k'/>"): ["4: joint 'j' mimics 'k'"],
+    joint("continuous", "<mimic joint='j'/>"): ["4: joint 'j' mimics itself"],
     LINKS + "<link name='a'/>": ["4: link 'a' is there already, in line 2"],
     HEAVY: ["2: link 'a': a mass is zero or positive, not -1 kg"],
 }

@@ -49,8 +49,10 @@ Integers = npt.NDArray[np.int64]
 
 #: So many rows are compared at a time where the largest is looked for.
 _CHUNK = 8
-#: More operations in the eliminations of all kinds take minutes to compile.
-_MOST_OPERATIONS = 20_000
+#: More operations in the eliminations of all kinds take long to compile; for larger mechanisms, so
+#: many more a body are worth it, up to a limit of minutes.
+_MOST_OPERATIONS = 12_000
+_OPERATIONS_A_BODY, _LIMIT = 5, 60_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +145,10 @@ class LoopedMotion:
         groups = elimination_groups(blocks, J)
         late = np.arange(n + m) >= n
         order = groups.group, groups.rank, late, groups.paired
+        worth = min(_OPERATIONS_A_BODY * blocks.world.count, _LIMIT)
+        most = max(_MOST_OPERATIONS, worth) if _MOST_OPERATIONS else 0
         try:
-            return FrontStages.of(find_fronts(rows, columns, *order, most=_MOST_OPERATIONS))
+            return FrontStages.of(find_fronts(rows, columns, *order, most=most))
         except TooMuchCodeError:
             together = np.full(blocks.world.count, blocks.widths[1])
             sizes = np.concatenate([together, np.ones(len(blocks.extra) + m, dtype=np.int64)])

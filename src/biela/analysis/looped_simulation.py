@@ -151,8 +151,9 @@ class _Run:
         costs = stepper.counts() | {"time_integration": native, "time_total": spent_in_all}
         costs["more"] = {
             "preparation": f"{prepared - began:.3g} s",
-            "dependent rows": str(dependent),
-            "kinds of groups": str(kinds or "none, a general sparse solver"),
+            "dependent rows": dependent,
+            "kinds of groups": kinds,
+            "elimination": "by kind of group" if kinds else "general sparse solver",
         }
         results = self._results(costs, interrupted or bool(fault))
         if fault:

@@ -21,6 +21,7 @@ from biela.equations import spatial
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.parametrised import parametrised
+from biela.model.parts.flattening import snapshot
 
 
 class Robot(Loops, Targets):
@@ -43,7 +44,8 @@ class Robot(Loops, Targets):
     (2, 1)
 
     Args:
-        model: Bodies, joints, springs and friction.
+        model: Bodies, joints, springs and friction, as they are now: after a change make another
+            robot.
         rotors: Inertia of rotors by joint, reflected to the joint (kg m², or kg along a slide).
         parameters: Values of parameters of the model, in place of its own.
         symbolic: Numbers of the model that become parameters, too: "inertia", "geometry"; see
@@ -53,7 +55,8 @@ class Robot(Loops, Targets):
             links.
 
     Raises:
-        ModelError: The model has elements that a robot cannot have.
+        ModelError: The model has elements that a robot cannot have, or a rotor has no inertia that
+            can be.
     """
 
     def __init__(
@@ -67,8 +70,15 @@ class Robot(Loops, Targets):
     ) -> None:
         if symbolic:
             model = parametrised(model, symbolic)
-        tree = spatial.SpatialTree(model, rotors=rotors)
+        for name, inertia in (rotors or {}).items():
+            if not (np.isfinite(inertia) and inertia >= 0):
+                raise ModelError(
+                    f"{model.name}: the inertia of the rotor of {name} is zero or more, not "
+                    f"{inertia!r}"
+                )
         self.model = model
+        self.snapshot = snapshot(model)
+        tree = spatial.SpatialTree(self.snapshot, rotors=rotors)
         self.q_names = tuple(tree.q_names)
         self.v_names = tuple(tree.v_names)
         #: Bodies and markers, "body" and "body.marker".

@@ -177,7 +177,7 @@ class Dynamics(Kinematics):
         Of each body the mass m, the first moments mx, my, mz and the inertia Ixx, Iyy, Izz, Ixy,
         Ixz, Iyz about the origin of its frame.
         """
-        model = self.model.flattened() if self.model.parts else self.model
+        model = self.snapshot.flattened() if self.snapshot.parts else self.snapshot
         return tuple(f"{body}.{name}" for body in model.bodies for name in PARAMETERS)
 
     # -------------------------------------------------------------------- derivatives

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +14,7 @@ import numpy.typing as npt
 from biela.analysis.robot_lowering import LoopedFunctions
 from biela.analysis.robot_names import RobotNames
 from biela.analysis.robot_parameters import HeldParameters
+from biela.atoms import Atom
 from biela.code import Function
 from biela.code.export import export
 from biela.equations import spatial
@@ -39,22 +42,22 @@ class Functions(RobotNames):
                 row [moment; force] for each.
 
         Raises:
-            ModelError: There is no such method, or it takes no wrenches.
+            ModelError: There is no such method, it takes no wrenches, or is about something else.
         """
-        if name not in _MAKERS:
-            raise ModelError(f"a robot has no function {name!r}; it has {', '.join(_MAKERS)}")
-        if external and name not in _WITH_WRENCHES:
-            raise ModelError(
-                f"{name} takes no wrenches from outside; these do: {', '.join(_WITH_WRENCHES)}"
-            )
-        key = (name, *of, *(f"on {frame}" for frame in external))
+        key = (name, *of, *(f"on {frame}" for frame in external)) if external else (name, *of)
         if key not in self._functions:
+            _check(name, of, external)
+            if not self.nv and name not in ("pose", "energy"):
+                raise ModelError(
+                    f"{self.name} has no freedoms and so no {name}: all its joints are fixed, or "
+                    f"follow others"
+                )
             more: dict[str, Any] = {}
             if name in _WITH_ROTORS and self._rotors:
                 more["rotors"] = self._rotors
             if external:
                 more["external"] = tuple(external)
-            self._functions[key] = _MAKERS[name](self.model, *of, **more)
+            self._functions[key] = _MAKERS[name](self.snapshot, *of, **more)
         return self._functions[key]
 
     def export(
@@ -71,14 +74,23 @@ class Functions(RobotNames):
         """Write functions as C, MATLAB, Python or Julia; see `biela.code.export.export`.
 
         ``functions`` are names as `function` takes them; of a frame, ``("pose", "hand")``.  A list
-        of them may also stand before the folder.
+        of them may also stand before the folder.  Of several frames the functions are called
+        ``pose_hand``, ``pose_foot`` …
         """
         if not isinstance(folder, str | Path):
             folder, functions = functions, folder
         if not isinstance(folder, str | Path) or isinstance(functions, Path):
-            raise ModelError(f"{self.model.name}: export takes a folder and names of functions")
+            raise ModelError(f"{self.name}: export takes a folder and names of functions")
         listed = [functions] if isinstance(functions, str) else functions
-        made = [self.function(*([f] if isinstance(f, str) else f)) for f in listed]
+        keys = [(f,) if isinstance(f, str) else tuple(f) for f in listed]
+        made = [self.function(*key) for key in keys]
+        names = [function.name for function in made]
+        made = [
+            _renamed(function, "_".join((function.name, *key[1:])))
+            if names.count(function.name) > 1 and len(key) > 1
+            else function
+            for key, function in zip(keys, made, strict=True)
+        ]
         return export(made, languages, folder, **{"name": made[0].workspace.name, **options})
 
     def _array(self, name: str, *arrays: Array, **options: Any) -> Floats:
@@ -100,7 +112,7 @@ class Functions(RobotNames):
         dimensions = max(x.ndim for x in given)
         if dimensions > 2:
             raise ShapeError(
-                f"{self.model.name}: {name} takes one state, or a row for each of many; not an "
+                f"{self.name}: {name} takes one state, or a row for each of many; not an "
                 f"array of {dimensions} dimensions"
             )
         many = dimensions == 2
@@ -118,6 +130,30 @@ class Functions(RobotNames):
                 function, more = self._held.of(" ".join((name, *of, *frames)), function)
                 given += more
         return function.map(*given, threads=threads) if many else function(*given)
+
+
+def _check(name: str, of: Sequence[str], external: Sequence[str]) -> None:
+    """Refuse a function that there is not, of too many things or of too few."""
+    if name not in _MAKERS:
+        raise ModelError(f"a robot has no function {name!r}; it has {', '.join(_MAKERS)}")
+    if external and name not in _WITH_WRENCHES:
+        raise ModelError(
+            f"{name} takes no wrenches from outside; these do: {', '.join(_WITH_WRENCHES)}"
+        )
+    own = list(signature(_MAKERS[name]).parameters.values())[1:]
+    takes = [x for x in own if x.kind is x.POSITIONAL_OR_KEYWORD]
+    needed = [x for x in takes if x.default is x.empty]
+    if not len(needed) <= len(of) <= len(takes):
+        listed = ", ".join([repr(name), *(x.name for x in takes)])
+        raise ModelError(f"it is function({listed}), not {', '.join(map(repr, (name, *of)))}")
+
+
+def _renamed(function: Function, name: str) -> Function:
+    inputs, outputs = (
+        {a.name: a.nested([Atom(function.table, ref) for ref in a.refs]) for a in arrays}
+        for arrays in (function.inputs, function.outputs)
+    )
+    return Function(re.sub(r"\W", "_", name), inputs, outputs)
 
 
 def _regressor(model: Model) -> Function:

@@ -98,16 +98,16 @@ class Loops(ClosedPositions):
         frames, local = (given.frames, given.local) if given else ((), None)
         key = ("inverse", names, frames)
         if key not in self._made:
-            own = motors(spatial.SpatialTree(self.model), names)
+            own = motors(spatial.SpatialTree(self.snapshot), names)
             passive = [k for k in range(len(self.v_names)) if k not in own]
             place = np.asarray(q, dtype=float).reshape(-1, len(self.q_names))[0]
             J = self.closure_jacobian(place, t=t)
             kept = [
                 k
                 for k, name in enumerate(self.constraints)
-                if name.rpartition(".")[0] not in self.model.drivers
+                if name.rpartition(".")[0] not in self.snapshot.drivers
             ]
-            check_motors(self.model.name, self.v_names, passive, J[kept])
+            check_motors(self.name, self.v_names, passive, J[kept])
 
         def made(model: Model) -> Function:
             return spatial.constrained_inverse_dynamics(
@@ -123,7 +123,7 @@ class Loops(ClosedPositions):
             ShapeError: More than one state is given.
         """
         if np.ndim(q) != 1:
-            raise ShapeError(f"{self.model.name}: loop_forces takes one state, not many")
+            raise ShapeError(f"{self.name}: loop_forces takes one state, not many")
 
         def made(model: Model) -> Function:
             return spatial.constrained_forward_dynamics(model, rotors=self._rotors, reactions=True)
@@ -134,7 +134,7 @@ class Loops(ClosedPositions):
             return LoopForces((), none, none, flags, (), np.zeros(0), np.ones(0, bool), a)
         a, lam, *_ = self._called("reactions", made, q, v, tau, t=t)
         J = self.closure_jacobian(q, t=t)
-        joints = spatial.held_by(self.model)
+        joints = spatial.held_by(self.snapshot)
         found = self._called("loop_wrenches", spatial.loop_wrenches, q, t=t)
         H, L = found if joints else (np.zeros((0, found.shape[1])), found)
         return loop_forces(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,16 @@ from biela.model.joints import Coupling, Joint
 
 Floats = npt.NDArray[np.float64]
 
+#: What the numbers of a coordinate have behind its name: rates, quaternions, angular velocities.
+_PART: Final = re.compile(r"_(rate|e[0-3]|w[xyz])$")
+
 
 class RobotNames:
     """What a robot calls its coordinates, and how far they go; a base of `biela.Robot`."""
 
     model: Model
+    #: The model as it was when the robot was made of it: what is derived later is the same robot.
+    snapshot: Model
     q_names: tuple[str, ...]
     v_names: tuple[str, ...]
     frames: tuple[str, ...]
@@ -85,7 +91,7 @@ class RobotNames:
     @cached_property
     def parameter_values(self) -> Mapping[str, float]:
         """The parameters of the model, with the values that this robot has."""
-        model = self.model.flattened() if self.model.parts else self.model
+        model = self.snapshot.flattened() if self.snapshot.parts else self.snapshot
         values = [] if self._p is None else self._p.tolist()
         return dict(zip(model.parameters, values, strict=False))
 
@@ -114,7 +120,7 @@ class RobotNames:
         Raises:
             UnknownNameError: There is none; the message has the nearest name.
         """
-        return self._places(name, self.q_names, "coordinates")
+        return self._place(name, self._q_places, "coordinates")
 
     def v_index(self, name: str) -> slice:
         """Where the velocities of a joint, or of one coordinate, stand in v.
@@ -122,20 +128,22 @@ class RobotNames:
         Raises:
             UnknownNameError: There is none; the message has the nearest name.
         """
-        return self._places(name, self.v_names, "velocities")
+        return self._place(name, self._v_places, "velocities")
 
-    def _places(self, name: str, names: tuple[str, ...], what: str) -> slice:
-        own = [
-            i
-            for i, full in enumerate(names)
-            if full == name or full.rpartition(".")[0] == name or full.rpartition("_")[0] == name
-        ]
-        if not own:
+    @cached_property
+    def _q_places(self) -> Mapping[str, slice]:
+        return _places(self.q_names)
+
+    @cached_property
+    def _v_places(self) -> Mapping[str, slice]:
+        return _places(self.v_names)
+
+    def _place(self, name: str, places: Mapping[str, slice], what: str) -> slice:
+        if name not in places:
             raise UnknownNameError(
-                f"{self.name}: nothing called {name!r} has {what}"
-                f"{nearest(name, [*self.joint_names, *names])}"
+                f"{self.name}: nothing called {name!r} has {what}{nearest(name, list(places))}"
             )
-        return slice(own[0], own[-1] + 1)
+        return places[name]
 
     # ----------------------------------------------------------------------- limits
 
@@ -164,7 +172,7 @@ class RobotNames:
 
     @cached_property
     def _joints(self) -> Mapping[str, Joint]:
-        model = self.model.flattened() if self.model.parts else self.model
+        model = self.snapshot.flattened() if self.snapshot.parts else self.snapshot
         return {name: j for name, j in model.joints.items() if isinstance(j, Joint)}
 
     @cached_property
@@ -174,13 +182,13 @@ class RobotNames:
             joint, _, coordinate = name.rpartition(".")
             pair = self._joints[joint].limits.get(coordinate) if joint in self._joints else None
             if pair is not None:
-                lower[i], upper[i] = (self.model.number(x, self._dimension(name)) for x in pair)
+                lower[i], upper[i] = (self.snapshot.number(x, self._dimension(name)) for x in pair)
         for name, i, _, slope, offset in self._followers:
             joint, _, coordinate = name.rpartition(".")
             pair = self._joints[joint].limits.get(coordinate)
             if pair is not None and slope:
                 ends = sorted(
-                    (self.model.number(x, self._dimension(name)) - offset) / slope for x in pair
+                    (self.snapshot.number(x, self._dimension(name)) - offset) / slope for x in pair
                 )
                 lower[i], upper[i] = max(lower[i], ends[0]), min(upper[i], ends[1])
         return lower, upper
@@ -188,10 +196,10 @@ class RobotNames:
     @cached_property
     def _followers(self) -> tuple[tuple[str, int, int, float, float], ...]:
         """Coordinates that follow others by gears: name, places of the other, slope and offset."""
-        model = self.model.flattened() if self.model.parts else self.model
+        model = self.snapshot.flattened() if self.snapshot.parts else self.snapshot
         if not any(isinstance(joint, Coupling) for joint in model.joints.values()):
             return ()
-        tree = spatial.SpatialTree(self.model)
+        tree = spatial.SpatialTree(self.snapshot)
         given: dict[Atom, float] = dict(zip(tree.p, self.parameter_values.values(), strict=True))
         found = []
         for name, (value, j) in tree.coordinates.followers.items():
@@ -206,12 +214,12 @@ class RobotNames:
             joint, _, coordinate = name.rpartition(".")
             given = getattr(self._joints.get(joint), what, {}).get(coordinate)
             if given is not None:
-                found[j] = self.model.number(given, "any")
+                found[j] = self.snapshot.number(given, "any")
         for name, _, j, slope, _ in self._followers if what == "velocity_limits" else ():
             joint, _, coordinate = name.rpartition(".")
             given = self._joints[joint].velocity_limits.get(coordinate)
             if given is not None and slope:
-                found[j] = min(found[j], self.model.number(given, "any") / abs(slope))
+                found[j] = min(found[j], self.snapshot.number(given, "any") / abs(slope))
         return found
 
     def _dimension(self, name: str) -> str:
@@ -222,3 +230,14 @@ class RobotNames:
         if joint not in self._joints:  # a body that floats
             return "m"
         return next(c.unit for c in self._joints[joint].coordinates if c.name == coordinate)
+
+
+def _places(names: Sequence[str]) -> dict[str, slice]:
+    """Where joints, their coordinates, and single numbers of these stand among names."""
+    found: dict[str, slice] = {}
+    for i, full in enumerate(names):
+        joint, _, coordinate = full.rpartition(".")
+        known = {joint, f"{joint}.{_PART.sub('', coordinate)}", full}
+        for key in filter(None, known):
+            found[key] = slice(found[key].start if key in found else i, i + 1)
+    return found

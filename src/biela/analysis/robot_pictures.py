@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 def drawn_system(robot: Motions) -> System:
     """The equations of a robot, with the figures of its bodies."""
-    model = robot.model.flattened() if robot.model.parts else robot.model
+    model = robot.snapshot.flattened() if robot.snapshot.parts else robot.snapshot
     if getattr(robot, "constraints", ()):
         return formulate(model)
     system = spatial.spatial_system(model, rotors=robot.rotors)

@@ -35,7 +35,7 @@ class ClosedPositions(Dynamics):
     @cached_property
     def constraints(self) -> tuple[str, ...]:
         """The equations that close its loops, and those of drivers, "joint.label"."""
-        return spatial.constraint_names(self.model)
+        return spatial.constraint_names(self.snapshot)
 
     @cached_property
     def _made(self) -> dict[tuple[Any, ...], Function]:
@@ -89,8 +89,7 @@ class ClosedPositions(Dynamics):
             own = [k for k, n in enumerate(known) if n == name or n.rpartition(".")[0] == name]
             if not own:
                 raise UnknownNameError(
-                    f"{self.model.name}: there is no coordinate {name!r} to hold"
-                    f"{nearest(name, known)}"
+                    f"{self.name}: there is no coordinate {name!r} to hold{nearest(name, known)}"
                 )
             held.update(own)
         return np.array([k for k in range(len(known)) if k not in held], dtype=int)
@@ -112,7 +111,7 @@ class ClosedPositions(Dynamics):
             f"{self.constraints[k]} by {gaps[k]:.3g}" for k in np.argsort(-gaps)[:3] if gaps[k] > 0
         )
         raise AssemblyError(
-            f"{self.model.name}: no position was found in which all loops close; at the best, open "
+            f"{self.name}: no position was found in which all loops close; at the best, open "
             f"stay {worst}; start nearer, or hold fewer coordinates"
         )
 
@@ -182,7 +181,7 @@ class ClosedPositions(Dynamics):
     ) -> Any:
         known = (key,) if isinstance(key, str) else key
         if known not in self._made:
-            self._made[known] = made(self.model)
+            self._made[known] = made(self.snapshot)
         function = self._made[known]
         given = [np.asarray(x, dtype=float) for x in arrays]
         many = max(x.ndim for x in given) == 2

@@ -63,7 +63,7 @@ class RobotTable:
 
 def robot_table(robot: Configurations) -> RobotTable:
     """The table of a robot."""
-    model = robot.model.flattened() if robot.model.parts else robot.model
+    model = robot.snapshot.flattened() if robot.snapshot.parts else robot.snapshot
     rows = []
     for name in robot.joint_names:
         joint = model.joints.get(name)

@@ -225,7 +225,9 @@ def _root(
             )
         carried[joint.child] = joint.name
         mimic = joint.mimic
-        if mimic is not None and (mimic.joint not in joints or mimic.joint == joint.name):
+        if mimic is not None and mimic.joint == joint.name:
+            source.fault(joint.line, f"joint {joint.name!r} mimics itself; name another joint")
+        elif mimic is not None and mimic.joint not in joints:
             source.fault(
                 joint.line,
                 f"joint {joint.name!r} mimics {mimic.joint!r}{nearest(mimic.joint, joints)}",

@@ -50,17 +50,31 @@ def flattened(model: Model, limit: int | None = LARGEST) -> Model:
             f"{model.name} has {count:,} bodies in arrays; written out one by one they would take "
             f"minutes and gigabytes: use fewer, or insist with flattened(limit=None)"
         )
+    whole = _copied(model)
+    whole.written_out = True
+    for part in model.parts.values():
+        _add_part(model, part, whole)
+    _keep_markers(whole)
+    return whole
+
+
+def snapshot(model: Model) -> Model:
+    """The model as it is now, without parts: what is added or changed later is not in it."""
+    whole = model.flattened() if model.parts else _copied(model)
+    whole.run = dict(model.run)
+    return whole
+
+
+def _copied(model: Model) -> Model:
+    """All but the parts."""
     whole = type(model)(model.name, gravity=model.gravity, plane=model.plane)
-    whole.description, whole.written_out = model.description, True
+    whole.description, whole.written_out = model.description, model.written_out
     whole.parameters = dict(model.parameters)
     whole.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():
         whole.bodies[name] = replace(body, markers=dict(body.markers))
     for own, table in zip(_tables(model), _tables(whole), strict=True):
         table.update(own)
-    for part in model.parts.values():
-        _add_part(model, part, whole)
-    _keep_markers(whole)
     return whole
 
 

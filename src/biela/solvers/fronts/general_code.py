@@ -16,16 +16,19 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import carray, types
 
 from biela.solvers.ldlt import DROP_TOLERANCE
 from biela.solvers.sparse.block_routines import block_ldlt_factor_solve, block_ldlt_solve
 
 __all__ = ["factor_solve", "solve_twice"]
 
-_double = types.CPointer(types.float64)
-_signature: Any = types.void(_double, types.int64, types.int64, types.CPointer(_double))
-_compiled: Any = numba.cfunc(_signature, error_model="numpy")
+_numba: Any = numba  # it carries no types
+carray: Any = _numba.carray
+_integer, _double = _numba.types.int64, _numba.types.CPointer(_numba.types.float64)
+_pointers = _numba.types.CPointer(_double)
+_compiled: Any = _numba.cfunc(
+    _numba.types.void(_double, _integer, _integer, _pointers), error_model="numpy"
+)
 
 
 @_compiled
