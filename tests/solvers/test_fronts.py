@@ -10,7 +10,7 @@ import pytest
 
 from biela.code.looped import Memory, Program
 from biela.errors import ShapeError
-from biela.solvers.fronts import FrontStages, find_fronts
+from biela.solvers.fronts import FrontStages, GeneralStages, TooMuchCodeError, find_fronts
 
 Floats = npt.NDArray[np.float64]
 
@@ -140,3 +140,40 @@ def test_a_nan_is_not_dropped() -> None:
 def test_arrays_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ShapeError, match="group, rank and late"):
         find_fronts([0, 1], [0, 1], [0, 0], [0, 1], [False])
+
+
+def test_a_general_solver_takes_the_place_of_kinds() -> None:
+    random = np.random.default_rng(5)
+    problem = chain(random, 6)
+    K, n = problem.K, len(problem.K)
+    rows, columns = np.nonzero(np.tril(K))
+    # the last equation twice: one of them is dropped
+    K = np.block([[K, K[:, -1:]], [K[-1:], np.zeros((1, 1))]])
+    again = columns[rows == n - 1]
+    rows = np.concatenate([rows, np.full(len(again), n)])
+    columns = np.concatenate([columns, again])
+    late = np.array([*problem.late, True])
+    stages = GeneralStages(rows, columns, late, K[rows, columns], np.ones(n + 1, dtype=int))
+    memory = Memory(stages.sizes)
+    w = memory.array()
+    b, b_2 = random.normal(size=(2, n + 1))
+    b[n], b_2[n] = b[n - 1], b_2[n - 1]
+    memory.view(w, "K")[stages.fronts.slot] = K[rows, columns]
+    memory.view(w, "b")[:] = b
+    Program(stages.factor_and_inward(memory), memory.size).run(w)
+    expected = np.linalg.solve(K[:n, :n], b[:n])
+    unknowns = np.flatnonzero(~late)
+    assert memory.view(w, "x")[unknowns] == pytest.approx(expected[unknowns], rel=1e-10)
+    assert stages.dependent(memory, w) == 1
+    memory.view(w, "b_2")[:] = b_2
+    Program(stages.inward_twice(memory), memory.size).run(w)
+    for x, right in (("x", b), ("x_2", b_2)):
+        expected = np.linalg.solve(K[:n, :n], right[:n])
+        assert memory.view(w, x)[unknowns] == pytest.approx(expected[unknowns], rel=1e-10)
+
+
+def test_more_operations_than_allowed_are_refused() -> None:
+    problem = chain(np.random.default_rng(5), 6)
+    rows, columns = np.nonzero(np.tril(problem.K))
+    with pytest.raises(TooMuchCodeError, match="more than 10 operations"):
+        find_fronts(rows, columns, problem.group, problem.rank, problem.late, most=10)

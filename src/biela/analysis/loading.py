@@ -98,14 +98,12 @@ def _text(source: Any) -> str | None:
 def _robot(source: Source, mjcf: bool, options: dict[str, Any]) -> Robot:
     name = source if isinstance(source, Path) else "<text>"
     if mjcf:
-        rotors: dict[str, float] = {}
-        model = load_mjcf(source, rotors=rotors, **_known(name, options, ("notes",)))
+        model = load_mjcf(source, **_known(name, options, ("notes",)))
     else:
-        rotors = {}
         known = ("floating", "merge_fixed", "geometry", "packages", "notes")
         model = load_urdf(source, **_known(name, options, known))
     try:
-        return Robot(model, rotors=rotors)
+        return Robot(model)
     except ModelError as error:
         raise ModelError(
             f"{name} is no robot whose dynamics can be had at once: {error}; bl.load_model gives "

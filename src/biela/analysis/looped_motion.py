@@ -49,10 +49,6 @@ Integers = npt.NDArray[np.int64]
 
 #: So many rows are compared at a time where the largest is looked for.
 _CHUNK = 8
-#: More operations in the eliminations of all kinds take long to compile; for larger mechanisms, so
-#: many more a body are worth it, up to a limit of minutes.
-_MOST_OPERATIONS = 12_000
-_OPERATIONS_A_BODY, _LIMIT = 5, 60_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +58,15 @@ class NativeEntry:
     address: int
     program: Program
     kept: Any
+
+
+def most_operations(bodies: int) -> int:
+    """How many operations the eliminations of all kinds may have.
+
+    Each takes a millisecond or two to compile: that is worth more for larger mechanisms, up to
+    minutes.
+    """
+    return min(max(12_000, 5 * bodies), 60_000)
 
 
 class LoopedMotion:
@@ -101,7 +106,6 @@ class LoopedMotion:
                 "start": 1,
                 "u": len(blocks.inputs),
                 "length": 1,
-                "alpha": 1,
                 "w": blocks.law_count,
                 "dw": blocks.law_count,
                 "ddw": blocks.law_count,
@@ -119,6 +123,7 @@ class LoopedMotion:
                 "sum_q": blocks.nq,
                 "sum_v": n,
                 **sizes,
+                "alpha": 1,
             }
         )
         self.w = self.memory.array()
@@ -145,8 +150,7 @@ class LoopedMotion:
         groups = elimination_groups(blocks, J)
         late = np.arange(n + m) >= n
         order = groups.group, groups.rank, late, groups.paired
-        worth = min(_OPERATIONS_A_BODY * blocks.world.count, _LIMIT)
-        most = max(_MOST_OPERATIONS, worth) if _MOST_OPERATIONS else 0
+        most = most_operations(blocks.world.count)
         try:
             return FrontStages.of(find_fronts(rows, columns, *order, most=most))
         except TooMuchCodeError:

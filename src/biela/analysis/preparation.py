@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.equations import Equations, Quantity, SymbolicSystem, System, formulate
+from biela.equations.natural import Layout
 from biela.errors import BielaError, ModelError, ShapeError
 from biela.model import Model as Described
 from biela.model.quantities.units import quantity
 
 Floats = npt.NDArray[np.float64]
 #: What an analysis takes: bodies and joints, symbols, or equations.
-Model: TypeAlias = System | Equations | SymbolicSystem | Described
+Model: TypeAlias = System | Equations | SymbolicSystem | Layout | Described
 _PLURAL = {
     "parameter": "parameters",
     "input": "inputs",
@@ -59,11 +60,13 @@ def as_system(model: Model, coordinates: str = "joint") -> System:
         return model.system
     if isinstance(model, SymbolicSystem):
         return model.equations().system
+    if isinstance(model, Layout):
+        return model.system()
     if isinstance(model, Described):
         return formulate(model, coordinates)
     raise ModelError(
-        f"{type(model).__name__} is not a model; give a Model, a SymbolicSystem, its equations() "
-        f"or a System"
+        f"{type(model).__name__} is not a model; give a Model, a SymbolicSystem, its equations(), "
+        f"a Layout or a System"
     )
 
 

@@ -98,10 +98,11 @@ class RobotNames:
     @cached_property
     def quaternions(self) -> tuple[tuple[int, int], ...]:
         """Rotations: numbers of the first coordinate and of the first velocity of each."""
+        known = {name: j for j, name in enumerate(self.v_names)}
         return tuple(
-            (i, self.v_names.index(f"{name[:-3]}_wx"))
+            (i, known[f"{name[:-3]}_wx"])
             for i, name in enumerate(self.q_names)
-            if name.endswith("_e0") and f"{name[:-3]}_wx" in self.v_names
+            if name.endswith("_e0") and f"{name[:-3]}_wx" in known
         )
 
     @cached_property

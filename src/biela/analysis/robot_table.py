@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from biela.analysis.configurations import Configurations
 
 Floats = npt.NDArray[np.float64]
+
+
+#: Joints, couplings and masses up to which a table shows them all.
+LONGEST: Final = 40
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class JointRow:
 
 @dataclass(frozen=True)
 class RobotTable:
-    """What ``print(robot)`` shows."""
+    """What ``print(robot)`` shows: all of it, or the beginning and the end where it is long."""
 
     title: str
     joints: tuple[JointRow, ...]
@@ -49,14 +53,21 @@ class RobotTable:
 
     def __str__(self) -> str:
         head = ("joint", "kind", "from", "to", "q", "v", "limits", "velocity", "effort")
+        joints = self.joints
+        left_out = len(joints) - LONGEST
+        if left_out > 0:
+            joints = joints[: LONGEST // 2] + joints[-LONGEST // 2 :]
         cells = [
             (j.name, j.kind, j.before, j.after, j.q, j.v, j.limits, j.velocity, j.effort)
-            for j in self.joints
+            for j in joints
         ]
-        lines = [self.title, "", *_columns([head, *cells])]
+        rows = _columns([head, *cells])
+        if left_out > 0:
+            rows.insert(1 + LONGEST // 2, f"… {left_out} more joints, all of them in table.joints")
+        lines = [self.title, "", *rows] if cells else [self.title]
         if self.couplings:
-            lines += ["", f"coupled: {', '.join(self.couplings)}"]
-        listed = ", ".join(f"{name} {mass:g}" for name, mass in self.masses.items())
+            lines += ["", f"coupled: {_listed(self.couplings)}"]
+        listed = _listed([f"{name} {mass:g}" for name, mass in self.masses.items()])
         lines += ["", f"mass: {self.mass:g} kg ({listed})"]
         return "\n".join(lines)
 
@@ -101,6 +112,11 @@ def _masses(model: Model) -> dict[str, float]:
     """Of the bodies that have any."""
     masses = {name: model.number(b.inertia.mass, "mass") for name, b in model.bodies.items()}
     return {name: mass for name, mass in masses.items() if mass}
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = len(texts) - LONGEST
+    return ", ".join([*texts[:LONGEST], *([f"… {more} more"] if more > 0 else [])])
 
 
 def _place(part: slice) -> str:

@@ -85,6 +85,11 @@ class Model:
         self.forces: dict[str, Force] = {}
         self.sensors: dict[str, Sensor] = {}
         self.parts: dict[str, Part] = {}
+        #: Inertia of rotors by joint or "joint.coordinate", reflected to it (kg m², or kg along a
+        #: slide), of which `biela.Robot` knows; other equations are without them, and warn.
+        self.rotors: dict[str, float] = {}
+        #: Names that a file has for what is called otherwise here: ("joint", name) …
+        self.aliases: dict[tuple[str, str], str] = {}
         #: What a run uses if nothing else is said, such as ``duration`` and ``step``.
         self.run: dict[str, object] = {}
         #: Whether names such as "arm[2].rod" are its own, as the parts are written out.
@@ -190,7 +195,7 @@ class Model:
             raise ModelError(f"{who}: a centre of mass or an inertia needs a mass")
         made = Inertia(
             mass,
-            triple(f"{who}: com", com or (0.0, 0.0, 0.0)),
+            triple(f"{who}: com", (0.0, 0.0, 0.0) if com is None else com),
             _moments(who, inertia),
         )
         self._check_inertia(who, made)

@@ -95,9 +95,18 @@ class Builder:
             assert element is not None
             with self._at(_KEYS[category], name):
                 self._element(category, name, element)
+        for name, inertia in table.rotors.items():
+            with self._at("rotors", name):
+                self._rotor(name, self.model.number(inertia))
         if table.run is not None:
             self.model.run = table.run.given()
         return None if self.faults else self.model
+
+    def _rotor(self, name: str, inertia: float) -> None:
+        check_coordinate(self.model, self.model.name, name)
+        if not inertia >= 0:
+            raise ModelError(f"the inertia of a rotor is zero or more, not {inertia!r}")
+        self.model.rotors[name] = inertia
 
     # ----------------------------------------------------------------------- bodies
 

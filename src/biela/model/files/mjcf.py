@@ -25,20 +25,17 @@ def load_mjcf(
     path_or_text: str | Path,
     *,
     notes: list[str] | None = None,
-    rotors: dict[str, float] | None = None,
 ) -> Model:
     """The model in an MJCF file.
 
     A body with several joints stands at the end of a chain of bodies without mass, called
     "<body>_<joint>"; one without joints is fixed to its parent.  Coordinates count as in MuJoCo:
-    a joint with ``ref`` has this value in the pose of the file.
+    a joint with ``ref`` has this value in the pose of the file.  ``armature`` is in `Model.rotors`.
 
     Args:
         path_or_text: The file, or its text (anything with a "<").
         notes: A list to which remarks are added on what the model does not have.  Without it each
             is a `FileWarning`.
-        rotors: A table to which the ``armature`` of joints is added by coordinate, as
-            `biela.Robot` takes it.  Without it there is a remark on each.
 
     Raises:
         FileError: The file cannot be read or has mistakes; all of them, each with its line.
@@ -62,7 +59,7 @@ def load_mjcf(
     x, y, z = (float(g) for g in settings.gravity)
     model = Model(root.attributes.get("model", "mujoco"), gravity=(x, y, z))
     geoms = Geoms.of(source, root, settings, defaults)
-    bodies = MjcfBodies(source, model, settings, defaults, geoms, rotors)
+    bodies = MjcfBodies(source, model, settings, defaults, geoms)
     for world in root.all("worldbody"):
         bodies.add_world(world)
     source.check()

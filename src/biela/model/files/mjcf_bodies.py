@@ -51,8 +51,6 @@ class MjcfBodies:
     settings: Settings
     defaults: Defaults
     geoms: Geoms
-    #: Inertias of rotors by coordinate, where somebody wants them.
-    rotors: dict[str, float] | None = None
     #: By their names in the file.
     bodies: dict[str, Body] = field(default_factory=dict)
     joints: dict[str, Known] = field(default_factory=dict)
@@ -124,7 +122,10 @@ class MjcfBodies:
         before, T = parent, pose
         for k, (joint, within) in enumerate(joints):
             last = k == len(joints) - 1
-            label = self.usable(joint.attributes.get("name", ""), f"{own}_joint", joint)
+            given = joint.attributes.get("name", "")
+            label = self.usable(given, f"{own}_joint", joint)
+            if given and given != label:
+                self.model.aliases["joint", given] = label
             after = self.model.body(own if last else self._free(f"{own}_{label}", label))
             self.poses[after.name] = at
             self._joint(joint, label, before, T @ within, after, within)
@@ -136,6 +137,8 @@ class MjcfBodies:
             self.model.joint("fixed", label, _marker(parent, pose), _marker(before, np.eye(4)))
         if name:
             self.bodies[name] = before
+        if name and name != own:
+            self.model.aliases["body", name] = own
         self._fill(element, before, cls)
 
     def _weigh(self, element: Xml, body: Body, shapes: list[Shape]) -> None:
@@ -248,11 +251,14 @@ class MjcfBodies:
         names = ("stiffness", "damping", "frictionloss", "armature")
         # the first number of a polynomial is the linear part
         values = {n: float(source.numbers(joint, n, (0.0,), counts=(1, 2, 3))[0]) for n in names}
-        if values["armature"] and coordinate is not None and self.rotors is not None:
-            self.rotors[f"{label}.{coordinate}"] = values["armature"]
+        if values["armature"] < 0:
+            source.fault(joint, f"joint {label}: an armature is zero or more, not {values['armature']:g}")
+        elif values["armature"] and coordinate is not None:
+            self.model.rotors[f"{label}.{coordinate}"] = values["armature"]
         elif values["armature"]:
             source.note(
-                joint, f"joint {label}: armature {values['armature']:g} is not in the model"
+                joint,
+                f"joint {label}: armature {values['armature']:g} of a {kind} joint is left out",
             )
         if coordinate is None:
             lost = [n for n in names[:3] if values[n]]

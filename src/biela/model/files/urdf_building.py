@@ -126,6 +126,8 @@ class UrdfBuilder:
 
     def _own_body(self, link: UrdfLink) -> None:
         body = self._model.body(self._usable(link.name, link.line))
+        if body.name != link.name:
+            self._model.aliases["body", link.name] = body.name
         self._home[link.name] = body, np.eye(4)
         self._fill(link, body, np.eye(4))
 
@@ -168,6 +170,8 @@ class UrdfBuilder:
         model = self._model
         name = self._usable(joint.name, joint.line, "_joint")
         self._joint_names[joint.name] = name
+        if name != joint.name:
+            model.aliases["joint", joint.name] = name
         (before, pose_i), (after, pose_j) = self._home[joint.parent], self._home[joint.child]
         kind, coordinate = KINDS[joint.type]
         turn = np.eye(4)

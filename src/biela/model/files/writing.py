@@ -102,6 +102,7 @@ def _model(model: Model, mesh: MeshFile) -> dict[str, Any]:
         ("sensors", model.sensors),
     ):
         data[key] = {name: _element(model, element) for name, element in elements.items()}
+    data["rotors"] = dict(model.rotors)
     data["run"] = dict(model.run)
     return {key: item for key, item in data.items() if item != {}}
 

@@ -70,6 +70,7 @@ def _copied(model: Model) -> Model:
     whole = type(model)(model.name, gravity=model.gravity, plane=model.plane)
     whole.description, whole.written_out = model.description, model.written_out
     whole.parameters = dict(model.parameters)
+    whole.rotors, whole.aliases = dict(model.rotors), dict(model.aliases)
     whole.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():
         whole.bodies[name] = replace(body, markers=dict(body.markers))
@@ -96,6 +97,8 @@ def _add_part(host: Model, part: Part, whole: Model) -> None:
                     f"{part.name} gets; call it something else"
                 )
             whole.parameters[name] = value
+        for name, inertia in prototype.rotors.items():
+            whole.rotors[instance.prefix + name] = inertia
         outer = _start(whole, instance.ground.body)
         for name in prototype.bodies:
             body = instance.body(name, outer, name in floating)

@@ -270,6 +270,7 @@ def _copy(model: Model, plane: str | None) -> Model:
     copy = type(model)(model.name, gravity=model.gravity, plane=plane)
     copy.description = model.description
     copy.parameters = dict(model.parameters)
+    copy.rotors, copy.aliases = dict(model.rotors), dict(model.aliases)
     copy.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():
         copy.bodies[name] = replace(body, markers=dict(body.markers))
