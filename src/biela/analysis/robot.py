@@ -46,7 +46,8 @@ class Robot(Loops, Targets):
     Args:
         model: Bodies, joints, springs and friction, as they are now: after a change make another
             robot.
-        rotors: Inertia of rotors by joint, reflected to the joint (kg m², or kg along a slide).
+        rotors: Inertia of rotors by joint, reflected to the joint (kg m², or kg along a slide), in
+            place of what the model has in ``model.rotors``.
         parameters: Values of parameters of the model, in place of its own.
         symbolic: Numbers of the model that become parameters, too: "inertia", "geometry"; see
             `biela.model.parametrised`.
@@ -70,7 +71,8 @@ class Robot(Loops, Targets):
     ) -> None:
         if symbolic:
             model = parametrised(model, symbolic)
-        for name, inertia in (rotors or {}).items():
+        given = {**model.rotors, **(rotors or {})}
+        for name, inertia in given.items():
             if not (np.isfinite(inertia) and inertia >= 0):
                 raise ModelError(
                     f"{model.name}: the inertia of the rotor of {name} is zero or more, not "
@@ -85,7 +87,7 @@ class Robot(Loops, Targets):
         self.frames = tuple(tree.frames)
         #: Coordinates where a motion starts.
         self.start: Floats = np.array(tree.start)
-        self._rotors = dict(rotors or {})
+        self._rotors = {tree.coordinate_name(name): inertia for name, inertia in given.items()}
         self._functions: dict[tuple[str, ...], Function] = {}
         known = tree.model.parameters
         for name in parameters or {}:

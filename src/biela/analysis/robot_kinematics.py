@@ -17,6 +17,7 @@ class Kinematics(Functions):
 
     def pose(self, frame: str, q: Array, *, threads: int = 1) -> Floats:
         """The pose T (4 x 4) of a frame in the ground."""
+        frame = self.own_frame(frame)
         found = self._looped.pose(frame, q)
         R, p = found or self._answer("pose", q, of=(frame,), threads=threads)
         T = np.zeros((*p.shape[:-1], 4, 4))
@@ -25,7 +26,8 @@ class Kinematics(Functions):
 
     def jacobian(self, frame: str, q: Array, axes: str = "aligned", *, threads: int = 1) -> Floats:
         """J of a frame, six rows, seen from "world", "local" or "aligned" axes."""
-        return self._array("jacobian", q, of=(frame, axes), threads=threads)
+        own = self.own_frame(frame)
+        return self._array("jacobian", q, of=(own, axes), threads=threads)
 
     def frame_velocity(
         self, frame: str, q: Array, v: Array, axes: str = "aligned", *, threads: int = 1
@@ -38,7 +40,8 @@ class Kinematics(Functions):
         self, frame: str, q: Array, v: Array, a: Array, axes: str = "aligned", *, threads: int = 1
     ) -> Floats:
         """J v' + J' v of a frame, [angular; of its origin], along "aligned" or "local" axes."""
-        return self._array("frame_acceleration", q, v, a, of=(frame, axes), threads=threads)
+        own = self.own_frame(frame)
+        return self._array("frame_acceleration", q, v, a, of=(own, axes), threads=threads)
 
     # ------------------------------------------------------------- masses in motion
 

@@ -93,7 +93,7 @@ class Loops(ClosedPositions):
             ModelError: The motors leave a freedom loose; the message names what moves.
             UnknownNameError: There is no such joint in the tree.
         """
-        names = None if actuated is None else tuple(actuated)
+        names = None if actuated is None else tuple(map(self.own_name, actuated))
         given = self._wrenches(external, wrench_axes, q)
         frames, local = (given.frames, given.local) if given else ((), None)
         key = ("inverse", names, frames)

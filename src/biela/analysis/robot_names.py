@@ -139,7 +139,35 @@ class RobotNames:
     def _v_places(self) -> Mapping[str, slice]:
         return _places(self.v_names)
 
+    def own_name(self, name: str) -> str:
+        """What a joint or "joint.coordinate" is called here that a file calls ``name``.
+
+        A name of this robot means what it says, whatever the file has under it.
+        """
+        if name in self._q_places or name in self._v_places:
+            return name
+        aliases = self.snapshot.aliases
+        joint, _, coordinate = name.rpartition(".")
+        if ("joint", name) in aliases:
+            return aliases["joint", name]
+        return f"{aliases['joint', joint]}.{coordinate}" if ("joint", joint) in aliases else name
+
+    def own_frame(self, name: str) -> str:
+        """What a body or "body.marker" is called here that a file calls ``name``."""
+        aliases = self.snapshot.aliases
+        if not aliases or name in self._known_frames:
+            return name
+        body, _, marker = name.rpartition(".")
+        if ("body", name) in aliases:
+            return aliases["body", name]
+        return f"{aliases['body', body]}.{marker}" if ("body", body) in aliases else name
+
+    @cached_property
+    def _known_frames(self) -> frozenset[str]:
+        return frozenset(self.frames)
+
     def _place(self, name: str, places: Mapping[str, slice], what: str) -> slice:
+        name = self.own_name(name)
         if name not in places:
             raise UnknownNameError(
                 f"{self.name}: nothing called {name!r} has {what}{nearest(name, list(places))}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from biela.analysis.robot_recording import LoopedRecording
 from biela.equations import System, formulate, spatial
 from biela.equations.mechanism.drawing import drawn
 from biela.errors import ShapeError
+from biela.model import Model
 from biela.results import Results, RunStatistics
 
 if TYPE_CHECKING:
@@ -26,11 +28,18 @@ def drawn_system(robot: Motions) -> System:
     """The equations of a robot, with the figures of its bodies."""
     model = robot.snapshot.flattened() if robot.snapshot.parts else robot.snapshot
     if getattr(robot, "constraints", ()):
-        return formulate(model)
+        return formulate(without_rotors(model))
     system = spatial.spatial_system(model, rotors=robot.rotors)
     values = robot.parameter_values
     system = replace(system, p=tuple(replace(p, value=values[p.name]) for p in system.p))
     return drawn(model, system)
+
+
+def without_rotors(model: Model) -> Model:
+    """A copy for pictures, in which nothing has inertia that matters."""
+    bare = copy.copy(model)
+    bare.rotors = {}
+    return bare
 
 
 def recorded(robot: Motions, t: Any, q: Any, v: Any, a: Any) -> Results:

@@ -85,7 +85,7 @@ class ClosedPositions(Dynamics):
     def _free(self, hold: Sequence[str]) -> npt.NDArray[np.int_]:
         known = [name.removesuffix("_rate") for name in self.v_names]
         held = set()
-        for name in hold:
+        for name in map(self.own_name, hold):
             own = [k for k, n in enumerate(known) if n == name or n.rpartition(".")[0] == name]
             if not own:
                 raise UnknownNameError(

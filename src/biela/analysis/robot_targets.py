@@ -67,6 +67,7 @@ class Targets(Motions):
             values = [target] if len(wanted) == 1 else target
             counts = {np.ndim(t.parsed(x)) for t, x in zip(wanted, values, strict=False)}
             return _solved(solver, target, q, max(counts, default=1) == 2, options)
+        frame = self.own_frame(frame)
         if frame not in self.frames:
             raise UnknownNameError(
                 f"{self.name}: there is no frame {frame!r}{nearest(frame, self.frames)}"

@@ -92,7 +92,7 @@ def wrenches(robot: Dynamics, external: External, axes: str, q: Any) -> Wrenches
         )
     found = []
     for name, wrench in external.items():
-        if name not in robot.frames:
+        if robot.own_frame(name) not in robot.frames:
             raise UnknownNameError(
                 f"{robot.name}: there is no frame {name!r} for a wrench"
                 f"{nearest(name, robot.frames)}"
@@ -114,7 +114,7 @@ def wrenches(robot: Dynamics, external: External, axes: str, q: Any) -> Wrenches
         raise ShapeError(
             f"{robot.name}: the wrenches are for different numbers of states: {spelled}"
         ) from None
-    return Wrenches(tuple(external), rows, given, axes)
+    return Wrenches(tuple(map(robot.own_frame, external)), rows, given, axes)
 
 
 def _turned(robot: Dynamics, frame: str, q: Any, w: Floats, axes: str) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -53,6 +54,12 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
     if not model.bodies and not model.parts:
         raise ModelError(f"{model.name} has no bodies: add one with body(…)")
     whole = model.flattened() if model.parts else model
+    if any(whole.rotors.values()):
+        warnings.warn(
+            f"{model.name}: these equations are without the inertia of its rotors "
+            f"({', '.join(list(whole.rotors)[:3])} …), which biela.Robot(model) has",
+            stacklevel=2,
+        )
     derivation = COORDINATES[coordinates](whole)
     for joint in whole.joints.values():
         if isinstance(joint, Coupling):

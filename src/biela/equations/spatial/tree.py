@@ -52,7 +52,7 @@ class SpatialTree:
             name.  Gears are allowed: a coordinate that follows another has no velocity of its own.
             Joints that close loops carry nothing (`loop_rows` has their equations).
         rotors: Inertia of rotors, reflected to the joint (kg m², or kg along a slide), by joint or
-            "joint.coordinate".
+            "joint.coordinate", in place of those of the model.
         short: Choose the frames of links such that constants vanish; else they are those of the
             markers.
 
@@ -321,8 +321,13 @@ class SpatialTree:
 
     def _rotors(self, given: Mapping[str, float]) -> list[Scalar]:
         found: list[Scalar] = [0.0] * len(self.v)
-        for name, inertia in given.items():
-            value, k = self.coordinates.value(self.coordinate_name(name))
+        named = {
+            self.coordinate_name(name): inertia
+            for rotors in (self.model.rotors, given)
+            for name, inertia in rotors.items()
+        }
+        for name, inertia in named.items():
+            value, k = self.coordinates.value(name)
             # the rotor of a coordinate that follows another turns by its rate
             rate = diff(value, self.coordinates.leader(k))
             ratio = rate if rate.value is None else float(rate.value)

@@ -10,6 +10,8 @@ from typing import Any
 
 from biela.errors import BielaError, FileError, ModelError
 from biela.model.bodies import GROUND, Body
+from biela.model.coordinate_names import full_name
+from biela.model.element import nearest
 from biela.model.files.body_tables import BodyTable, ShapeTable
 from biela.model.files.element_tables import ElementTable
 from biela.model.files.faults import Fault
@@ -103,7 +105,8 @@ class Builder:
         return None if self.faults else self.model
 
     def _rotor(self, name: str, inertia: float) -> None:
-        check_coordinate(self.model, self.model.name, name)
+        if full_name(self.model, name) is None and not self.model.parts:
+            raise ModelError(f"there is no joint {name!r}{nearest(name, self.model.joints)}")
         if not inertia >= 0:
             raise ModelError(f"the inertia of a rotor is zero or more, not {inertia!r}")
         self.model.rotors[name] = inertia
