@@ -14,7 +14,7 @@ import numpy as np
 
 import biela as bl
 from benchmarks.report import Row, below
-from biela.analysis.looped_kinematics import looped_kinematics
+from biela.analysis.looped.kinematics import looped_kinematics
 from biela.equations.blocks import reference_blocks
 
 STEPS = 20

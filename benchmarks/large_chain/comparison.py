@@ -16,7 +16,7 @@ from benchmarks.large_chain.exudyn_peer import ExudynChain
 from benchmarks.large_chain.judging import drift, energy
 from benchmarks.peers import PeerMissingError
 from benchmarks.report import Row, against, below
-from biela.analysis.looped_motion import LoopedMotion
+from biela.analysis.looped.motion import LoopedMotion
 from biela.equations.blocks import reference_blocks
 from biela.solvers.integrators import FixedStep, Problem
 

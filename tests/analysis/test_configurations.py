@@ -171,3 +171,12 @@ def test_mimicking_joints_have_no_coordinate_of_their_own():
     found = robot.rollout([0.01], None, [0.02], dt=1e-2, steps=10)
     # 0.2 kg move as one
     np.testing.assert_allclose(found.q[0, -1, 0], 0.01 + 0.1 * 0.1**2 / 2, rtol=1e-12)
+
+
+def test_coordinates_stand_breadth_first_along_the_tree():
+    m = bl.Model("tree")
+    bodies = {name: m.body(name, mass=1.0, inertia=0.1) for name in "abcde"}
+    for joint, before, after in (("A", None, "a"), ("B", "a", "b"), ("C", "b", "c"),
+                                 ("D", None, "d"), ("E", "d", "e")):  # fmt: skip
+        m.joint("revolute", joint, bodies[before] if before else m.ground, bodies[after])
+    assert bl.Robot(m).joint_names == ("A", "D", "B", "E", "C")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.analysis import looped_motion
-from biela.analysis.looped_motion import LoopedMotion
-from biela.analysis.looped_simulation import looped_simulation
+from biela.analysis.looped import motion as looped_motion
+from biela.analysis.looped.motion import LoopedMotion
+from biela.analysis.looped.simulation import looped_simulation
 from biela.equations.blocks import reference_blocks
 from biela.errors import ModelError
 

@@ -116,3 +116,21 @@ def test_rotors_that_cannot_be_are_refused() -> None:
     m.rotors["k"] = -0.1
     with pytest.raises(ModelError, match="rotor of k is zero or more"):
         bl.Robot(m)
+
+
+def test_a_rollout_of_closed_loops_is_that_of_the_model_as_it_was() -> None:
+    def crank() -> bl.Model:
+        m = bl.Model("crank", gravity=(0, -9.81, 0))
+        a, b = (m.body(n, mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1)) for n in "ab")
+        m.joint("revolute", "A", m.ground, a, start={"angle": 1.0})
+        m.joint("revolute", "B", a.at(1, 0, 0), b, start={"angle": -2.0})
+        m.joint("point_on_line", "C", m.ground.at(axis="x"), b.at(1, 0, 0))
+        return m
+
+    m = crank()
+    robot, other = bl.Robot(m), bl.Robot(crank())
+    m.gravity = (0.0, 0.0, 0.0)
+    q = other.assemble()
+    runs = [r.rollout(q[None], dt=1e-3, steps=20) for r in (robot, other, bl.Robot(m))]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    assert np.abs(runs[2].q - runs[1].q).max() > 1e-4

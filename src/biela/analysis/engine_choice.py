@@ -25,6 +25,8 @@ LARGE = 60
 ENGINES = ("unrolled", "looped")
 #: Bodies above which deriving and compiling unrolled equations of motion takes minutes.
 UNROLLED_UP_TO = 200
+#: Those in space above which a simulation is looped, if it asks for nothing that loops do not know.
+SPATIAL_UP_TO = 60
 
 
 def check_unrolled(model: object) -> None:
@@ -55,12 +57,16 @@ def simulated_in_loops(engine: str | None, model: object, unusual: Mapping[str, 
     """
     if engine not in (None, *ENGINES):
         raise ModelError(f"engine {engine!r} is not known; use {' or '.join(ENGINES)}")
-    large = isinstance(model, Model) and body_count(model) > UNROLLED_UP_TO
+    count = body_count(model) if isinstance(model, Model) else 0
+    flat = isinstance(model, Model) and model.plane is not None
+    large = count > (UNROLLED_UP_TO if flat else SPATIAL_UP_TO)
     if engine == "unrolled" or (engine is None and not large):
         return False
     if not isinstance(model, Model):
         raise ModelError("the looped engine takes a Model, of bodies and joints")
     given = [name for name, value in unusual.items() if value]
+    if given and engine is None and count <= UNROLLED_UP_TO:
+        return False  # slow to derive, but it can be done
     if given:
         raise ModelError(
             f"{model.name}: the looped engine, for mechanisms of more than {UNROLLED_UP_TO} "

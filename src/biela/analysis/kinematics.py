@@ -26,7 +26,7 @@ from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
 from biela.analysis.engine_choice import looped_model, with_start
 from biela.analysis.instant import Instant, Motions, motions, unit_rows
-from biela.analysis.looped_kinematics import looped_kinematics
+from biela.analysis.looped.kinematics import looped_kinematics
 from biela.analysis.position_method import PositionMethod, as_method
 from biela.analysis.preparation import Model, Values, as_system, numbers, values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant

@@ -28,15 +28,15 @@ def drawn_system(robot: Motions) -> System:
     """The equations of a robot, with the figures of its bodies."""
     model = robot.snapshot.flattened() if robot.snapshot.parts else robot.snapshot
     if getattr(robot, "constraints", ()):
-        return formulate(without_rotors(model))
+        return formulate(_without_rotors(model))
     system = spatial.spatial_system(model, rotors=robot.rotors)
     values = robot.parameter_values
     system = replace(system, p=tuple(replace(p, value=values[p.name]) for p in system.p))
     return drawn(model, system)
 
 
-def without_rotors(model: Model) -> Model:
-    """A copy for pictures, in which nothing has inertia that matters."""
+def _without_rotors(model: Model) -> Model:
+    """A copy for equations that show positions only; `Motions.simulate` refuses rotors there."""
     bare = copy.copy(model)
     bare.rotors = {}
     return bare

@@ -32,7 +32,7 @@ from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.fused import LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
-from biela.analysis.looped_simulation import looped_simulation
+from biela.analysis.looped.simulation import looped_simulation
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values

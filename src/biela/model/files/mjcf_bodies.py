@@ -252,7 +252,9 @@ class MjcfBodies:
         # the first number of a polynomial is the linear part
         values = {n: float(source.numbers(joint, n, (0.0,), counts=(1, 2, 3))[0]) for n in names}
         if values["armature"] < 0:
-            source.fault(joint, f"joint {label}: an armature is zero or more, not {values['armature']:g}")
+            source.fault(
+                joint, f"joint {label}: an armature is zero or more, not {values['armature']:g}"
+            )
         elif values["armature"] and coordinate is not None:
             self.model.rotors[f"{label}.{coordinate}"] = values["armature"]
         elif values["armature"]:

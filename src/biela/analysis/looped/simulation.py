@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.follower import Follower
-from biela.analysis.looped_motion import LoopedMotion
-from biela.analysis.looped_results import channel_groups
-from biela.analysis.looped_start import first_blocks, first_velocity, named_values
+from biela.analysis.looped.follower import Follower
+from biela.analysis.looped.motion import LoopedMotion
+from biela.analysis.looped.results import channel_groups
+from biela.analysis.looped.start import first_blocks, first_velocity, named_values
 from biela.analysis.plan import Plan
+from biela.analysis.preparation import numbers
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import statistics
 from biela.errors import ModelError, SimulationError
@@ -57,8 +58,8 @@ def looped_simulation(
         duration: Time to simulate, s.
         integrator: "rk4" and other methods of fixed step, or an adaptive one; without it, "rk4" if
             a step is given, else "dormand_prince".
-        q: Where it starts, by "joint.coordinate" or by coordinates of bodies ("crank.rx" …), as a
-            guess where constraints leave no choice.
+        q: Where it starts, by "joint.coordinate" of the model itself or by coordinates of bodies
+            ("cell[3].crank.rx" …), as a guess where constraints leave no choice.
         v: Velocities of bodies at the start, by name ("crank.angle_rate" …).  Without it joints
             move at their rates, and others rest as far as they can.
         t: Start time, s.
@@ -81,6 +82,11 @@ def looped_simulation(
     began = time.perf_counter()
     if not (np.isfinite(duration) and duration > 0):
         raise ModelError(f"{model.name}: the duration must be a positive time, not {duration!r}")
+    if not np.isfinite(t):
+        raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
+    if not tolerance > 0:
+        raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
+    q, v = _by_name(model, "q", q), _by_name(model, "v", v)
     blocks, guess = first_blocks(model, q, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
     start = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
@@ -102,6 +108,22 @@ def looped_simulation(
         q_iterations=1 if held else 0,
     )
     return run.go(problem, x, tolerance, progress, began)
+
+
+def _by_name(model: Model, what: str, given: object) -> dict[str, float] | None:
+    """Values by name, as numbers or texts with units.
+
+    Raises:
+        ModelError: They are given in another way.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise ModelError(
+            f"{model.name}: the looped engine takes {what} by name, such as "
+            f'{{"{next(iter(model.bodies), "cell[0].crank")}.rx": 0.1}}'
+        )
+    return numbers(given)
 
 
 class _Run:

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from biela.analysis.follower import Follower, StuckError
-from biela.analysis.looped_results import Motion, looped_results
-from biela.analysis.looped_start import first_blocks
+from biela.analysis.looped.follower import Follower, StuckError
+from biela.analysis.looped.results import Motion, looped_results
+from biela.analysis.looped.start import first_blocks
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import whole_steps
 from biela.errors import ModelError, SimulationError

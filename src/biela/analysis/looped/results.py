@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.sparse_rows import SparseRows
+from biela.analysis.looped.sparse_rows import SparseRows
 from biela.equations.blocks import FrameMotion, ReferenceBlocks
 from biela.results import Channels, Results, RunStatistics
 from biela.results.frames import frame_channels

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.engine_choice import with_start
-from biela.analysis.follower import Follower
-from biela.analysis.linked_start import Relative, relative_poses, unlinked
-from biela.analysis.looped_masses import mass_entries
-from biela.analysis.looped_stiffening import stiffening
+from biela.analysis.looped.follower import Follower
+from biela.analysis.looped.linked_start import Relative, relative_poses, unlinked
+from biela.analysis.looped.masses import mass_entries
+from biela.analysis.looped.stiffening import stiffening
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.joint_coordinates import carrying_tree
 from biela.errors import AssemblyError, ModelError

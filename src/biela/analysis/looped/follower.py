@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.sparse_rows import SparseRows, worst_rows
+from biela.analysis.looped.sparse_rows import SparseRows, worst_rows
 from biela.equations.blocks import ReferenceBlocks
 from biela.errors import AssemblyError, ModelError
 

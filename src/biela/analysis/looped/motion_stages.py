@@ -1,30 +1,14 @@
-"""Equations of motion of large mechanisms as native looped programs.
-
-Programs on one workspace, with the signatures that integrators take:
-
-    f         (t, x, u) → x'                         accelerations by Lagrange multipliers
-    project   (t, x, u) → x, max(|Φ|, |Φ_v v - β|)   one correction of positions and velocities
-    step      (t, x, u, h) → x                       a step of RK4 with a correction after it
-
-with x = (q, v).  Each evaluates its kernels over all instances, then eliminates front by front
-(`biela.solvers.fronts`).  The corrections are those of `analysis.formulations.projection`, in the
-metric of the mass, with the factors of the last evaluation of f: in a step that is at a position
-nearby, and the corrections are small.  Bodies without inertia about an axis get some from the rows
-that hold them (`looped_stiffening`).
-"""
+"""The stages of the programs of a large mechanism: blocks and small steps, on their workspace."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.elimination_groups import elimination_groups
-from biela.analysis.looped_kernels import (
+from biela.analysis.looped.kernels import (
     copy_kernel,
     difference_kernel,
     largest_kernel,
@@ -32,17 +16,15 @@ from biela.analysis.looped_kernels import (
     time_kernel,
     zero_kernel,
 )
-from biela.analysis.looped_masses import mass_entries
-from biela.analysis.looped_stiffening import StiffRows, stiffening
-from biela.analysis.looped_tape import Evaluation, Tape, reduced
+from biela.analysis.looped.stiffening import Stiffening, StiffRows
+from biela.analysis.looped.tape import reduced
 from biela.atoms import Atom
 from biela.code import Function
-from biela.code.looped import Call, Clear, Memory, Program, Stage, Write
-from biela.code.looped.dispatch import copying_code
+from biela.code.looped import Call, Clear, Memory, Stage, Write
 from biela.equations.blocks import Block, ReferenceBlocks
 from biela.equations.blocks.block import expanded
 from biela.equations.blocks.retraction import retraction_kernel
-from biela.solvers.fronts import FrontStages, GeneralStages, TooMuchCodeError, find_fronts
+from biela.solvers.fronts import FrontStages, GeneralStages
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -51,203 +33,33 @@ Integers = npt.NDArray[np.int64]
 _CHUNK = 8
 
 
-@dataclass(frozen=True, eq=False)
-class NativeEntry:
-    """Native code, as integrators take it, with what it needs to stay alive."""
-
-    address: int
-    program: Program
-    kept: Any
-
-
-def most_operations(bodies: int) -> int:
-    """How many operations the eliminations of all kinds may have.
-
-    Each takes a millisecond or two to compile: that is worth more for larger mechanisms, up to
-    minutes.
-    """
-    return min(max(12_000, 5 * bodies), 60_000)
-
-
-class LoopedMotion:
-    """The equations of motion of a large mechanism.
-
-    ``start`` is a position by which the order of elimination is chosen; without it, that where the
-    joints start.
+class MotionStages:
+    """What programs of a mechanism are made of.
 
     Attributes:
-        f: The right-hand side.
-        project: One correction of a state.
-        step: A whole step: stages are added up body by body, while their slopes are in the cache.
+        blocks: The mechanism.
+        n: Number of velocities.
+        m: Number of rows.
         fronts: What is eliminated.
+        stiff: Rows that give bodies the inertia they lack.
+        memory: Where vectors stand in the workspace.
+        w: The workspace.
     """
 
-    def __init__(self, blocks: ReferenceBlocks, start: Floats | None = None) -> None:
-        self.blocks = blocks
-        #: Whether velocities are the rates of the coordinates.
-        self._plain = blocks.plane is not None
-        n, m = blocks.nv, len(blocks.rows)
-        self.n, self.m = n, m
-        self._first, self._second, masses = mass_entries(blocks)
-        J = blocks.Phi_v(blocks.start if start is None else start)
-        self.stiff = stiffening(blocks, J)
-        first, second = self.stiff.places
-        rows = np.concatenate([self._first, n + blocks.indices[0], first])
-        columns = np.concatenate([self._second, blocks.indices[1], second])
-        values = np.concatenate([masses, J, self.stiff.values(J, np.zeros(m), n)[0]])
-        self.fronts = self._eliminated(rows, columns, values, J)
-        slot = self.fronts.fronts.slot
-        self._J_slot, self._S_slot = np.split(slot[len(masses) :], [len(J)])
-        sizes = dict(self.fronts.sizes)
-        x = sizes.pop("x")
-        self.memory = Memory(
-            {
-                "t": 1,
-                "start": 1,
-                "u": len(blocks.inputs),
-                "length": 1,
-                "w": blocks.law_count,
-                "dw": blocks.law_count,
-                "ddw": blocks.law_count,
-                "V": 1,
-                "q": blocks.nq,
-                "v": n,
-                # what f gives, the rates of q and those of v, stands side by side
-                **({} if self._plain else {"rates": blocks.nq}),
-                "x": x,
-                "out_q": blocks.nq,
-                "out_v": n,
-                "largest": 1,
-                "first_q": blocks.nq,
-                "first_v": n,
-                "sum_q": blocks.nq,
-                "sum_v": n,
-                **sizes,
-                "alpha": 1,
-            }
-        )
-        self.w = self.memory.array()
-        self.memory.view(self.w, "K")[slot[: len(masses)]] = masses
-        self.memory.view(self.w, "alpha")[:] = self.stiff.weight
-        size = blocks.nq + n
-        slope = "v" if self._plain else "rates"
-        self._rates = self.memory.first(slope)
-        self.f = self._entry(self._dynamics(), ("t", "q", "u"), slope, size)
-        self.project = self._entry(self._projection(), ("t", "q", "u"), "out_q", size + 1)
-
-    @cached_property
-    def step(self) -> NativeEntry:
-        """A whole step of RK4."""
-        size = self.blocks.nq + self.n
-        out = "out_q" if self.m else "q"
-        return self._entry(self._whole_step(), ("start", "first_q", "u"), out, size)
-
-    def _eliminated(
-        self, rows: Integers, columns: Integers, values: Floats, J: Floats
-    ) -> FrontStages | GeneralStages:
-        """Code for each kind of group; or a general solver, where there is nothing that repeats."""
-        blocks, n, m = self.blocks, self.n, self.m
-        groups = elimination_groups(blocks, J)
-        late = np.arange(n + m) >= n
-        order = groups.group, groups.rank, late, groups.paired
-        most = most_operations(blocks.world.count)
-        try:
-            return FrontStages.of(find_fronts(rows, columns, *order, most=most))
-        except TooMuchCodeError:
-            together = np.full(blocks.world.count, blocks.widths[1])
-            sizes = np.concatenate([together, np.ones(len(blocks.extra) + m, dtype=np.int64)])
-            return GeneralStages(rows, columns, late, values, sizes)
-
-    # -------------------------------------------------------------------------- programs
-
-    def _entry(self, tape: Tape, given: tuple[str, str, str], out: str, size: int) -> NativeEntry:
-        """A program as a function of t, x and u, which are copied to the vectors ``given``.
-
-        A whole step has its length behind u.
-        """
-        memory, blocks = self.memory, self.blocks
-        program = Program(tape.stages, memory.size, tape=tape.segments, name=blocks.name)
-        t, x, u = (memory.first(name) for name in given)
-        more = len(blocks.inputs) + (given[0] == "start")
-        inputs = [(t, 1), (x, blocks.nq + self.n), (u, more)]
-        code = copying_code(
-            program.address, self.w.ctypes.data, inputs, [(memory.first(out), size)]
-        )
-        return NativeEntry(int(code["run"]), program, (code, self.w))
-
-    def _dynamics(self) -> Tape:
-        tape = Tape()
-        self._accelerate(tape, self._evaluation())
-        return tape
-
-    def _evaluation(self) -> Evaluation:
-        """What accelerations are made of; the stages serve several evaluations."""
-        b, fronts = self.blocks, self.fronts
-        evaluated = [self._sorted(b.masses, sets=("Q",), groups=self._first_added())]
-        evaluated += [self._sorted(block) for block in (*b.forces, *b.dynamics) if len(block)]
-        evaluated += self._stiffened()
-        return Evaluation(
-            self._stages(b.laws),
-            evaluated,
-            fronts.factor_and_inward(self.memory),
-            fronts.outward(self.memory),
-        )
-
-    def _accelerate(self, tape: Tape, evaluation: Evaluation) -> None:
-        """Accelerations and multipliers of the state."""
-        b, fronts = self.blocks, self.fronts
-        tape.whole(evaluation.laws)
-        if len(b.extra):
-            # bodies set their part of the right-hand side, and rows theirs
-            places = fronts.fronts.place[self.n - len(b.extra) : self.n]
-            tape.whole([self._zeros(self.memory.first("b") + places)])
-        tape.by_tiles(evaluation.evaluated, evaluation.inward, fronts)
-        at = tape.add(evaluation.outward)
-        tape.segments += fronts.outward_tape(at)
-        if len(b.extra) and not self._plain:
-            tape.whole([self._copy("v", "rates", len(b.extra))])
-
-    def _whole_step(self) -> Tape:
-        """Four evaluations, each followed by the state of the next, and a correction.
-
-        Hairer, Nørsett & Wanner 1993, Solving Ordinary Differential Equations I, §II.1.
-        """
-        tape, evaluation = Tape(), self._evaluation()
-        tape.whole([self._copy("first_q", "q", self.blocks.nq)])
-        tape.whole([self._copy("first_v", "v", self.n)])
-        for number in range(4):
-            tape.whole([self._time(number)])
-            self._accelerate(tape, evaluation)
-            tape.whole(self._advanced(number))
-        if self.m:
-            self._correct(tape)
-        return tape
-
-    def _projection(self) -> Tape:
-        tape = Tape()
-        self._correct(tape)
-        return tape
-
-    def _correct(self, tape: Tape) -> None:
-        """Residuals of position and velocity, the largest, and the step that removes both.
-
-        The step has the factors of the last evaluation.  A change of the position by it does not
-        show in that of the velocity: that is a product of two small numbers.
-        """
-        b, memory = self.blocks, self.memory
-        tape.whole(self._stages(b.laws))
-        tape.whole([Clear(memory.first(name), self.n + self.m) for name in ("b", "b_2")])
-        tape.whole(self._stages(b.gaps))
-        tape.whole(self._stages(b.rates_of_rows))
-        tape.whole(self._largest())
-        tape.whole([self._held(part, side) for side in ("b", "b_2") for part in self.stiff.parts])
-        at = tape.add(self.fronts.inward_twice(memory))
-        tape.segments += self.fronts.tape(at)
-        at = tape.add(self.fronts.outward_twice(memory))
-        tape.segments += self.fronts.outward_tape(at)
-        tape.whole([*self._retracted(), self._difference("v", "x_2", "out_v")])
-
-    # ---------------------------------------------------------------------------- stages
+    blocks: ReferenceBlocks
+    n: int
+    m: int
+    fronts: FrontStages | GeneralStages
+    stiff: Stiffening
+    memory: Memory
+    w: Floats
+    #: Whether velocities are the rates of the coordinates.
+    _plain: bool
+    #: Where the rates of the coordinates stand.
+    _rates: int
+    #: Slots of the entries of the Jacobian, and of products of them.
+    _J_slot: Integers
+    _S_slot: Integers
 
     def _stages(self, blocks: Iterable[Block]) -> list[Stage | Clear | Call]:
         return [self._sorted(block)[0] for block in blocks if len(block)]
@@ -478,17 +290,3 @@ class LoopedMotion:
     def _last(self, name: str, count: int) -> Integers:
         size = self.n if name.startswith("x") else self.memory.sizes[name]
         return np.asarray(self.memory.first(name) + size - count + np.arange(count))
-
-    # --------------------------------------------------------------------------- results
-
-    def accelerations(self, t: float, q: Floats, v: Floats, u: Floats) -> tuple[Floats, Floats]:
-        """Accelerations and multipliers of a state."""
-        for name, values in (("t", np.array([t])), ("q", q), ("v", v), ("u", u)):
-            self.memory.view(self.w, name)[:] = values
-        self.f.program.run(self.w)
-        x = self.memory.view(self.w, "x")
-        return x[: self.n].copy(), x[self.n :].copy()
-
-    def dependent_rows(self) -> int:
-        """How many rows depended on others in the last evaluation, and were dropped."""
-        return self.fronts.dependent(self.memory, self.w)
