@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from biela.analysis.loading import (
         load,
     )
-    from biela.analysis.robot import (
+    from biela.analysis.robots.robot import (
         Robot,
     )
     from biela.code import (
@@ -129,7 +129,7 @@ _LAZY = {
     "Results": "biela.results",
     "save_model": "biela.model.files",
     "simulate": "biela.analysis",
-    "Robot": "biela.analysis.robot",
+    "Robot": "biela.analysis.robots.robot",
     "Simulator": "biela.analysis",
     "SymbolicSystem": "biela.equations",
     "System": "biela.equations",

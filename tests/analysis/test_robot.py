@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.analysis.robot import Robot
+from biela.analysis.robots.robot import Robot
 from biela.errors import ModelError, ShapeError
 
 

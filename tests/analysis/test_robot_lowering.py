@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.analysis.robot import Robot
-from biela.analysis.robot_lowering import LINKS
+from biela.analysis.robots.lowering import LINKS
+from biela.analysis.robots.robot import Robot
 from biela.code import Function
 from biela.errors import ModelError, SimulationError
 

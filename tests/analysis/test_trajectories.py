@@ -10,8 +10,12 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 from scipy.spatial.transform import Rotation, Slerp
 
 import biela as bl
-from biela.analysis.trajectories import Trajectory
-from biela.analysis.trajectories.turns import angular_acceleration, angular_velocity, rates_of
+from biela.analysis.robots.trajectories import Trajectory
+from biela.analysis.robots.trajectories.turns import (
+    angular_acceleration,
+    angular_velocity,
+    rates_of,
+)
 from biela.errors import AssemblyError, ModelError, ShapeError
 from biela.model.denavit_hartenberg import from_dh
 from tests.analysis.moving_robots import flyer, planar_arm

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from biela.analysis.robot import Robot
+from biela.analysis.robots.robot import Robot
 from biela.atoms import Workspace
 from biela.atoms.dump import HEADER
 from biela.atoms.dump import load as load_atoms

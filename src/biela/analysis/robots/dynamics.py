@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from biela.analysis.robot_functions import Array, Floats
-from biela.analysis.robot_kinematics import Kinematics
-from biela.analysis.robot_wrenches import External, Wrenches, wrenches
+from biela.analysis.robots.functions import Array, Floats
+from biela.analysis.robots.kinematics import Kinematics
+from biela.analysis.robots.wrenches import External, Wrenches, wrenches
 from biela.equations.regressor import PARAMETERS
 
 

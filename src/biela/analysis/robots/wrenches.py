@@ -22,7 +22,7 @@ from biela.errors import ModelError, ShapeError, UnknownNameError
 from biela.model.element import nearest
 
 if TYPE_CHECKING:
-    from biela.analysis.robot_dynamics import Dynamics
+    from biela.analysis.robots.dynamics import Dynamics
 
 Floats = npt.NDArray[np.float64]
 External = Mapping[str, Any]

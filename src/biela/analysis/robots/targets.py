@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biela.analysis.robot_motions import Motions
+from biela.analysis.robots.motions import Motions
 from biela.errors import ShapeError, UnknownNameError
 from biela.model.element import nearest
 

@@ -11,7 +11,7 @@ from biela.results import Channels
 from biela.results.frames import frame_channels
 
 if TYPE_CHECKING:
-    from biela.analysis.robot_motions import Motions
+    from biela.analysis.robots.motions import Motions
 
 
 class LoopedRecording(Recording):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import number, values
 from biela.analysis.progress import Progress
-from biela.analysis.robot_recording import LoopedRecording
+from biela.analysis.robots.recording import LoopedRecording
 from biela.analysis.stepping import Stepper, statistics
 from biela.errors import ModelError, SimulationError
 from biela.results import Results
@@ -25,7 +25,7 @@ from biela.solvers.integrators.fixed_step import METHODS
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
 if TYPE_CHECKING:
-    from biela.analysis.robot_motions import Motions
+    from biela.analysis.robots.motions import Motions
 
 Floats = npt.NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from biela.analysis.configurations import Configurations
+from biela.analysis.robots.configurations import Configurations
 from biela.atoms import Workspace
 from biela.code import Function
 from biela.errors import ShapeError

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.robot_lowering import LoopedFunctions
-from biela.analysis.robot_names import RobotNames
-from biela.analysis.robot_parameters import HeldParameters
+from biela.analysis.robots.lowering import LoopedFunctions
+from biela.analysis.robots.names import RobotNames
+from biela.analysis.robots.parameters import HeldParameters
 from biela.atoms import Atom
 from biela.code import Function
 from biela.code.export import export

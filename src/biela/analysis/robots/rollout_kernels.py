@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.configurations import Configurations
+from biela.analysis.robots.configurations import Configurations
 from biela.atoms import Atom, Kind, Workspace, maximum, minimum, sqrt
 from biela.code import Function
 from biela.equations import spatial

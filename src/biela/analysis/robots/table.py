@@ -13,7 +13,7 @@ from biela.model import Model
 from biela.model.joints import Coupling, Joint
 
 if TYPE_CHECKING:
-    from biela.analysis.configurations import Configurations
+    from biela.analysis.robots.configurations import Configurations
 
 Floats = npt.NDArray[np.float64]
 

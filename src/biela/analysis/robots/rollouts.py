@@ -21,9 +21,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.configurations import Configurations
-from biela.analysis.rollout_inputs import input_rows, parameter_rows, state_rows
-from biela.analysis.rollout_kernels import dynamics, inputs_of, law_of, moved, normalised
+from biela.analysis.robots.configurations import Configurations
+from biela.analysis.robots.rollout_inputs import input_rows, parameter_rows, state_rows
+from biela.analysis.robots.rollout_kernels import dynamics, inputs_of, law_of, moved, normalised
 from biela.code import Function
 from biela.code.native import Block
 from biela.errors import ModelError, ShapeError

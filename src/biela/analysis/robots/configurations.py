@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.robot_names import RobotNames
-from biela.analysis.robot_table import RobotTable, robot_table
+from biela.analysis.robots.names import RobotNames
+from biela.analysis.robots.table import RobotTable, robot_table
 from biela.errors import ModelError, ShapeError
 
 Floats = npt.NDArray[np.float64]

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from biela.analysis.robot_functions import Floats
-from biela.analysis.robot_loops import Loops
-from biela.analysis.robot_lowering import LoopedFunctions, Lowering
-from biela.analysis.robot_parameters import HeldParameters
-from biela.analysis.robot_targets import Targets
+from biela.analysis.robots.functions import Floats
+from biela.analysis.robots.loops import Loops
+from biela.analysis.robots.lowering import LoopedFunctions, Lowering
+from biela.analysis.robots.parameters import HeldParameters
+from biela.analysis.robots.targets import Targets
 from biela.code import Function
 from biela.equations import spatial
 from biela.errors import ModelError
@@ -33,7 +33,7 @@ class Robot(Loops, Targets):
     many, which ``threads`` share.
 
     >>> import biela as bl
-    >>> from biela.analysis.robot import Robot
+    >>> from biela.analysis.robots.robot import Robot
     >>> m = bl.Model("pendulum")
     >>> rod = m.body("rod", mass=2.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))
     >>> _ = m.joint("revolute", "pivot", m.ground, rod, axis="y")

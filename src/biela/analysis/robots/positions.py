@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.robot_dynamics import Dynamics
-from biela.analysis.robot_functions import Array, Floats
+from biela.analysis.robots.dynamics import Dynamics
+from biela.analysis.robots.functions import Array, Floats
 from biela.code import Function
 from biela.equations import spatial
 from biela.errors import AssemblyError, UnknownNameError

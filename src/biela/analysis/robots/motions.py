@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.configurations import Configurations
+from biela.analysis.robots.configurations import Configurations
 from biela.code import Function
 from biela.errors import ModelError
 
 if TYPE_CHECKING:
-    from biela.analysis.rollouts import Rollout
-    from biela.analysis.trajectories import Trajectory
+    from biela.analysis.robots.rollouts import Rollout
+    from biela.analysis.robots.trajectories import Trajectory
     from biela.equations import System
     from biela.results import Results
 
@@ -84,15 +84,15 @@ class Motions(Configurations):
                 `assemble` and `project`.
 
         Returns:
-            A `biela.analysis.rollouts.Rollout` with ``t``, ``q``, ``v`` and ``tau``.  A motion that
-            leaves the finite numbers is there as it went.
+            A `biela.analysis.robots.rollouts.Rollout` with ``t``, ``q``, ``v`` and ``tau``.  A motion
+            that leaves the finite numbers is there as it went.
 
         Raises:
             ModelError: There is no such method, law or parameter, or the robot is so long that its
                 dynamics are not written out.
             ShapeError: Arrays do not fit.
         """
-        from biela.analysis.rollouts import Roller, rollout
+        from biela.analysis.robots.rollouts import Roller, rollout
 
         if self.is_looped:
             raise ModelError(
@@ -137,7 +137,7 @@ class Motions(Configurations):
         Raises:
             ShapeError: There are not as many gains as velocities.
         """
-        from biela.analysis.feedback import pd_law
+        from biela.analysis.robots.feedback import pd_law
 
         return pd_law(self, kp, kd, gravity)
 
@@ -185,7 +185,7 @@ class Motions(Configurations):
                 has closed loops.
             ShapeError: An array does not fit.
         """
-        from biela.analysis.trajectories import trajectory
+        from biela.analysis.robots.trajectories import trajectory
 
         return trajectory(
             self,
@@ -228,7 +228,7 @@ class Motions(Configurations):
             ModelError: Times or limits make no sense or are missing.
             ShapeError: The target is neither a place nor a pose.
         """
-        from biela.analysis.trajectories import line
+        from biela.analysis.robots.trajectories import line
 
         return line(
             self,
@@ -246,7 +246,7 @@ class Motions(Configurations):
     @cached_property
     def kinematic_system(self) -> System:
         """The equations behind pictures and inverse kinematics: joint forces are its inputs."""
-        from biela.analysis.robot_pictures import drawn_system
+        from biela.analysis.robots.pictures import drawn_system
 
         return drawn_system(self)
 
@@ -254,7 +254,7 @@ class Motions(Configurations):
         """One motion as `biela.simulate` gives it; inputs are the joint forces, by "tau.joint".
 
         With closed loops the inputs are the actuators of the model.  A long robot runs link after
-        link, without events and controllers (`biela.analysis.robot_simulation`).
+        link, without events and controllers (`biela.analysis.robots.simulation`).
 
         Args:
             duration: In s.
@@ -265,7 +265,7 @@ class Motions(Configurations):
             SimulationError: The run diverges; it holds the results until then.
         """
         if self.is_looped:
-            from biela.analysis.robot_simulation import looped_robot_simulation
+            from biela.analysis.robots.simulation import looped_robot_simulation
 
             return looped_robot_simulation(self, duration, **options)
         if getattr(self, "constraints", ()) and any(self._rotors.values()):
@@ -290,7 +290,7 @@ class Motions(Configurations):
         Raises:
             ShapeError: The arrays do not fit.
         """
-        from biela.analysis.robot_pictures import recorded
+        from biela.analysis.robots.pictures import recorded
 
         return recorded(self, t, q, v, a)
 
@@ -301,6 +301,6 @@ class Motions(Configurations):
 
     def draw(self, q: Any = None, **options: Any) -> Any:
         """A picture of one configuration, the start if none is given; a matplotlib figure."""
-        from biela.analysis.robot_pictures import picture
+        from biela.analysis.robots.pictures import picture
 
         return picture(self, self.start if q is None else self._checked("q", q), **options)

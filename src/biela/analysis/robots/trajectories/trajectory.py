@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.trajectories.turns import angular_acceleration, angular_velocity
+from biela.analysis.robots.trajectories.turns import angular_acceleration, angular_velocity
 from biela.errors import ModelError
 from biela.results import Results
 
 if TYPE_CHECKING:
-    from biela.analysis.robot_motions import Motions
+    from biela.analysis.robots.motions import Motions
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.configurations import Configurations
+from biela.analysis.robots.configurations import Configurations
 from biela.errors import ModelError, ShapeError
 
 Floats = npt.NDArray[np.float64]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from biela.analysis.loop_forces import LoopForces, loop_forces
-from biela.analysis.robot_functions import Array, Floats
-from biela.analysis.robot_positions import ClosedPositions
-from biela.analysis.robot_wrenches import External
+from biela.analysis.robots.functions import Array, Floats
+from biela.analysis.robots.loop_forces import LoopForces, loop_forces
+from biela.analysis.robots.positions import ClosedPositions
+from biela.analysis.robots.wrenches import External
 from biela.code import Function
 from biela.equations import spatial
 from biela.equations.spatial.constrained_inverse import check_motors, motors

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.trajectories import splines
-from biela.analysis.trajectories.trajectory import Trajectory
-from biela.analysis.trajectories.trapezoids import Trapezoid
-from biela.analysis.trajectories.turns import rates_of
+from biela.analysis.robots.trajectories import splines
+from biela.analysis.robots.trajectories.trajectory import Trajectory
+from biela.analysis.robots.trajectories.trapezoids import Trapezoid
+from biela.analysis.robots.trajectories.turns import rates_of
 from biela.errors import ModelError, ShapeError
 
 if TYPE_CHECKING:
-    from biela.analysis.robot_motions import Motions
+    from biela.analysis.robots.motions import Motions
 
 Floats = npt.NDArray[np.float64]
 

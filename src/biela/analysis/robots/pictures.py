@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.recording import Recording
-from biela.analysis.robot_recording import LoopedRecording
+from biela.analysis.robots.recording import LoopedRecording
 from biela.equations import System, formulate, spatial
 from biela.equations.mechanism.drawing import drawn
 from biela.errors import ShapeError
@@ -19,7 +19,7 @@ from biela.model import Model
 from biela.results import Results, RunStatistics
 
 if TYPE_CHECKING:
-    from biela.analysis.robot_motions import Motions
+    from biela.analysis.robots.motions import Motions
 
 Floats = npt.NDArray[np.float64]
 

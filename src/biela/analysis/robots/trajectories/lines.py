@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.inverse_kinematics import InverseKinematics, PoseTarget
-from biela.analysis.trajectories.planning import limit, times_of, trajectory
-from biela.analysis.trajectories.trajectory import Trajectory
+from biela.analysis.robots.trajectories.planning import limit, times_of, trajectory
+from biela.analysis.robots.trajectories.trajectory import Trajectory
 from biela.errors import AssemblyError, ModelError, ShapeError
 
 if TYPE_CHECKING:
-    from biela.analysis.robot_motions import Motions
+    from biela.analysis.robots.motions import Motions
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biela.analysis.robot_functions import Array, Floats, Functions
+from biela.analysis.robots.functions import Array, Floats, Functions
 
 
 class Kinematics(Functions):
