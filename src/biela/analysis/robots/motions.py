@@ -84,8 +84,8 @@ class Motions(Configurations):
                 `assemble` and `project`.
 
         Returns:
-            A `biela.analysis.robots.rollouts.Rollout` with ``t``, ``q``, ``v`` and ``tau``.  A motion
-            that leaves the finite numbers is there as it went.
+            A `biela.analysis.robots.rollouts.Rollout` with ``t``, ``q``, ``v`` and ``tau``.  A
+            motion that leaves the finite numbers is there as it went.
 
         Raises:
             ModelError: There is no such method, law or parameter, or the robot is so long that its
