@@ -10,12 +10,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import mujoco
-import mujoco.rollout
 import numpy as np
 
 import biela as bl
 from benchmarks.agreement import check_equal
+from benchmarks.closed_loops.mujoco_peer import mujoco as mujoco_package
 from benchmarks.panda import TURNS, A, D
 from benchmarks.report import Row, against
 from benchmarks.timing import fastest
@@ -52,6 +51,9 @@ def arm() -> str:
 
 def run(quick: bool) -> Iterator[Row]:
     """All rows; both give the same motions."""
+    mujoco = mujoco_package()
+    from mujoco import rollout as mujoco_rollout
+
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "panda.xml"
         file.write_text(arm(), encoding="utf-8")
@@ -69,7 +71,7 @@ def run(quick: bool) -> Iterator[Row]:
 
         def theirs(count: int, states: np.ndarray = states) -> None:
             for _ in range(count):
-                mujoco.rollout.rollout(peer, data, start, torques, state=states)
+                mujoco_rollout.rollout(peer, data, start, torques, state=states)
 
         def ours(count: int, method: str = method) -> None:
             for _ in range(count):

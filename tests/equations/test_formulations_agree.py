@@ -41,8 +41,8 @@ def carried_over(joint: System, reference: System, q: np.ndarray, v: np.ndarray,
         r, rate = x + R @ com, speed + np.cross(omega, R @ com)
         e = np.roll(Rotation.from_matrix(R).as_quat(), 1)
         for i, axis in enumerate("xyz"):
-            qs[f"{name}.r{axis}"], vs[f"{name}.v{axis}"] = r[i], rate[i]
-            vs[f"{name}.w{axis}"] = (R.T @ omega)[i]
+            qs[f"{name}.r{axis}"], vs[f"{name}.r{axis}_rate"] = r[i], rate[i]
+            vs[f"{name}.own_w{axis}"] = (R.T @ omega)[i]
         qs |= {f"{name}.e{i}": e[i] for i in range(4)}
     return qs, vs
 

@@ -83,8 +83,8 @@ def carried_over(name: str, joint: State, t: float, u: Floats) -> tuple[Floats, 
             e = np.roll(Rotation.from_matrix(R).as_quat(), 1)
             qs |= {f"{body}.e{i}": e[i] for i in range(4)}
             qs |= {f"{body}.r{axis}": r[i] for i, axis in enumerate("xyz")}
-            vs |= {f"{body}.v{axis}": rate[i] for i, axis in enumerate("xyz")}
-            vs |= {f"{body}.w{axis}": (R.T @ omega)[i] for i, axis in enumerate("xyz")}
+            vs |= {f"{body}.r{axis}_rate": rate[i] for i, axis in enumerate("xyz")}
+            vs |= {f"{body}.own_w{axis}": (R.T @ omega)[i] for i, axis in enumerate("xyz")}
             continue
         n = NORMAL[m.plane]
         a, b = (n + 1) % 3, (n + 2) % 3
