@@ -107,6 +107,10 @@ def rows(quick: bool) -> Iterator[Row]:
             f"the same, against {name}", ours[0], theirs[0], TARGETS[name],
             _told(theirs, first, span),
         )  # fmt: skip
+        drifts = [drift(LOOPS, run[1]) for run in (ours, theirs)]
+        missed = [abs(energy(LOOPS, *run[1:]) - first) for run in (ours, theirs)]
+        yield below(f"drift over that of {name}", drifts[0] / drifts[1], 1, "")
+        yield below(f"energy error over that of {name}", missed[0] / missed[1], 1, "")
     yield from growth(quick)
 
 
