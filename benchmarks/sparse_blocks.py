@@ -59,27 +59,42 @@ def saddle_point(
         x = solver.factor_solve(values, b)
         error = backward_error(K, x, b)
         yield below(f"{what}, {name}: backward error", error, 1e-13, "")
+        yield from refactor_and_solve(f"{what}, {name}", solver, system, K, b, sizes, quick)
+
+
+def refactor_and_solve(
+    what: str,
+    solver: BlockLDLT,
+    system: SaddlePoint,
+    K: Any,
+    b: np.ndarray,
+    sizes: tuple[int, int],
+    quick: bool,
+) -> Iterator[Row]:
+    """The row for one right-hand side: it decides whether a solution has to be refined."""
+    sparse = scipy_sparse()
+    n, values = system.unknowns, system.values
     try:
         from benchmarks.suitesparse.library import KLU, Cholmod
 
         candidates = {
-            f"KLU {name}": _klu(KLU(K, ordering), system.right)
+            f"KLU {name}": _klu(KLU(K, ordering), b)
             for ordering, name in enumerate(("AMD", "COLAMD"))
         }
         if sizes == (3, 2):
             Phi = K[n:, :n]
             S = (Phi @ sparse.diags_array(1 / K.diagonal()[:n]) @ Phi.T).tocsc()
             for kind, name in enumerate(("simplicial", "as it chooses")):
-                candidates[f"CHOLMOD {name}"] = _cholmod(Cholmod(S, kind), np.ones(m))
+                candidates[f"CHOLMOD {name}"] = _cholmod(Cholmod(S, kind), np.ones(len(b) - n))
     except PeerMissingError as missing:
         yield Row(f"{what}: refactor and solve", f"skipped: {missing}")
         return
-    x = np.zeros(n + m)
-    KLU(K, 0).run(1, system.right, x)
-    ours = solver.factor_solve(values, system.right)
+    x = np.zeros(len(b))
+    KLU(K, 0).run(1, b, x)
+    ours = solver.factor_solve(values, b)
     if not np.abs(ours[:n] - x[:n]).max() < 1e-7 * np.abs(x[:n]).max():
         raise WrongResultError(f"{what}: KLU and BlockLDLT differ")
-    candidates["biela"] = _block_ldlt(solver, values, system.right)
+    candidates["biela"] = _block_ldlt(solver, values, b)
     times = fastest(candidates, 2.0 if quick else 6.0)
     us = times.pop("biela") * 1e3
     peer, best = min(times.items(), key=lambda item: item[1])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,31 @@ def test_a_wrong_coordinate_is_named(capsys: pytest.CaptureFixture[str]) -> None
     file = str(MECHANISMS / "bennett.toml")
     assert main(["order", file, "--independent", "nobody"]) == 1
     assert "'nobody' is no column" in capsys.readouterr().err
+
+
+def test_independent_coordinates_of_a_file_are_used_unless_others_are_given(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "bars.py"
+    text = (
+        "from biela.equations.natural import Layout\n"
+        "INDEPENDENT = ('q.y',)\n"
+        "def layout():\n"
+        "    lay = Layout('bars', plane='xy')\n"
+        "    o, r = (lay.point(n, (x, 0), fixed=True) for n, x in (('o', 0), ('r', 3)))\n"
+        "    p, q = lay.point('p', (0, 1)), lay.point('q', (2, 2))\n"
+        "    for name, a, b in (('a', o, p), ('b', p, q), ('c', q, r)):\n"
+        "        lay.rod(name, a, b, mass=1.0)\n"
+        "    return lay\n"
+    )
+    file.write_text(text, encoding="utf-8")
+    assert main(["order", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"independent columns +(1: )?q\.y *\n", out)
+    assert "INDEPENDENT of bars.py" in out
+    assert main(["order", str(file), "--independent", "p.x"]) == 0
+    out = capsys.readouterr().out
+    assert "p.x" in out and "q.y" not in out and "INDEPENDENT" not in out
+    file.write_text(text.replace("('q.y',)", "3"), encoding="utf-8")
+    assert main(["order", str(file)]) == 1
+    assert "INDEPENDENT is a list of names" in capsys.readouterr().err

@@ -10,6 +10,8 @@ from scipy.integrate import solve_ivp
 import biela as bl
 from biela.errors import ShapeError
 from biela.solvers.integrators import FINISHED, NOT_CONVERGING, GeneralizedAlpha, generalized_alpha
+from biela.solvers.integrators.generalized_alpha import augment
+from biela.solvers.ldlt import DROP_TOLERANCE, ldlt_factor, ldlt_solve
 from tests.routines_in_c import same_bits
 
 G = 9.81
@@ -303,3 +305,43 @@ def test_heavy_top_converges_with_order_two_on_its_group() -> None:
 
 def test_same_bits_by_numba_python_and_c() -> None:
     same_bits(generalized_alpha, *swing(20).arguments)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_an_unknown_without_inertia_is_solved_for_as_by_gauss(scale: float) -> None:
+    """Two unknowns without a diagonal, one held by a constraint of its own, as by a driver."""
+    rng = np.random.default_rng(4)
+    A = np.zeros((6, 6))
+    B = rng.normal(size=(4, 4))
+    A[:4, :4] = scale * (B @ B.T + np.eye(4))
+    Phi = rng.normal(size=(3, 6))
+    Phi[1:, :4] = 0.0
+    Phi[1, 5] = 0.0
+    K = np.block([[A, Phi.T], [Phi, np.zeros((3, 3))]])
+    b = rng.normal(size=9)
+    S, x = K.copy(), b.copy()
+    S[range(6, 9), range(6, 9)] = 1.0
+    augment(6, 3, x, S)
+    assert not S[range(6, 9), range(6, 9)].any()
+    assert ldlt_factor(9, S, DROP_TOLERANCE) == 9
+    ldlt_solve(9, S, x)
+    np.testing.assert_allclose(x, np.linalg.solve(K, b), rtol=1e-9, atol=1e-9 * max(scale, 1.0))
+    bare = K.copy()
+    assert ldlt_factor(9, bare, DROP_TOLERANCE) < 9
+
+
+def test_without_weights_a_saddle_point_matrix_stays_as_it_is() -> None:
+    rng = np.random.default_rng(5)
+    S, r = rng.normal(size=(5, 5)), rng.normal(size=5)
+    S[3:, 3:] = 0.0
+    kept = S.copy(), r.copy()
+    augment(3, 2, r, S)
+    np.testing.assert_array_equal(S, kept[0])
+    np.testing.assert_array_equal(r, kept[1])
+
+
+def test_the_augmentation_has_the_same_bits_by_numba_python_and_c() -> None:
+    rng = np.random.default_rng(6)
+    S = rng.normal(size=(5, 5))
+    S[3:, 3:] = np.diag([1.0, 0.0])
+    same_bits(augment, 3, 2, rng.normal(size=5), S)

@@ -91,9 +91,13 @@ def _iteration_matrix(u: Unrolled, r: Row, factors: Row) -> Matrix:
             stiffness = (by_delta[i][j] + by_delta[j][i]) / 2
             entry = u.M[i][j] * factors[0] + damping * factors[1] + stiffness * factors[2]
             rows[i][j] = rows[j][i] = entry
+    without = [not any(entry.ref for entry in row) for row in u.M]
     for k, row in enumerate(u.Phi_v):
         for j, entry in enumerate(row):
             rows[n + k][j] = rows[j][n + k] = entry
+        # coordinates without inertia have no pivot but by the constraints on them
+        if any(entry.ref and bare for entry, bare in zip(row, without, strict=True)):
+            rows[n + k][n + k] = u.workspace.atom(1.0)
     return rows
 
 

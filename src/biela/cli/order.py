@@ -14,6 +14,7 @@ from biela.cli.models import _callable as needs_nothing
 from biela.cli.models import _imported as imported
 from biela.cli.models import model_in
 from biela.cli.tables import console, duration, listed, pairs, shown_path
+from biela.errors import ModelError
 
 #: Least singular values of scaled blocks below this are rounding.
 _SINGULAR = 1e-12
@@ -34,10 +35,10 @@ def order(
         BielaError: There is no model, it has no constraints, or the picture cannot be written.
     """
     out = console()
-    described = _described(file, model_name)
+    described, own = _described(file, model_name)
     with out.status("ordering"):
-        study = study_orderings(described, coordinates or "natural", independent or None)
-    _print_head(study)
+        study = study_orderings(described, coordinates or "natural", independent or own)
+    _print_head(study, f"INDEPENDENT of {file.name}" if own and not independent else "")
     _print_orderings(study)
     _print_eliminations(study)
     if picture is not None:
@@ -45,8 +46,15 @@ def order(
         out.print(f"\nwritten\n  {shown_path(written)}", markup=False)
 
 
-def _described(file: Path, wanted: str | None) -> Any:
-    """The model of a file, or the layout of natural coordinates that a Python file lays by hand."""
+def _described(file: Path, wanted: str | None) -> tuple[Any, list[str] | None]:
+    """The model of a file, or the layout of natural coordinates that a Python file lays by hand.
+
+    With a layout come the names of its independent coordinates, if the file has them as
+    ``INDEPENDENT``.
+
+    Raises:
+        ModelError: There is no model, or INDEPENDENT is no list of names.
+    """
     if file.suffix.lower() == ".py" and file.exists():
         module = imported(file)
         names = [wanted] if wanted else ["layout", *vars(module)]
@@ -55,11 +63,21 @@ def _described(file: Path, wanted: str | None) -> Any:
             if inspect.isfunction(value) and name in ("layout", wanted):
                 value = value() if needs_nothing(value) else None
             if hasattr(value, "jacobian_pattern") and not inspect.isclass(value):
-                return value
-    return model_in(file, wanted)
+                return value, _independent(file, getattr(module, "INDEPENDENT", None))
+    return model_in(file, wanted), None
 
 
-def _print_head(study: OrderingStudy) -> None:
+def _independent(file: Path, given: Any) -> list[str] | None:
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+        raise ModelError(
+            f"{file.name}: INDEPENDENT is a list of names of coordinates, not {given!r}"
+        )
+    return list(given) or None
+
+
+def _print_head(study: OrderingStudy, chosen_by: str) -> None:
     m, n = study.jacobian.shape
     out = console()
     out.print(f"[bold]{escape(study.name)}[/bold] in {escape(study.coordinates)} coordinates")
@@ -72,6 +90,7 @@ def _print_head(study: OrderingStudy) -> None:
                     f"{m} × {n}, {study.jacobian.nnz} entries, {_percent(study.jacobian)}",
                 ),
                 ("independent columns", listed(study.independent)),
+                *([("chosen by", chosen_by)] if chosen_by else []),
                 ("ordered", f"{d.rows} × {d.columns}, {d.nnz} entries, {_percent(d)}"),
             ]
         )

@@ -337,3 +337,84 @@ def test_a_layout_is_drawn_by_its_points() -> None:
     poses = np.asarray(system.evaluate("poses", q))
     np.testing.assert_allclose(poses[system.frames.index("coupler"), :3], [0, 1, 0])
     np.testing.assert_allclose(poses[:, 3:].reshape(-1, 3, 3), [np.eye(3)] * 3, atol=1e-15)
+
+
+def pendulum(written: str | None) -> Layout:
+    """A rod of 1 m that turns about y, with its angle as a coordinate or without."""
+    lay = Layout("pendulum", gravity=(0, 0, -9.81))
+    o, p = lay.point("o", (0, 0, 0), fixed=True), lay.point("p", (1, 0, 0))
+    x, y = lay.vector("x", (1, 0, 0), fixed=True), lay.vector("y", (0, 1, 0), fixed=True)
+    lay.rod("rod", o, p, 1.0)
+    lay.dot(Segment(o, p), y)
+    if written:
+        lay.angle("theta", x, Segment(o, p), y, written)
+    return lay
+
+
+@pytest.mark.parametrize("written", ["regular", "switched", "both"])
+def test_generalised_alpha_moves_a_layout_with_an_angle_as_without(written: str) -> None:
+    """The angle has no inertia: it changes no point, and follows as atan2 does."""
+    options = {"formulation": "generalised_alpha", "step": 1e-3}
+    bare = bl.simulate(pendulum(None).system(), 0.3, **options)
+    run = bl.simulate(pendulum(written).system(), 0.3, **options)
+    for name in ("p.x", "p.z"):
+        np.testing.assert_allclose(run[name], bare[name], atol=1e-9)
+    np.testing.assert_allclose(run["theta"], np.arctan2(-run["p.z"], run["p.x"]), atol=1e-9)
+    assert run["theta"][-1] > 0.3
+
+
+def test_generalised_alpha_takes_springs_and_drivers_on_angles() -> None:
+    """A spring moves it as by another method, and the multiplier of a driver is its torque."""
+    run = {}
+    for formulation in ("generalised_alpha", "multipliers"):
+        lay = pendulum("regular")
+        lay.spring(lay.entities["theta"], 3.0, 0.2, 0.1)
+        run[formulation] = bl.simulate(lay.system(), 0.2, formulation=formulation, step=2e-4)
+    np.testing.assert_allclose(
+        run["generalised_alpha"]["theta"], run["multipliers"]["theta"], atol=1e-6
+    )
+    lay = pendulum("regular")
+    lay.drive(lay.entities["theta"], "t^2", owner="motor")
+    system = lay.system()
+    driven = bl.simulate(system, 0.2, formulation="generalised_alpha", step=1e-3)
+    np.testing.assert_allclose(driven["theta"], driven.t**2, atol=1e-10)
+    torque = driven.lam[-1][system.multipliers.index("motor.law")]
+    # I θ'' = τ + m g l/2 cos θ about y
+    expected = 2.0 / 3 - 9.81 / 2 * np.cos(0.04)
+    assert -torque == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_driver_takes_a_law_as_a_model_does() -> None:
+    lay = four_bar()
+    lay.source.parameters(omega=2.0)
+    lay.drive(lay.entities["alpha"], "90 deg + omega*t", owner="motor")
+    system = lay.system()
+    run = bl.kinematics(system, 0.5, step=0.1)
+    alpha = [e.name for e in system.q].index("alpha")
+    np.testing.assert_allclose(run["q"][:, alpha], np.pi / 2 + 2.0 * run["t"], atol=1e-9)
+
+
+def test_misuse_of_a_layout_is_told_at_once() -> None:
+    lay = pendulum("regular")
+    o, p, theta = (lay.entities[name] for name in ("o", "p", "theta"))
+    y, z = lay.vector("v", (0, 1, 0)), lay.vector("w", (0, 0, 1))
+    for wrong, what in (
+        (lambda: lay.drive(theta, "2*t +"), "the law of theta"),
+        (lambda: lay.drive(theta, "2*omega"), "omega is no parameter"),
+        (lambda: lay.drive(theta, "2 m"), "the law of theta"),
+        (lambda: lay.drive(theta, None), "the law of theta: None is no law"),
+        (lambda: lay.drive(p, "t", component="w"), "p has the components x, y, z, not 'w'"),
+        (lambda: lay.rate(p, 1.0, "w"), "p has the components x, y, z, not 'w'"),
+        (lambda: lay.rate(o, 1.0, "z"), "o.z is fixed and has no rate"),
+        (lambda: lay.spring(p, 2.0), "NaturalPoint p is none"),
+        (lambda: lay.vector("n", (0, 0, 0)), "vector n is zero"),
+        (lambda: Segment(p, p), "point p to itself"),
+        (lambda: lay.collinear(p, o, p), "NaturalPoint p has no direction"),
+        (
+            lambda: lay.body("b", [o, p], [y, z], mass=1.0, inertia=(1, 0.1, 0.1)),
+            "body b: no body has the principal moments",
+        ),
+        (lambda: lay.rod("c", o, p, -1.0), "body c: a mass must be zero or positive"),
+    ):
+        with pytest.raises(ModelError, match=what):
+            wrong()

@@ -338,3 +338,19 @@ def test_a_body_is_spanned_by_what_is_well_independent() -> None:
     columns = np.array([(x + y) / np.sqrt(2), *own])
     np.testing.assert_allclose(columns @ columns.T, np.eye(3), atol=1e-15)
     assert len(completing([], 3)) == 3
+
+
+def test_parameters_that_flatten_a_basis_are_refused_with_the_name_of_the_body() -> None:
+    m = bl.Model("three balls")
+    m.parameter("w", "0.3 m")
+    a, b, c = (m.body(n, mass=1.0, com=(0.2, 0.1, 0.1), inertia=(0.02, 0.03, 0.04)) for n in "abc")
+    m.joint("spherical", "A", m.ground, a)
+    m.joint("spherical", "B", a.at(0.5, 0, 0), b)
+    m.joint("spherical", "C", a.at(0.25, "w", 0), c)
+    natural = bl.formulate(m, "natural")
+    q = [entry.value for entry in natural.q]
+    assert np.isfinite(natural.evaluate("M", q, p={"w": 0.2})).all()
+    for w in (0.0, 1e-6):
+        with pytest.raises(ModelError, match=r"body a stands on .* chosen for the defaults"):
+            bl.simulate(natural, 0.01, parameters={"w": w})
+    assert bl.simulate(natural, 0.01, parameters={"w": 0.2}).t[-1] == 0.01

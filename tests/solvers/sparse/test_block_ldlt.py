@@ -12,7 +12,7 @@ from benchmarks.four_bars import (
     reference_point,
     spatial,
 )
-from biela.errors import BielaError, ShapeError
+from biela.errors import BielaError, DomainError, ShapeError, SingularityError
 from biela.solvers import BlockLDLT, SparseLDLT, SymmetricPattern
 from biela.solvers.sparse import block_plan
 
@@ -453,21 +453,145 @@ def test_a_semidefinite_mass_matrix_is_found_short_of_rank() -> None:
     i, j = np.tril_indices(3)
     solver = BlockLDLT(SymmetricPattern(3, i, j), kinds=0)
     assert solver.factor(np.outer(g, g)[i, j]) == 1
+    # what it can be pushed with has a solution, and nothing else has
+    x = solver.solve(3.0 * g)
+    np.testing.assert_allclose(np.outer(g, g) @ x, 3.0 * g, rtol=1e-14)
+    with pytest.raises(SingularityError, match="no pivot is left in rows"):
+        solver.solve([1.0, 0.0, 0.0])
+
+
+# --- pivots that vanish in a regular matrix -------------------------------------------------------
+
+REVOLUTE = np.array([[1.0, 0, 0.3, -1, 0, 0.2], [0, 1, 0.1, 0, -1, 0.4]])
+
+
+@pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])
+@pytest.mark.parametrize("massless", [[0], [2], [0, 1]])
+def test_an_inertia_that_vanishes_after_the_analysis_is_no_wrong_solution(  # type: ignore[no-untyped-def]
+    make, massless: list[int]
+) -> None:
+    pattern, _, K = saddle_point(np.diag([2.0, 2.0, 0.1, 1.0, 1.0, 0.05]), REVOLUTE)
+    K[massless, massless] = 0.0
+    values, expected = K[pattern.rows, pattern.columns], np.arange(1.0, 9.0)
+    assert np.linalg.matrix_rank(K) == 8
+    rows = ", ".join(map(str, massless))
+    for sweeps in (3, 0):
+        solver = make(pattern, [6, 7], sweeps=sweeps)
+        solver.factor(values)
+        assert solver.dropped.tolist() == massless
+        with pytest.raises(SingularityError, match=f"no pivot is left in rows? {rows}, not red"):
+            solver.solve(K @ expected)
+    # the cure that the error names
+    solver = BlockLDLT(pattern, [6, 7], values=values, kinds=0)
+    np.testing.assert_allclose(solver.factor_solve(values, K @ expected), expected, rtol=1e-12)
+
+
+def test_a_vanished_pivot_is_seen_without_refinement_and_in_any_units() -> None:
+    pattern, _, K = saddle_point(np.diag([2.0, 2.0, 0.1, 1.0, 1.0, 0.05]), REVOLUTE)
+    K[0, 0] = 0.0
+    units = 10.0 ** np.random.default_rng(2).uniform(-5, 5, 8)
+    units[0] = 1e-5  # its row is small beside the others
+    for scale in (np.ones(8), units):
+        A = K * np.outer(scale, scale)
+        for options in ({"sweeps": -1}, {"scaled": True}, {}):
+            solver = BlockLDLT(pattern, [6, 7], kinds=0, **options)
+            with pytest.raises(SingularityError, match="row 0, not red"):
+                solver.factor_solve(A[pattern.rows, pattern.columns], A @ (1 / scale))
+
+
+@pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])
+def test_regular_matrices_without_a_pivot_on_the_diagonal_are_refused(make) -> None:  # type: ignore[no-untyped-def]
+    swap = make(SymmetricPattern(2, np.array([1]), np.array([0])))
+    swap.factor([1.0])
+    with pytest.raises(SingularityError, match="rows 0, 1"):
+        swap.solve([2.0, 3.0])
+    # the first pivot cancels the second
+    i, j = np.array([0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 2])
+    solver = make(SymmetricPattern(3, i, j))
+    solver.factor(np.ones(5))
+    with pytest.raises(SingularityError, match=r"`late`"):
+        solver.solve([3.0, 6.0, 5.0])
+
+
+@pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])
+def test_a_late_row_beside_a_vanished_pivot_is_not_taken_for_redundant(make) -> None:  # type: ignore[no-untyped-def]
+    # x = 3 by a constraint, but x has lost its inertia: both pivots are zero
+    solver = make(SymmetricPattern(2, np.array([0, 1]), np.array([0, 0])), [1])
+    solver.factor([0.0, 1.0])
+    with pytest.raises(SingularityError, match="contradicts row 1"):
+        solver.solve([0.0, 3.0])
+    assert solver.solve([0.0, 0.0]).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])
+def test_late_pivots_that_cancel_are_told_from_redundant_rows(make) -> None:  # type: ignore[no-untyped-def]
+    # M is indefinite, and Φ M⁻¹ Φᵀ = [[0, 2], [2, 0]]
+    M, Phi = np.diag([1.0, -1.0]), np.array([[1.0, 1.0], [1.0, -1.0]])
+    pattern, values, K = saddle_point(M, Phi)
+    assert np.linalg.matrix_rank(K) == 4
+    solver = make(pattern, [2, 3])
+    solver.factor(values)
+    with pytest.raises(SingularityError, match="rows 2, 3, not redundant"):
+        solver.solve(K @ [1.0, 2.0, 3.0, 4.0])
+    # one row given twice is redundant with this M too, whatever is asked of it
+    pattern, values, _ = saddle_point(np.diag([1.0, -2.0]), Phi[[0, 0]])
+    solver = make(pattern, [2, 3])
+    assert solver.factor(values) == 3
+    assert solver.solve([0.0, 0.0, 1.0, 2.0]).shape == (4,)
+
+
+def test_digits_that_small_pivots_lose_are_found_again_or_the_solution_is_refused() -> None:
+    # without exchanges 1e-20 as first pivot swamps the rest
+    i, j = np.array([0, 1, 1]), np.array([0, 0, 1])
+    pattern, values, b = SymmetricPattern(2, i, j), [1e-20, 1.0, 1.0], [1.0, 3.0]
+    for make in (BlockLDLT, SparseLDLT):
+        solver = make(pattern)
+        solver.factor(values)
+        np.testing.assert_allclose(solver.solve(b), [2.0, 1.0], rtol=1e-14)
+        solver = make(pattern, sweeps=0)
+        solver.factor(values)
+        with pytest.raises(SingularityError, match="backward error is"):
+            solver.solve(b)
 
 
 # --- what is not a number, and mistakes -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("kinds", [0, 24])
-def test_nan_reaches_the_result_and_the_error_and_does_not_stay(kinds: int) -> None:
+def test_nan_reaches_the_result_of_a_native_driver_and_does_not_stay(kinds: int) -> None:
+    from biela.solvers.sparse.block_routines import block_ldlt_factor_solve
+
     K, blocks = chain(natural, 3, 0.7)
     solver = BlockLDLT(K.pattern, K.multipliers, blocks=blocks, kinds=kinds)
     good = solver.factor_solve(K.values, K.right)
     values = K.values.copy()
     values[2] = np.nan
-    assert np.any(np.isnan(solver.factor_solve(values, K.right)))
-    assert np.isnan(solver.backward_error)  # type: ignore[arg-type]
+    n = solver.size
+    x, report = np.zeros(n), np.zeros(3)
+    block_ldlt_factor_solve(
+        *(solver.plan, solver.addresses, values, K.right, 1e-12, 3, solver.work),
+        *(x, np.zeros(2 * n), np.zeros(n, dtype=np.int64), report),
+    )
+    assert np.any(np.isnan(x))
+    assert np.isnan(report[1])
     np.testing.assert_array_equal(solver.factor_solve(K.values, K.right), good)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_are_refused_and_the_last_factors_stay(bad: float) -> None:
+    K, blocks = chain(natural, 3, 0.7)
+    solver = BlockLDLT(K.pattern, K.multipliers, blocks=blocks, kinds=0)
+    good = solver.factor_solve(K.values, K.right)
+    values = K.values.copy()
+    values[2] = bad
+    place = rf"entry 2, at \({K.pattern.rows[2]}, {K.pattern.columns[2]}\), is {bad}"
+    with pytest.raises(DomainError, match=place):
+        solver.factor(values)
+    with pytest.raises(DomainError, match=place):
+        solver.factor_solve(values, K.right)
+    with pytest.raises(DomainError, match=place):
+        BlockLDLT(K.pattern, K.multipliers, values=values)
+    np.testing.assert_allclose(solver.solve(K.right), good, rtol=1e-13, atol=1e-13)
 
 
 def test_the_same_ranks_as_the_elimination_by_entries() -> None:

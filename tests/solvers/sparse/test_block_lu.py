@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biela.errors import BielaError, ShapeError, SingularityError
+from biela.errors import BielaError, DomainError, ShapeError, SingularityError
 from biela.solvers import BlockLU
 
 
@@ -59,6 +59,42 @@ def test_a_singular_matrix_is_refused() -> None:
         solver.factor([1.0, 2.0, 2.0, 4.0])
     with pytest.raises(BielaError, match="call factor first"):
         solver.solve([1.0, 1.0])
+
+
+def test_values_that_need_other_pivots_are_solved_well_or_refused() -> None:
+    rng = np.random.default_rng(0)
+    solved = refused = 0
+    for _ in range(7):
+        D = (rng.random((6, 6)) < 0.5) | np.eye(6, dtype=bool)
+        i, j = np.nonzero(D)
+        solver = BlockLU(6, i, j, rng.standard_normal(len(i)), kinds=0)
+        for _ in range(60):
+            A = D * rng.choice([-1.0, 0.0, 1.0, 1e-9], (6, 6))
+            b = A.sum(axis=1)
+            try:
+                solver.factor(A[i, j])
+            except SingularityError:
+                continue
+            try:
+                x = solver.solve(b)
+            except SingularityError as error:
+                assert "make another solver" in str(error)
+                refused += 1
+                continue
+            solved += 1
+            assert np.abs(A @ x - b).max() <= 1e-8 * (np.abs(x).max() + np.abs(b).max())
+    assert solved > 50
+    assert refused > 0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_refused(bad: float) -> None:
+    place = rf"BlockLU: entry 2, at \(1, 0\), is {bad}"
+    with pytest.raises(DomainError, match=place):
+        BlockLU(2, [0, 0, 1], [0, 1, 0], [2.0, 1.0, bad])
+    solver = BlockLU(2, [0, 0, 1], [0, 1, 0], [2.0, 1.0, 4.0])
+    with pytest.raises(DomainError, match=place):
+        solver.factor([2.0, 1.0, bad])
 
 
 def test_mistakes_are_answered_in_words() -> None:

@@ -256,10 +256,11 @@ def test_unknown_without_inertia_is_dropped_and_named() -> None:
 def test_nan_reaches_the_result() -> None:
     K = natural(3, 0.7)
     values = K.values.copy()
-    values[2] = np.nan
     solver = SparseLDLT(K.pattern, K.multipliers)
-    solver.factor(values)
-    assert np.any(np.isnan(solver.solve(K.right)))
+    for bad in (np.nan, np.inf):
+        values[2] = bad
+        solver.factor(values)
+        assert np.any(np.isnan(solver.solve(K.right)))
 
 
 # --- scaling --------------------------------------------------------------------------------------

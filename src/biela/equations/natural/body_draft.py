@@ -25,6 +25,7 @@ from biela.equations.natural.entities import (
 from biela.equations.natural.kinds import TurnedCombination
 from biela.equations.natural.tying import Tying
 from biela.errors import ModelError
+from biela.model.mass_properties import MassProperties
 
 #: An arrow whose direction is nearer than this to those before it is left for a combination.
 INDEPENDENT: Final = 0.1
@@ -217,9 +218,14 @@ def moments(
     And for a rod what its second moment across adds.
 
     Raises:
-        ModelError: The body has mass where its points and vectors do not reach.
+        ModelError: No body has such a mass and inertia, or this one has mass where its points and
+            vectors do not reach.
     """
     layout = draft.layout
+    try:
+        MassProperties(mass, centre, inertia)
+    except ModelError as error:
+        raise ModelError(f"{layout.name}: body {draft.name}: {error}") from error
     arm = centre - draft.placed(draft.origin.at)
     Sigma = np.trace(inertia) / 2 * np.eye(3) - inertia + mass * np.outer(arm, arm)
     spread: float | None = None

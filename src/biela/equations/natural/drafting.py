@@ -6,7 +6,7 @@ The first part of `Layout`; constraints, forces and bodies follow.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from biela.atoms import Atom, Workspace, evaluate
 from biela.equations.mechanism.placement import identifier
@@ -22,6 +22,9 @@ from biela.errors import ModelError
 
 #: The axes of a plane and its normal.
 PLANES = {"": "xyz", "xy": "xyz", "xz": "xzy", "yz": "yzx"}
+
+#: What is shorter than this has no direction.
+NO_LENGTH: Final = 1e-12
 
 Made = TypeVar("Made", bound=Entity)
 
@@ -66,8 +69,31 @@ class Drafting:
     def vector(
         self, name: str, direction: Sequence[Atom | float], fixed: bool | str = False
     ) -> NaturalVector:
-        """A vector, in general of unit length; its length is that at the start."""
+        """A vector, in general of unit length; its length is that at the start.
+
+        Raises:
+            ModelError: It is zero.
+        """
+        if len(direction) and all(
+            abs(self.value(self.workspace.atom(x))) < NO_LENGTH for x in direction
+        ):
+            raise ModelError(f"{self.name}: vector {name} is zero, and has no direction")
         return self._vectorial(NaturalVector, name, direction, fixed, "")
+
+    def component(self, entity: Entity, axis: str) -> int:
+        """The number of a component by its axis; 0 of a relative coordinate.
+
+        Raises:
+            ModelError: It has no such component.
+        """
+        axes = PLANES[self.plane][: self.dimension]
+        if isinstance(entity, RelativeCoordinate):
+            return 0
+        if len(axis) != 1 or axis not in axes:
+            raise ModelError(
+                f"{self.name}: {entity.name} has the components {', '.join(axes)}, not {axis!r}"
+            )
+        return axes.index(axis)
 
     def relative(
         self, name: str, value: float, unit: str = "rad", fixed: bool = False

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.atoms import Atom, Kind
+from biela.errors import ModelError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -72,6 +73,21 @@ class Segment:
     first: NaturalPoint
     second: NaturalPoint
 
+    def __post_init__(self) -> None:
+        """Refuse a way that leads nowhere.
+
+        Raises:
+            ModelError: Both points are one, or one of them is no point.
+        """
+        for point in (self.first, self.second):
+            if not isinstance(point, NaturalPoint):
+                raise ModelError(f"a segment is between two points, and {point!r} is none")
+        if self.first is self.second:
+            raise ModelError(
+                f"the segment from point {self.first.name} to itself has no direction; give it "
+                f"two points"
+            )
+
 
 @dataclass(frozen=True)
 class Cross:
@@ -89,11 +105,19 @@ Form: TypeAlias = "int | tuple[str, Form, Form]"
 
 
 def form(arrow: Arrow, parts: list[Entity]) -> Form:
-    """The form of an arrow; entities that are not among the parts yet are added to them."""
+    """The form of an arrow; entities that are not among the parts yet are added to them.
+
+    Raises:
+        ModelError: It is a point or something else without a direction.
+    """
     if isinstance(arrow, Segment):
         return "-", _number(arrow.first, parts), _number(arrow.second, parts)
     if isinstance(arrow, Cross):
         return "x", form(arrow.a, parts), form(arrow.b, parts)
+    if not isinstance(arrow, NaturalVector):
+        raise ModelError(
+            f"{arrow!r} has no direction; give a vector, Segment(p, q) of two points or Cross(a, b)"
+        )
     return _number(arrow, parts)
 
 

@@ -116,7 +116,7 @@ class Layout(Loading):
             shape: Whether to write the equations that keep its shape; without, write them yourself.
 
         Raises:
-            ModelError: It has no extension, or mass that its points and vectors do not carry.
+            ModelError: It has no extension, or no mass that its points and vectors can carry.
         """
         draft = self._draft(name, points, vectors)
         at = points[0].start if centre is None else tuple(centre)

@@ -12,7 +12,7 @@ M is constant and there are no inertia forces that depend on velocities (García
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from biela.atoms import Atom, diff
 from biela.code import Function
 from biela.equations import virtual_power
 from biela.equations.derived import Equations
+from biela.equations.natural.spanned import SpannedSystem
 from biela.equations.symbolic import SymbolicSystem
 from biela.equations.system import LazyFunctions
 from biela.equations.virtual_power import FOR_FORCES, FOR_MASS, Dynamics, Route
@@ -72,6 +73,8 @@ class NaturalSystem(SymbolicSystem):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.masses: list[LinearMass] = []
+        #: How far the bases of bodies are from a plane, where that depends on parameters.
+        self.volumes: dict[str, Atom] = {}
         #: Units of coordinates, by the names of their symbols.
         self.units: dict[str, str] = {}
         self._mass: tuple[object, list[list[Atom]], list[Atom]] | None = None
@@ -144,6 +147,11 @@ class NaturalSystem(SymbolicSystem):
             ),
             functions=functions,
         )
+        if self.volumes:
+            p = list(self.parameter_values)
+            volumes = Function("volumes", {"p": p}, {"volumes": list(self.volumes.values())})
+            same: dict[str, Any] = {f.name: getattr(system, f.name) for f in fields(system)}
+            system = SpannedSystem(**same, spanned=tuple(self.volumes), volumes=volumes)
         return replace(found, system=system)
 
     def _energy(self) -> Function:

@@ -11,7 +11,6 @@ import numpy as np
 
 from biela.atoms import Atom, Kind
 from biela.equations.natural import pushes
-from biela.equations.natural.drafting import PLANES
 from biela.equations.natural.entities import (
     Arrow,
     Cross,
@@ -44,8 +43,14 @@ class Loading(Tying):
         """A spring, damper and force on a relative coordinate: -k (s - s0) - c s' + f.
 
         Raises:
-            ModelError: The coordinate is fixed.
+            ModelError: It is no relative coordinate, or is fixed.
         """
+        if not isinstance(coordinate, RelativeCoordinate):
+            raise ModelError(
+                f"{self.name}: a spring or motor acts along a relative coordinate, and "
+                f"{coordinate!r} is none; use distance(…) or angle(…) for one, "
+                f"strut(…) between two points, or force(…) on a point"
+            )
         if not coordinate.free[0]:
             raise ModelError(f"{self.name}: {coordinate.name} is fixed; nothing acts along it")
         numbers = (stiffness, rest, damping, force)
@@ -121,10 +126,15 @@ class Loading(Tying):
         return made
 
     def rate(self, coordinate: Entity, value: float, component: str = "x") -> None:
-        """Let a coordinate start with a rate."""
-        number = 0
-        if not isinstance(coordinate, RelativeCoordinate):
-            number = PLANES[self.plane].index(component)
+        """Let a coordinate start with a rate.
+
+        Raises:
+            ModelError: There is no such component, or it is fixed.
+        """
+        number = self.component(coordinate, component)
+        if not coordinate.free[number]:
+            what = "" if isinstance(coordinate, RelativeCoordinate) else f".{component}"
+            raise ModelError(f"{self.name}: {coordinate.name}{what} is fixed and has no rate")
         q = coordinate.components[number]
         self.source.start({q.velocity: value})
         self.source.initial_velocity(q.velocity - value)

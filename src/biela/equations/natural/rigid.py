@@ -30,6 +30,7 @@ from biela.equations.natural.entities import (
 )
 from biela.equations.natural.kinds import Unit
 from biela.equations.natural.layout import Layout
+from biela.equations.natural.spanned import volume
 from biela.errors import ModelError
 
 #: What is fixed and off by more than this can never be fulfilled (m, or cosine of an angle).
@@ -73,6 +74,9 @@ def rigid_body(layout: Layout, span: Span, across: float) -> NaturalBody:
         basis += [embedded(layout, [-y, x]), [ws.atom(float(k == n)) for k in range(3)]]
         E += [embedded(layout, [-w, u]), [ws.atom(float(k == n)) for k in range(3)]]
         origin[n] = ws.atom(across)
+    size = volume(E)
+    if size.value is None:
+        layout.source.volumes[span.name] = size
     columns = [[E[j][i] for j in range(3)] for i in range(3)]
     inverse = tuple(tuple(_clean(x) for x in row) for row in inverse3(columns))
     return NaturalBody(span.name, tuple(origin), tuple(tuple(e) for e in basis), inverse, 3)

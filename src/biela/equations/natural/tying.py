@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from biela.atoms import Atom
-from biela.equations.natural.drafting import PLANES, Drafting
+from biela.equations.natural.drafting import Drafting
 from biela.equations.natural.entities import (
     Arrow,
     Entity,
@@ -40,8 +40,10 @@ from biela.equations.natural.kinds import (
     Length,
     Slider,
     Unit,
+    named_law,
 )
-from biela.errors import ModelError
+from biela.errors import BielaError, ModelError
+from biela.model.laws.law import LawData
 
 #: Two points nearer than this have no direction between them (m).
 _CLOSE: Final = 1e-12
@@ -247,17 +249,32 @@ class Tying(Drafting):
     def drive(
         self,
         entity: Entity,
-        law: Law,
+        law: Law | LawData,
         parameters: Sequence[Atom | float] = (),
         component: str = "x",
         owner: str = "",
     ) -> Instance:
-        """A relative coordinate, or a component of a point or vector, follows a law f(t, p)."""
-        number = 0
-        if not isinstance(entity, RelativeCoordinate):
-            number = PLANES[self.plane].index(component)
+        """A relative coordinate, or a component of a point or vector, follows a law f(t, p).
+
+        A law is a function, or is given as in a model: "2*t + phi" of parameters of ``source``.
+
+        Raises:
+            ModelError: There is no such component, or the law cannot be read.
+        """
+        number = self.component(entity, component)
+        if not callable(law):
+            known = {symbol.name: symbol for symbol in self.source.parameter_values}
+            try:
+                law = named_law(law, known, self._dimension(entity, number), self.source.time)
+            except BielaError as error:
+                raise ModelError(f"{self.name}: the law of {entity.name}: {error}") from error
+            parameters = [known[name] for name in law.names]
         kind = Driver(law, number)
         return self.constrain(kind, (entity,), parameters, owner or f"{entity.name} driven")
+
+    def _dimension(self, entity: Entity, number: int) -> str:
+        unit = self.source.units.get(entity.components[number].name) if entity.free[number] else ""
+        return {"rad": "angle", "m": "length"}.get(unit or "", "any")
 
     def _angle_at_start(self, a: Arrow, b: Arrow, axis: Arrow | None) -> float:
         x, y = at_start(a), at_start(b)

@@ -7,7 +7,10 @@ The system is given by kernels, with positions q (nq), velocities v (nv), multip
     retract    q ⊕ δ, the exponential map              nq, nv, m -> nq
 
     ( r_v̇ c_0 + r_v c_1 + r_δ c_2    Φ_vᵀ )     by rows; only the lower triangle is read, so that
-    (             Φ_v                 0   )     the first block counts as symmetric: quasi-Newton
+    (             Φ_v                 W   )     the first block counts as symmetric: quasi-Newton
+
+W is no part of the equations, whose block there is 0: its diagonal is 1 for a constraint on a
+coordinate without inertia and 0 for others; see `augment`.
 
 A step of length h with the algorithmic accelerations a solves for v̇₁ and λ₁
 
@@ -17,7 +20,8 @@ A step of length h with the algorithmic accelerations a solves for v̇₁ and λ
 
 by a quasi-Newton iteration for the displacement δ. The dynamic rows are multiplied by h² and the
 unknown multiplier is h² λ, so that the matrix does not degrade as h goes to zero (Bottasso et al.);
-it is symmetric, multipliers last, and a redundant constraint is dropped. The spectral radius ρ at
+it is symmetric, multipliers last, and a redundant constraint is dropped. A coordinate without
+inertia leaves no pivot before its multiplier: `augment` gives it one. The spectral radius ρ at
 infinite frequency sets the numerical damping: 1 is none, 0 the most.
 
     α_m = (2ρ - 1)/(ρ + 1),   α_f = ρ/(ρ + 1),   γ = ½ + α_f - α_m,   β = ¼ (γ + ½)²
@@ -40,12 +44,51 @@ from biela.solvers.integrators.corrections import finite
 from biela.solvers.integrators.status import FINISHED, NOT_CONVERGING, NOT_FINITE
 from biela.solvers.ldlt import DROP_TOLERANCE, ldlt_factor, ldlt_solve
 
-__all__ = ["generalized_alpha", "generalized_alpha_step"]
+__all__ = ["augment", "generalized_alpha", "generalized_alpha_step"]
 
 # places in `counts`
 STEPS = 0
 ITERATIONS = 1
 SAMPLES = 2
+
+
+@routine(r="nv + nl", S="nv + nl, nv + nl")
+def augment(nv: Int, nl: Int, r: Vector, S: Matrix) -> None:
+    """Add Φ_vᵀ W Φ_v to the first block of a saddle-point matrix, which leaves its solution as is.
+
+        ( A + Φᵀ W Φ   Φᵀ ) ( x )   ( a + Φᵀ W b )
+        (     Φ        0  ) ( y ) = (     b      )
+
+    The first block becomes positive definite where A is so for all x ≠ 0 with Φ x = 0, though it
+    may have no pivot for a coordinate without inertia. The weights come on the diagonal of the last
+    block, which is set to 0, relative to the largest diagonal entry of A among the columns of the
+    constraint, or of all if it has none there. Only the lower triangle of S is read and written.
+
+    Benzi, Golub & Liesen 2005, Numerical solution of saddle point problems, Acta Numerica 14, §3.5.
+    """
+    largest = 0.0
+    for i in range(nv):
+        largest = max(largest, abs(S[i, i]))
+    for k in range(nl):
+        weight = S[nv + k, nv + k]
+        S[nv + k, nv + k] = 0.0
+        if weight > 0.0:
+            size = 0.0
+            scale = 0.0
+            for i in range(nv):
+                entry = S[nv + k, i]
+                size += entry * entry
+                if entry != 0.0:
+                    scale = max(scale, abs(S[i, i]))
+            if scale <= 1e-12 * largest:
+                scale = largest
+            if size > 0.0:
+                w = weight * scale / size
+                for i in range(nv):
+                    along = w * S[nv + k, i]
+                    r[i] += along * r[nv + k]
+                    for j in range(i + 1):
+                        S[i, j] += along * S[nv + k, j]
 
 
 @routine(
@@ -125,9 +168,10 @@ def generalized_alpha_step(
         retract(q0, work[0], p, q)
         residual(t, q, v, vdot, lam, p, r)
         tangent(t, q, v, vdot, lam, p, factors, S)
-        rank = ldlt_factor(nv + nl, S, DROP_TOLERANCE)
         for i in range(nv):
             r[i] *= h * h
+        augment(nv, nl, r, S)
+        rank = ldlt_factor(nv + nl, S, DROP_TOLERANCE)
         ldlt_solve(nv + nl, S, r)
         counts[ITERATIONS] += 1
         change = 0.0 if rank > 0 else 1.0

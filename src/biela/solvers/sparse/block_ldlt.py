@@ -8,13 +8,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biela.errors import BielaError, ShapeError
+from biela.graph.adjacency import integer_array
 from biela.solvers.ldlt import DROP_TOLERANCE
 from biela.solvers.sparse.pattern import SymmetricPattern
+from biela.solvers.sparse.trust import (
+    LARGEST_ERROR,
+    contradicted,
+    redundant,
+    refuse_inaccurate,
+    refuse_vanished,
+    require_finite,
+)
 
 __all__ = ["BlockLDLT"]
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_CURE = (
+    "give `values` in which the diagonals of unknowns without inertia are zero, so that each is "
+    "paired with a constraint, and name the multipliers in `late`"
+)
 
 
 class BlockLDLT:
@@ -23,7 +37,8 @@ class BlockLDLT:
     The matrix is positive definite or a saddle point, [[M, Φᵀ], [Φ, 0]] in any order of its rows.
     Analysis is done once; each factorisation then runs through straight-line native code, one piece
     for each kind of front that the structure repeats. Redundant rows are dropped as in
-    `SparseLDLT`, and named.
+    `SparseLDLT`, and named. Rows are never exchanged: where another pivot vanishes, or digits are
+    lost, a solution that does not fulfil all equations is refused.
 
     >>> pattern = SymmetricPattern(3, [0, 1, 2, 2], [0, 1, 0, 1])  # two masses and a rod
     >>> solver = BlockLDLT(pattern, late=[2])
@@ -53,12 +68,12 @@ class BlockLDLT:
     Attributes:
         order: unknown `order[k]` is the k-th to be eliminated.
         pairs: unknowns without inertia and the constraint each is eliminated with.
-        rank: number of pivots kept.
+        rank: number of pivots kept: the rank of the matrix if all dropped rows are late.
         dropped: rows dropped. A late one is redundant; another is an unknown that neither inertia
-            nor a constraint determines.
+            nor its constraint in `pairs` determines, and late ones beside it may be needed.
         threshold: the limit that was used for dropping.
         backward_error: max|r| / (max|K| max|x| + max|b|) of the last solution, over the rows that
-            were not dropped.
+            were not dropped; over all rows where one that is not late was dropped.
         plan, addresses, work: what the routines of `biela.solvers.sparse` need; see there.
     """
 
@@ -78,6 +93,7 @@ class BlockLDLT:
 
         if values is not None:
             values = self._checked("values", values, len(pattern.rows))
+            require_finite("BlockLDLT", values, pattern.rows, pattern.columns)
         analysis = block_plan(pattern, late, blocks, values, kinds)
         n = pattern.size
         self.pattern = pattern
@@ -98,6 +114,9 @@ class BlockLDLT:
         self._flags = np.zeros(n, dtype=np.int64)
         self._report = np.zeros(3)
         self._scale = np.ones(n)
+        self._late = np.zeros(n, dtype=np.bool_)
+        self._late[integer_array("late", late)] = True
+        self._vanished: Integers = np.zeros(0, dtype=np.int64)
 
     @property
     def size(self) -> int:
@@ -114,6 +133,7 @@ class BlockLDLT:
 
         Raises:
             ShapeError: not one value an entry of the pattern.
+            DomainError: a value that is not finite.
         """
         self._take(values)
         return self._factor(self._zero, -1)
@@ -123,11 +143,15 @@ class BlockLDLT:
 
         Raises:
             ShapeError: not one value an entry of the pattern, or b of another size.
+            DomainError: a value that is not finite.
+            SingularityError: as for `solve`.
         """
-        self._take(values)
         b = self._checked("b", b, self.size)
-        self._factor(b * self._scale if self.scaled else b, self.sweeps)
-        self.backward_error = float(self._report[1]) if self.sweeps >= 0 else None
+        self._take(values)
+        if self.scaled:
+            b = b * self._scale
+        self._factor(b, self.sweeps)
+        self._judge(b, self._x, float(self._report[1]))
         return self._x * self._scale if self.scaled else self._x.copy()
 
     def solve(self, b: ArrayLike) -> Reals:
@@ -138,6 +162,8 @@ class BlockLDLT:
         Raises:
             BielaError: nothing was factored yet.
             ShapeError: a right-hand side of another size.
+            SingularityError: a pivot that is not late vanished and the right-hand side is not
+                consistent without it, or the backward error stays above 1e-8.
         """
         from biela.solvers.sparse import block_routines
 
@@ -153,31 +179,30 @@ class BlockLDLT:
         x = b.copy()
         code = self.plan, self.addresses
         block_routines.block_ldlt_solve(*code, self.work, x)
-        self.backward_error = None
+        error = -1.0
         if self.sweeps >= 0:
             small = int(self._report[2])
-            self.backward_error = block_routines.block_ldlt_refine(
+            error = block_routines.block_ldlt_refine(
                 *(*code, self._A, b, len(self.dropped), self._flags, self.sweeps, small),
                 *(self.work, x, self._r),
             )
+        self._judge(b, x, error)
         return x * self._scale if self.scaled else x
 
     def residual(self, b: ArrayLike, x: ArrayLike) -> Reals:
         """B - K x. In the dropped rows it tells by how much they contradict the others."""
-        from biela.solvers.sparse.block_routines import block_ldlt_residual
-
         b, x = self._checked("b", b, self.size), self._checked("x", x, self.size)
         if self.scaled:
             b, x = b * self._scale, x / self._scale
-        r = np.zeros(self.size)
-        code = self.plan, self.addresses
-        block_ldlt_residual(*code, self._A, b, x, 0, self._flags, self.work, r)
+        r, _ = self._residual(b, x)
         return r / self._scale if self.scaled else r
 
     # --- inside -----------------------------------------------------------------------------------
 
     def _take(self, values: ArrayLike) -> None:
-        np.copyto(self._A, self._checked("values", values, len(self._A)))
+        A = self._checked("values", values, len(self._A))
+        require_finite("BlockLDLT", A, self.pattern.rows, self.pattern.columns)
+        np.copyto(self._A, A)
         if self.scaled:
             from biela.solvers.sparse.scalar_ldlt import sparse_equilibrate
 
@@ -207,7 +232,45 @@ class BlockLDLT:
             self.dropped = np.flatnonzero(self._flags)
         else:
             self.dropped = np.zeros(0, dtype=np.int64)
+        self._vanished = self.dropped[~self._late[self.dropped]]
         return self.rank
+
+    def _judge(self, b: Reals, x: Reals, error: float) -> None:
+        """Keep the backward error, -1 if nobody looked; refuse what does not solve the system."""
+        if len(self.dropped):
+            r, whole = self._residual(b, x)
+            if len(self._vanished):
+                # without that unknown a constraint may seem redundant which is not: all rows count
+                error = whole if error >= 0.0 else error
+                wrong = contradicted(self.pattern, self._A, b, x, r)
+                if len(wrong):
+                    refuse_vanished("BlockLDLT", self._vanished, wrong, _CURE)
+            elif whole > LARGEST_ERROR and not self._redundant():
+                wrong = contradicted(self.pattern, self._A, b, x, r)
+                refuse_vanished("BlockLDLT", self.dropped, wrong, _CURE)
+        if error > LARGEST_ERROR:
+            r, _ = self._residual(b, x)
+            r[self.dropped] = 0.0
+            worst = np.flatnonzero(np.abs(r) >= 0.5 * np.abs(r).max())
+            refuse_inaccurate("BlockLDLT", error, worst, _CURE)
+        self.backward_error = error if self.sweeps >= 0 else None
+
+    def _redundant(self) -> bool:
+        from biela.solvers.sparse.block_routines import block_ldlt_solve
+
+        def solve(x: Reals) -> Reals:
+            block_ldlt_solve(self.plan, self.addresses, self.work, x)
+            return x
+
+        return redundant(self.pattern, self._A, self._late, self.dropped, solve)
+
+    def _residual(self, b: Reals, x: Reals) -> tuple[Reals, float]:
+        """The residual and the backward error over all rows; where it is scaled, scaled."""
+        from biela.solvers.sparse.block_routines import block_ldlt_residual
+
+        r = np.zeros(self.size)
+        code = self.plan, self.addresses
+        return r, block_ldlt_residual(*code, self._A, b, x, 0, self._flags, self.work, r)
 
     @staticmethod
     def _checked(name: str, values: ArrayLike, size: int) -> Reals:

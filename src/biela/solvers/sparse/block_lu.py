@@ -9,6 +9,7 @@ from biela.errors import BielaError, ShapeError, SingularityError
 from biela.graph.adjacency import integer_array
 from biela.solvers.sparse.block_ldlt import BlockLDLT
 from biela.solvers.sparse.pattern import SymmetricPattern
+from biela.solvers.sparse.trust import require_finite
 
 __all__ = ["BlockLU"]
 
@@ -26,7 +27,8 @@ class BlockLU:
     has A x = b and Aᵀ y = c in it. Eliminated in pairs (column, row), with the pivots [[0, a], [a,
     0]] that a matching of large entries chose, its LDLᵀ is the LU of A without row exchanges, by
     the fronts of `BlockLDLT`. Pivots are thus those of the first values; later ones that cancel are
-    refused, and every solution is refined if its backward error asks for it.
+    refused, and every solution is refined if its backward error asks for it, and refused if it does
+    not fall below 1e-8.
 
     >>> solver = BlockLU(2, [0, 0, 1], [0, 1, 0], [2.0, 1.0, 4.0])
     >>> solver.factor([2.0, 1.0, 4.0])
@@ -45,6 +47,7 @@ class BlockLU:
 
     Raises:
         ShapeError: an entry outside of the matrix, or no value for each.
+        DomainError: a value that is not finite.
         SingularityError: the pattern has no pivot for some column, whatever the values.
     """
 
@@ -61,6 +64,8 @@ class BlockLU:
         if np.any((i < 0) | (i >= size)) or np.any((j < 0) | (j >= size)):
             raise ShapeError(f"an entry is outside of a matrix of {size} rows and columns")
         self.size = size
+        self.rows, self.columns = i, j
+        values = self._checked(values)
         self.symmetric = BlockLDLT(
             SymmetricPattern(2 * size, i + size, j),
             range(size, 2 * size),
@@ -79,10 +84,11 @@ class BlockLU:
 
         Raises:
             ShapeError: not one value an entry.
+            DomainError: a value that is not finite.
             SingularityError: a pivot has cancelled; the columns are not independent, or others
                 should have been chosen: make another solver with these values.
         """
-        rank = self.symmetric.factor(values)
+        rank = self.symmetric.factor(self._checked(values))
         if rank < 2 * self.size:
             self.symmetric.rank = None
             raise SingularityError(
@@ -96,6 +102,8 @@ class BlockLU:
         Raises:
             BielaError: nothing was factored yet.
             ShapeError: a right-hand side of another size.
+            SingularityError: the backward error stays above 1e-8: make another solver with these
+                values.
         """
         return self._part(b, first=False)
 
@@ -105,6 +113,8 @@ class BlockLU:
         Raises:
             BielaError: nothing was factored yet.
             ShapeError: a right-hand side of another size.
+            SingularityError: the backward error stays above 1e-8: make another solver with these
+                values.
         """
         return self._part(c, first=True)
 
@@ -119,6 +129,21 @@ class BlockLU:
         whole = np.zeros((2 * n, *right.shape[1:]))
         whole[:n] = right if first else 0.0
         whole[n:] = 0.0 if first else right
-        x = self.symmetric.solve(whole)
+        try:
+            x = self.symmetric.solve(whole)
+        except SingularityError:
+            raise SingularityError(
+                "BlockLU: the pivots of this order lose too many digits, the backward error stays "
+                "above 1e-8 after refinement; make another solver with these values"
+            ) from None
         self.backward_error = self.symmetric.backward_error
         return np.array(x[n:] if first else x[:n])
+
+    def _checked(self, values: ArrayLike) -> Reals:
+        array = np.asarray(values, dtype=np.float64)
+        if array.shape != self.rows.shape:
+            raise ShapeError(
+                f"BlockLU: 'values' has shape {array.shape} where {self.rows.shape} is needed"
+            )
+        require_finite("BlockLU", array, self.rows, self.columns)
+        return array

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biela.errors import BielaError, ShapeError, SingularityError
 from biela.graph.adjacency import integer_array
+from biela.solvers.sparse.trust import require_finite
 
 __all__ = ["BorderedBlocks"]
 
@@ -98,11 +99,14 @@ class BorderedBlocks:
 
         Raises:
             ShapeError: not one value an entry.
+            DomainError: a value that is not finite.
             SingularityError: the columns are not independent, or too many blocks are singular.
         """
         from biela.solvers.sparse import bordered_routines as routines
 
-        np.copyto(self._A, self._checked("values", values, len(self._A)))
+        A = self._checked("values", values, len(self._A))
+        require_finite("BorderedBlocks", A, self.rows, self.columns)
+        np.copyto(self._A, A)
         self.rank = None
         status = routines.bordered_factor(self.plan, self.addresses, self._A, self.work, self.state)
         n, order = int(self.plan[0]), self._column_order

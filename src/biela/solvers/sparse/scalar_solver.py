@@ -17,6 +17,7 @@ from biela.graph import (
     renumbered,
     update_targets,
 )
+from biela.graph.adjacency import integer_array
 from biela.solvers.ldlt import DROP_TOLERANCE
 from biela.solvers.sparse.pattern import SymmetricPattern, drop_threshold
 from biela.solvers.sparse.scalar_ldlt import (
@@ -26,6 +27,13 @@ from biela.solvers.sparse.scalar_ldlt import (
     sparse_ldlt_residual,
     sparse_ldlt_solve,
 )
+from biela.solvers.sparse.trust import (
+    LARGEST_ERROR,
+    contradicted,
+    redundant,
+    refuse_inaccurate,
+    refuse_vanished,
+)
 
 __all__ = ["NEARLY_DROPPED", "SparseLDLT"]
 
@@ -34,6 +42,10 @@ NEARLY_DROPPED = 1e-4
 #: Backward errors up to here are rounding, and not refined.
 ROUNDING = 8 * float(np.finfo(float).eps)
 _PASSES = 3
+_CURE = (
+    "name the multipliers in `late`, and give unknowns without inertia to `BlockLDLT`, which pairs "
+    "each with a constraint"
+)
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -64,11 +76,12 @@ class SparseLDLT:
 
     Attributes:
         order: row `order[k]` is the k-th to be eliminated.
-        rank: number of pivots kept.
+        rank: number of pivots kept: the rank of the matrix if all dropped rows are late.
         dropped: rows dropped. A late one is redundant. One that is not late had nothing on its
-            diagonal: an unknown without inertia.
+            diagonal: an unknown without inertia. Late ones beside it may be needed.
         threshold: the limit that was used for dropping.
-        backward_error: that of the last solution, or None where it was not looked at.
+        backward_error: that of the last solution, or None where it was not refined. Over the rows
+            that were not dropped; over all where one that is not late was dropped.
     """
 
     def __init__(
@@ -94,6 +107,9 @@ class SparseLDLT:
         self.start, self.rows = L.start, L.rows
         self.targets: Integers = update_targets(L) + n
         self.scatter: Integers = self._places()
+        self._late = np.zeros(n, dtype=np.bool_)
+        self._late[integer_array("late", late)] = True
+        self._vanished: Integers = np.zeros(0, dtype=np.int64)
         self._A = np.zeros(len(pattern.rows))
         self._LD = np.zeros(n + L.fill)
         self._ratios = np.zeros(n)
@@ -148,6 +164,7 @@ class SparseLDLT:
             rank = self._eliminate(limit)
             small = self._ratios[self._ratios < NEARLY_DROPPED]
         self.dropped = np.flatnonzero(self._flags)
+        self._vanished = self.dropped[~self._late[self.dropped]]
         self._refines = self.sweeps > 0 and len(small) > 0
         self.rank = rank
         return rank
@@ -156,11 +173,14 @@ class SparseLDLT:
         """Solve for one right-hand side, or for each column of a matrix of them.
 
         The unknowns of dropped rows are 0. The solution is refined where something was dropped or
-        nearly was, if its backward error is more than rounding and only as long as it falls.
+        nearly was or the backward error exceeds 1e-8, and only as long as it falls. What is not
+        finite in the matrix or right-hand side gives nan.
 
         Raises:
             BielaError: nothing was factored yet.
             ShapeError: a right-hand side of another size.
+            SingularityError: a pivot that is not late vanished and the right-hand side is not
+                consistent without it, or the backward error stays above 1e-8.
         """
         if self.rank is None:
             raise BielaError("SparseLDLT.solve: no matrix was factored yet; call factor first")
@@ -177,6 +197,7 @@ class SparseLDLT:
         self.backward_error = None
         if self._refines:
             self._refine(b, x)
+        self._judge(b, x)
         return x * self._scale if self.scaled else x
 
     def residual(self, b: ArrayLike, x: ArrayLike) -> Reals:
@@ -232,6 +253,41 @@ class SparseLDLT:
             error = new
             x[:] = better
         self.backward_error = error
+
+    def _judge(self, b: Reals, x: Reals) -> None:
+        """Refuse what does not solve the system; let what is not finite be seen."""
+        error = self._residual(b, x)
+        if not np.isfinite(self._r).all():
+            x[:] = np.nan
+            return
+        if error > LARGEST_ERROR and not self._refines and self.sweeps > 0:
+            self._refine(b, x)
+            error = self._residual(b, x)
+        if len(self._vanished):
+            # without that unknown a constraint may seem redundant which is not: all rows count
+            wrong = contradicted(self.pattern, self._A, b, x, self._r)
+            if len(wrong):
+                refuse_vanished("SparseLDLT", self._vanished, wrong, _CURE)
+            return
+        if not error > LARGEST_ERROR and not len(self.dropped):
+            return
+        whole = np.abs(self._A).max(initial=0.0) * np.abs(x).max(initial=0.0)
+        whole += np.abs(b).max(initial=0.0)
+        wrong = np.flatnonzero(np.abs(self._r) > LARGEST_ERROR * whole)
+        if self._flags[wrong].any() and not self._redundant():
+            refuse_vanished("SparseLDLT", self.dropped, wrong, _CURE)
+        wrong = wrong[self._flags[wrong] == 0]
+        if len(wrong):
+            left = np.abs(self._r[wrong]).max() / whole
+            refuse_inaccurate("SparseLDLT", left, wrong, _CURE)
+
+    def _redundant(self) -> bool:
+        def solve(x: Reals) -> Reals:
+            L = self.start, self.rows, self.order
+            sparse_ldlt_solve.compiled(self.size, self.fill, *L, self._LD, x, self._y)
+            return x
+
+        return redundant(self.pattern, self._A, self._late, self.dropped, solve)
 
     def _residual(self, b: Reals, x: Reals) -> float:
         entries = len(self._A), self.pattern.rows, self.pattern.columns, self._A
