@@ -521,6 +521,7 @@ def test_a_late_row_beside_a_vanished_pivot_is_not_taken_for_redundant(make) -> 
     with pytest.raises(SingularityError, match="contradicts row 1"):
         solver.solve([0.0, 3.0])
     assert solver.solve([0.0, 0.0]).tolist() == [0.0, 0.0]
+    assert solver.backward_error == 0.0
 
 
 @pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])

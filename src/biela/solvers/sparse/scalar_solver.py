@@ -268,6 +268,8 @@ class SparseLDLT:
             wrong = contradicted(self.pattern, self._A, b, x, self._r)
             if len(wrong):
                 refuse_vanished("SparseLDLT", self._vanished, wrong, _CURE)
+            if self.backward_error is not None:
+                self.backward_error = self._residual(b, x, np.zeros_like(self._flags))
             return
         if not error > LARGEST_ERROR and not len(self.dropped):
             return
@@ -289,10 +291,11 @@ class SparseLDLT:
 
         return redundant(self.pattern, self._A, self._late, self.dropped, solve)
 
-    def _residual(self, b: Reals, x: Reals) -> float:
+    def _residual(self, b: Reals, x: Reals, left_out: Integers | None = None) -> float:
         entries = len(self._A), self.pattern.rows, self.pattern.columns, self._A
+        flags = self._flags if left_out is None else left_out
         error: float = sparse_ldlt_residual.compiled(
-            self.size, *entries, self._flags, b, x, self._r, self._y
+            self.size, *entries, flags, b, x, self._r, self._y
         )
         return error
 
