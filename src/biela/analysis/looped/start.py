@@ -16,7 +16,7 @@ from biela.analysis.looped.masses import mass_entries
 from biela.analysis.looped.stiffening import stiffening
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.joint_coordinates import carrying_tree
-from biela.errors import AssemblyError, ModelError
+from biela.errors import AssemblyError, ModelError, SingularityError
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.drivers import Rotary, Translational
@@ -31,7 +31,7 @@ Integers = npt.NDArray[np.int64]
 #: Names of the drivers that hold joints at rest begin so.
 _REST = "rest of "
 #: Inertia as a part of the squares of rates, and how often that is repeated.
-_WEIGHT, _ROUNDS = 1e-4, 12
+_WEIGHT, _ROUNDS = 1e-2, 40
 
 
 def first_blocks(
@@ -143,12 +143,21 @@ def first_velocity(
     if not (beta - np.bincount(row, J * wanted[column], len(full.rows))).any():
         return v
     soft = full.rows.starting_with(_REST)
-    none = soft[:0]
-    found = _nearest(full, J, beta, wanted, soft)
-    if len(soft):  # it is off by the rounding of weak inertia
-        hard = np.ones(len(full.rows), dtype=bool)
-        hard[soft] = False
-        found = _nearest(full, np.where(hard[row], J, 0.0), beta, found, none)
+    hard = np.ones(len(full.rows), dtype=bool)
+    hard[soft] = False
+    found = wanted
+    if len(soft):
+        try:
+            found = _nearest(full, J, beta, wanted, soft)
+        except SingularityError:
+            # rows that depend on others and weak inertia: those that can rest are not told apart
+            found = wanted
+    try:  # what rests is off by the rounding of weak inertia
+        found = _nearest(full, np.where(hard[row], J, 0.0), beta, found, soft[:0])
+    except SingularityError as error:
+        raise ModelError(
+            f"{blocks.name}: no velocity fulfils all joints and rates: {error}"
+        ) from error
     left = np.abs(beta - np.bincount(row, J * found[column], len(full.rows)))
     left[soft] = 0.0
     worst = int(np.argmax(left))
