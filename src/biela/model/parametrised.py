@@ -8,8 +8,8 @@ optimised, or changed while a program runs.
 >>> m = bl.Model("pendulum")
 >>> rod = m.body("rod", mass=2.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))
 >>> _ = m.joint("revolute", "pivot", m.ground, rod, axis="y")
->>> list(parametrised(m).parameters)[:4]
-['rod_m', 'rod_cx', 'rod_cy', 'rod_cz']
+>>> print(*list(parametrised(m).parameters)[:4])
+rod_m rod_cx rod_cy rod_cz
 """
 
 from __future__ import annotations
