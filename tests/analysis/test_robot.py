@@ -133,3 +133,9 @@ def test_a_post_has_a_place_and_no_dynamics() -> None:
     assert robot.pose("post", [])[2, 3] == 1.0
     with pytest.raises(ModelError, match="post has no freedoms and so no mass_matrix"):
         robot.mass_matrix([])
+
+
+def test_coordinates_in_the_place_of_a_frame_are_refused_with_the_order():
+    robot = Robot(arm())
+    with pytest.raises(ShapeError, match=r"comes before the coordinates, as in pose\(frame, q\)"):
+        robot.pose(robot.start, "hand")

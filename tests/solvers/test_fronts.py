@@ -177,3 +177,25 @@ def test_more_operations_than_allowed_are_refused() -> None:
     rows, columns = np.nonzero(np.tril(problem.K))
     with pytest.raises(TooMuchCodeError, match="more than 10 operations"):
         find_fronts(rows, columns, problem.group, problem.rank, problem.late, most=10)
+
+
+def test_a_general_solver_shows_that_an_unknown_other_than_a_multiplier_was_lost() -> None:
+    problem = chain(np.random.default_rng(1), 3)
+    i, j = np.nonzero(np.tril(problem.K != 0))
+    stages = GeneralStages(i, j, problem.late, problem.K[i, j], np.ones(len(problem.K), dtype=int))
+    memory = Memory(stages.sizes)
+    made = stages.factor_and_inward(memory)
+    program = Program(made, memory.size, tape=stages.tape(0))
+    b = np.arange(1.0, len(problem.K) + 1)
+    solutions = []
+    for mass in (problem.K[0, 0], 0.0):
+        K = problem.K.copy()
+        K[0, 0] = mass
+        K[1, 0] = K[0, 1] = K[1, 0] if mass else 0.0
+        w = memory.array()
+        memory.view(w, "K")[:] = K[i, j]
+        memory.view(w, "b")[:] = b
+        program.run(w)
+        solutions.append(memory.view(w, "x").copy())
+    assert solutions[0] == pytest.approx(np.linalg.solve(problem.K, b), rel=1e-9, abs=1e-9)
+    assert np.isnan(solutions[1]).any()

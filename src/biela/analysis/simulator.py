@@ -405,5 +405,6 @@ def simulate(
     if simulated_in_loops(engine, model, unusual):
         known = {k: value for k, value in run.items() if k not in (*_ONLY_UNROLLED, "assemble")}
         assert isinstance(model, FileModel), "the choice of the engine has looked at it"
-        return looped_simulation(model, duration, integrator=integrator, **known)  # type: ignore[arg-type]
+        method = integrator if isinstance(integrator, str) else None
+        return looped_simulation(model, duration, integrator=method, **known)
     return Simulator(model, formulation, integrator, options).run(duration, **run)

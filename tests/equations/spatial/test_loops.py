@@ -11,7 +11,9 @@ import pytest
 import biela as bl
 from biela.equations import spatial
 from biela.equations.spatial import SpatialTree
+from biela.equations.spatial.row_derivation import RowDerivation
 from biela.errors import ModelError, UnknownNameError
+from biela.model.joints import Joint
 from tests.equations.spatial.closed_models import (
     assembled,
     bar,
@@ -363,3 +365,15 @@ def test_forces_that_need_reactions_or_inputs_are_refused_by_name() -> None:
     m.force("spring_damper", "push", i=a, j=b, stiffness=1.0, length=0.1, actuated=True)
     with pytest.raises(ModelError, match=r"force push \(spring_damper\) has the input push"):
         SpatialTree(m)
+
+
+def test_a_row_that_asks_for_what_a_robot_does_not_offer_is_refused_by_its_markers() -> None:
+    m = bl.Model("arm")
+    body = m.body("link", mass=1.0, inertia=0.1)
+    m.joint("revolute", "hinge", m.ground, body)
+    joint = m.joints["hinge"]
+    assert isinstance(joint, Joint)
+    derivation = RowDerivation(SpatialTree(m))
+    derivation.pair(joint.i, joint.j)
+    with pytest.raises(ModelError, match=r"arm: a joint or driver on .* measures speed, which"):
+        derivation.measure("speed", derivation.time, "rad/s")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from biela.atoms import Atom, evaluate
 from biela.code import Function
 from biela.equations import spatial
-from biela.errors import UnknownNameError
+from biela.errors import ShapeError, UnknownNameError
 from biela.model import Model
 from biela.model.element import nearest
 from biela.model.joints import Coupling, Joint
@@ -153,7 +153,16 @@ class RobotNames:
         return f"{aliases['joint', joint]}.{coordinate}" if ("joint", joint) in aliases else name
 
     def own_frame(self, name: str) -> str:
-        """What a body or "body.marker" is called here that a file calls ``name``."""
+        """What a body or "body.marker" is called here that a file calls ``name``.
+
+        Raises:
+            ShapeError: It is no name: coordinates may stand in its place.
+        """
+        if not isinstance(name, str):
+            raise ShapeError(
+                f"{self.name}: the name of a frame comes before the coordinates, as in "
+                f"pose(frame, q); {name!r} is no name"
+            )
         aliases = self.snapshot.aliases
         if not aliases or name in self._known_frames:
             return name

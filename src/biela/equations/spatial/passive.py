@@ -9,19 +9,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from biela.atoms import Atom, Workspace, diff
+from biela.atoms import Atom, diff
 from biela.equations.spatial.link_space import LinkSpace
 from biela.equations.spatial.newton_euler import gathered
+from biela.equations.spatial.tree_derivation import TreeDerivation
 from biela.equations.spatial.turning import Scalar, cross, plus
 from biela.errors import ModelError
 from biela.model.forces.actuator import Actuator
 from biela.model.forces.force import Force
 from biela.model.joints import Coordinate, Joint
-from biela.model.joints.primitives import Row
-from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
-from biela.model.quantities.values import Value
 from biela.space import Space, Vector
 
 if TYPE_CHECKING:
@@ -42,13 +40,13 @@ def passive_forces(tree: SpatialTree) -> tuple[list[Atom], Atom, dict[int, list[
     return acting.along_velocities(), acting.stored, acting.wrenches
 
 
-class Acting:
+class Acting(TreeDerivation):
     """What forces ask for and say (`biela.model.derivation.Derivation`) on a tree."""
 
     force: Force
 
     def __init__(self, tree: SpatialTree) -> None:
-        self._tree = tree
+        super().__init__(tree)
         self.pushed: list[Atom] = [self.workspace.atom(0)] * len(tree.v)
         self.stored: Atom = self.workspace.atom(0)
         self.wrenches: dict[int, list[Scalar]] = {}
@@ -74,22 +72,9 @@ class Acting:
         return self._links.space
 
     @property
-    def workspace(self) -> Workspace:
-        """Where the atoms live."""
-        return self._tree.workspace
-
-    @property
-    def time(self) -> Atom:
-        """The time."""
-        return self.workspace.time
-
-    def number(self, value: Value, dimension: str) -> Atom:
-        """A value as an expression."""
-        return self.workspace.atom(self._tree.number(value, dimension))
-
-    def law(self, law: Law, dimension: str) -> Atom:
-        """A law of time."""
-        return self._tree.law(law, dimension)
+    def asking(self) -> str:
+        """The force that is being derived."""
+        return f"force {self.force.name} ({self.force.kind})"
 
     def place(self, marker: Marker) -> Place:
         """A marker."""
@@ -136,10 +121,6 @@ class Acting:
         value, k = self._tree.coordinates.value(self._full(name))
         return diff(value, self._tree.coordinates.leader(k)) * self._tree.v[k]
 
-    def driven(self, name: str, target: Atom, rate: Atom) -> Row:
-        """Forces drive nothing."""
-        raise NotImplementedError
-
     def reaction(self, joint: str) -> tuple[Vector, Vector]:
         """Reactions are not known before the accelerations.
 
@@ -147,7 +128,7 @@ class Acting:
             ModelError: Always.
         """
         raise ModelError(
-            f"{self._tree.model.name}: force {self.force.name} ({self.force.kind}) depends on the "
+            f"{self._tree.model.name}: {self.asking} depends on the "
             f"reaction of joint {joint}, which comes after the accelerations here; give it levels "
             f"that do not, or use formulate(model)"
         )
@@ -160,7 +141,7 @@ class Acting:
         """
         del unit, value
         raise ModelError(
-            f"{self._tree.model.name}: force {self.force.name} ({self.force.kind}) has the input "
+            f"{self._tree.model.name}: {self.asking} has the input "
             f"{name}, and a robot has joint forces only: give it a law of time, or give the push "
             f"as external wrenches"
         )

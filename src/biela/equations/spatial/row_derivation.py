@@ -10,15 +10,14 @@ from dataclasses import dataclass
 
 from biela.atoms import Atom, Direction, Kind, Workspace
 from biela.equations.spatial.tree import SpatialTree
+from biela.equations.spatial.tree_derivation import TreeDerivation
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
 from biela.model.joints.primitives import Row
-from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
-from biela.model.quantities.values import Value
-from biela.space import Base, Space, Vector
+from biela.space import Base, Space
 from biela.space.rotations import MatrixRotation, matrix3, triple
 
 
@@ -53,11 +52,11 @@ def _symbol(ws: Workspace, name: str) -> Atom:
     return ws.symbol(name, Kind.COORDINATE) if known is None else Atom(ws.table, known)
 
 
-class RowDerivation:
+class RowDerivation(TreeDerivation):
     """What joints and drivers ask for (`biela.model.derivation.Derivation`), for one pair."""
 
     def __init__(self, tree: SpatialTree) -> None:
-        self._tree = tree
+        super().__init__(tree)
         self.symbols = Symbols.of(tree.workspace)
         self.space = Space(tree.workspace)
         #: The markers that were asked for.
@@ -74,22 +73,10 @@ class RowDerivation:
         self._j = Place(point, base)
 
     @property
-    def workspace(self) -> Workspace:
-        """Where the atoms live."""
-        return self._tree.workspace
-
-    @property
-    def time(self) -> Atom:
-        """The time."""
-        return self.workspace.time
-
-    def number(self, value: Value, dimension: str) -> Atom:
-        """A value as an expression."""
-        return self.workspace.atom(self._tree.number(value, dimension))
-
-    def law(self, law: Law, dimension: str) -> Atom:
-        """A law of time."""
-        return self._tree.law(law, dimension)
+    def asking(self) -> str:
+        """The rows of which markers, for messages."""
+        i, j = self.markers
+        return f"a joint or driver on {i.label} and {j.label}"
 
     def pair(self, i: Marker, j: Marker) -> Pair:
         """Two markers."""
@@ -126,47 +113,3 @@ class RowDerivation:
             if len(found) == 1:
                 return joint, found[0].unit, found[0].name
         raise ModelError(f"{self._tree.model.name}: there is no joint coordinate {name!r}")
-
-    # ---------------------------------------------------- what rows never ask for or say
-
-    def coordinate(self, name: str) -> Atom:
-        """Rows are written on markers."""
-        raise NotImplementedError(name)
-
-    def speed(self, name: str) -> Atom:
-        """Rows are written on markers."""
-        raise NotImplementedError(name)
-
-    def reading(self, name: str) -> tuple[Atom, bool]:
-        """Rows are written on markers."""
-        raise NotImplementedError(name)
-
-    def reaction(self, joint: str) -> tuple[Vector, Vector]:
-        """Rows do not depend on reactions."""
-        raise NotImplementedError(joint)
-
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
-        """Rows have no inputs."""
-        raise NotImplementedError(name)
-
-    def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:
-        """Rows hold, they do not push."""
-        raise NotImplementedError(marker.label)
-
-    def push(self, rate: Atom, force: Atom) -> None:
-        """Rows hold, they do not push."""
-        raise NotImplementedError
-
-    def store(self, energy: Atom) -> None:
-        """Rows store nothing."""
-        raise NotImplementedError
-
-    def measure(
-        self, name: str, value: Atom, unit: str, *, rate: Atom | None = None, turns: bool = False
-    ) -> None:
-        """Rows measure nothing."""
-        raise NotImplementedError(name)
-
-    def watch(self, name: str, expression: Atom) -> None:
-        """Rows watch nothing."""
-        raise NotImplementedError(name)

@@ -46,6 +46,7 @@ class GeneralStages:
         lates = np.flatnonzero(np.asarray(late))
         n = len(np.asarray(late))
         pattern = SymmetricPattern(n, first, second)
+        self._late = np.asarray(late, dtype=np.int64)
         self._solver = BlockLDLT(pattern, lates, values=values, blocks=blocks)
         whole = np.array([0, n]), np.array([0, len(first)])
         order = np.arange(n), np.arange(len(first))
@@ -106,6 +107,7 @@ class GeneralStages:
             np.zeros(2 * n),
             np.zeros(n, dtype=np.int64),
             np.zeros(3),
+            self._late,
         )
         table = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
         return Call(

@@ -5,7 +5,7 @@
     0   (int64) lengths of plan and addresses, of W, number of entries, of unknowns, and the first
         places in w of K, b, x, b_2, x_2 and the rank
     1   plan (int32),   2   addresses (int64),   3   W,   4   room for 2 n numbers,
-    5   dropped (int64),   6   report
+    5   dropped (int64),   6   report,   7   (int64) whether each unknown is a multiplier
 
 They are compiled here and not kept: numba would not see that what they call has changed.
 """
@@ -49,6 +49,11 @@ def factor_solve(w: Any, first: int, count: int, arguments: Any) -> None:
     whole[sizes[10]] = block_ldlt_factor_solve(
         plan, addresses, A, b, DROP_TOLERANCE, -1, W, x, r, dropped, report
     )
+    late = carray(arguments[7], n).view(np.int64)
+    for k in range(n):
+        if dropped[k] != 0 and late[k] == 0:
+            # only multipliers may be left out: without this unknown x is wrong, and is to show it
+            x[k] = np.nan
 
 
 @_compiled
