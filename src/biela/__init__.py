@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from biela.analysis.checking import (
         check,
     )
+    from biela.analysis.groups.finding import (
+        structural_groups,
+    )
     from biela.analysis.inverse_kinematics import (
         CoordinateTarget,
         DirectionTarget,
@@ -129,6 +132,7 @@ _LAZY = {
     "Results": "biela.results",
     "save_model": "biela.model.files",
     "simulate": "biela.analysis",
+    "structural_groups": "biela.analysis.groups.finding",
     "Robot": "biela.analysis.robots.robot",
     "Simulator": "biela.analysis",
     "SymbolicSystem": "biela.equations",
@@ -183,6 +187,7 @@ __all__ = [
     "redundancy",
     "save_model",
     "simulate",
+    "structural_groups",
     *_atoms,
 ]
 

@@ -197,6 +197,13 @@ class SimulationError(BielaError):
         self.results = results
 
 
+class DeadPointError(SimulationError):
+    """A mechanism cannot pass: the joints of a group are in line, or do not reach each other.
+
+    The message gives the time, the group and its joints.
+    """
+
+
 # --- results --------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ from biela.analysis.closure import (
     unwound,
     velocity_equations,
 )
+from biela.analysis.one_start import first_position, start_position, start_state
 from biela.analysis.preparation import Model, Values, as_system, values
 from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
@@ -89,16 +90,16 @@ def assemble(
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
-    guess = values(system, "coordinate", system.q, q)
+    if not signs and not near and not hold:
+        place, iterations = start_position(system, q, t, u, p)
+        equations = ClosureEquations(system, t, u, p, conditions=False)
+        return _described(equations, place, iterations)
+    guess = first_position(system, q, t, u, p)
     held = _held(system, hold or {})
     for index, value in held.items():
         guess[index] = value
     guess = normalised(system, guess, held or named_places(system.q, q))
     if not signs and not near:
-        if not hold:
-            place, iterations = position_near(system, guess, q, t, u, p)
-            equations = ClosureEquations(system, t, u, p, conditions=False)
-            return _described(equations, place, iterations)
         return _assembled(system, guess, held, t, u, p, conditions=False)
     found = branches(
         system, guess, hold=hold, t=t, parameters=p, inputs=u, restarts=restarts, seed=seed
@@ -144,7 +145,7 @@ def branches(
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
-    guess = values(system, "coordinate", system.q, q)
+    guess = first_position(system, q, t, u, p)
     held = _held(system, hold or {})
     for index, value in held.items():
         guess[index] = value
@@ -214,6 +215,8 @@ def initial_state(
 
     Initial conditions of the model hold where the call names nothing itself.
     """
+    if system.begins is not None:
+        return start_state(system, *given, t=t, u=u, p=p)
     place, _ = position_near(system, q, given[0], t, u, p)
     rows, right = velocity_equations(system, place, t, u, p, conditions=given[1] is None)
     kept = {i: float(v[i]) for i in left_free(rows, named_places(system.v, given[1]))}

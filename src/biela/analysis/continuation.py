@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.arclength import WEAK, Place, Tracer
-from biela.analysis.assembly import initial_state
 from biela.analysis.driving import Law, driven
+from biela.analysis.one_start import start_position
 from biela.analysis.preparation import Model, Values, as_system, values
 from biela.analysis.solution_curve import SolutionCurve, solution_curve
 from biela.equations import System
@@ -70,10 +70,7 @@ def continuation(
         )
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
-    guess = values(system, "coordinate", system.q, q)
-    place, _ = initial_state(
-        system, guess, np.zeros(len(system.v)), t=t, u=u, p=p, given=(q, np.zeros(len(system.v)))
-    )
+    place, _ = start_position(system, q, t, u, p)
     tracer = Tracer(system, u, p, _timed(system, t, place, u, p), tolerance)
     bounds = _bounds(system, limits or {})
     first = Place(t, place, _first_tangent(tracer, t, place, direction))

@@ -83,7 +83,9 @@ def driven(model: Model, drives: Mapping[str, Law]) -> System:
         (positions if geometric else velocities).append((f"drive {name}", equation))
     at_position = _levels(unrolled, positions, geometric=True)
     at_velocity = _levels(unrolled, velocities, geometric=False)
-    return _extended(unrolled, at_position, at_velocity)
+    found = _extended(unrolled, at_position, at_velocity)
+    begins = system.begins
+    return replace(found, begins=None if begins is None else begins.driven(drives))
 
 
 def law_of_time(unrolled: Unrolled, name: str, law: Law) -> Atom:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from biela.analysis.assembly import initial_state
 from biela.analysis.instant import Instant, motions
+from biela.analysis.one_start import first_position, start_position, start_state
 from biela.analysis.preparation import Model, Values, as_system, check_masses, values
 from biela.atoms import Atom, Kind, Workspace, jacobian, substitute
 from biela.code import Function
@@ -91,13 +92,20 @@ def initial_problem(
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
-    place = values(system, "coordinate", system.q, q)
-    speed = values(system, "velocity", system.v, v)
     conditions = _Conditions(system)
-    system = conditions.added(positions, velocities)
-    # values named in the call win against the conditions of the model, but not against texts
-    named = (None if positions else q, None if velocities else v)
-    place, speed = initial_state(system, place, speed, t=t, u=u, p=p, given=named)
+    if positions or velocities:
+        # values named in the call win against the conditions of the model, but not against texts
+        place = (
+            first_position(system, q, t, u, p)
+            if positions
+            else start_position(system, q, t, u, p)[0]
+        )
+        speed = values(system, "velocity", system.v, v)
+        system = conditions.added(positions, velocities)
+        named = (None if positions else place, None if velocities else v)
+        place, speed = initial_state(system, place, speed, t=t, u=u, p=p, given=named)
+    else:
+        place, speed = start_state(system, q, v, t=t, u=u, p=p)
     instant = Instant(system, t, u, p)
     lam: Floats | None
     if accelerations:
@@ -169,7 +177,7 @@ class _Conditions:
             name: Function(name, self._inputs(), {name: entry}) for name, entry in made.items()
         }
         kept = {name: partial(system.functions.__getitem__, name) for name in system.functions}
-        return replace(system, functions=LazyFunctions(functions, kept))
+        return replace(system, functions=LazyFunctions(functions, kept), begins=None)
 
     def accelerations(self, texts: Sequence[str]) -> Function:
         """Rows and right-hand side of equations of the accelerations."""

@@ -16,17 +16,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import initial_state
 from biela.analysis.closure import dependent_rows
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
 from biela.analysis.engine_choice import looped_model, with_start
 from biela.analysis.instant import Instant, Motions, motions, unit_rows
 from biela.analysis.looped.kinematics import looped_kinematics
+from biela.analysis.one_start import start_state
 from biela.analysis.position_method import PositionMethod, as_method
 from biela.analysis.preparation import Model, Values, as_system, numbers, values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
@@ -38,6 +39,9 @@ from biela.errors import ModelError, SimulationError, SingularityError
 from biela.results import Results, RunStatistics
 
 Floats = npt.NDArray[np.float64]
+
+#: Condition number of Φ_v above which a position is reported as singular.
+_CONDITION_LIMIT: Final = 1e6
 
 
 def kinematics(
@@ -55,12 +59,12 @@ def kinematics(
     parameters: Values = None,
     inputs: Values = None,
     integrate: bool | None = None,
-    integrator: str = "rk4",
+    integrator: str | None = None,
     method: str | PositionMethod = "newton",
     through_dead_points: bool = False,
     objective: str | Measure | Objective | None = None,
     tolerance: float = 1e-10,
-    condition_limit: float = 1e6,
+    condition_limit: float = _CONDITION_LIMIT,
     determinant_limits: tuple[float, float] | None = None,
     engine: str | None = None,
 ) -> Results:
@@ -82,7 +86,7 @@ def kinematics(
         parameters: Values other than those of the model.
         inputs: Likewise.
         integrate: Whether to integrate; None does so only where it must be.
-        integrator: Fixed-step method of the integration.
+        integrator: Fixed-step method of the integration, "rk4" if none is named.
         method: How positions are found: "newton", "damped", "transpose" or "quasi_newton", or a
             `PositionMethod` with their options, among them the end of the iterations and the
             prediction that they start from.
@@ -124,6 +128,9 @@ def kinematics(
         "method": method != "newton",
         "through_dead_points": through_dead_points,
         "objective": objective,
+        "integrator": integrator,
+        "condition_limit": condition_limit != _CONDITION_LIMIT,
+        "determinant_limits": determinant_limits,
         "q in order": q is not None and not isinstance(q, Mapping),
         "parameters in order": parameters is not None and not isinstance(parameters, Mapping),
     }
@@ -144,8 +151,6 @@ def kinematics(
     system = driven(as_system(model), drives or {})
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
-    guess = values(system, "coordinate", system.q, q)
-    speed = values(system, "velocity", system.v, v)
     by_velocity = len(system.multipliers) > system.geometric
     if integrate is None:
         integrate = bool(accelerations) or by_velocity
@@ -154,9 +159,20 @@ def kinematics(
             f"{system.name}: {'accelerations are driven' if accelerations else 'some constraints'}"
             f"{'' if accelerations else ' hold for velocities only'}; integrate=True is needed"
         )
+    way = "objective" if objective is not None else "integrate" if integrate else "positions"
+    _check_used(
+        system.name,
+        way,
+        {
+            "integrator": integrator is not None,
+            "v": v is not None,
+            "method": method != "newton",
+            "through_dead_points": through_dead_points,
+        },
+    )
     steps = whole_steps(duration, step, "the step")
     stride = whole_steps(output, step, "the step") if output else 1
-    place, speed = initial_state(system, guess, speed, t=t, u=u, p=p, given=(q, v))
+    place, speed = start_state(system, q, v, t=t, u=u, p=p)
     plan = Plan(system, float(t), step, steps, stride, p, u, tolerance)
     driving = _selection(system, accelerations or {})
     if objective is None:
@@ -169,11 +185,35 @@ def kinematics(
             )
         found = redundant(plan, place, as_objective(objective))
     elif integrate:
-        found = integrated(plan, place, speed, driving, accelerations or {}, integrator)
+        laws = accelerations or {}
+        found = integrated(plan, place, speed, driving, laws, integrator or "rk4")
     else:
         found = positioned(plan, place, as_method(method), through_dead_points)
     alarms = Alarms(condition_limit, determinant_limits)
     return _results(plan, found, end_point, alarms, time.perf_counter() - began)
+
+
+#: What each way to a motion does not use, and what it is.
+_UNUSED: Final = {
+    "positions": (("integrator", "v"), "positions are solved for, not integrated"),
+    "integrate": (("method", "through_dead_points"), "the motion is integrated, not solved for"),
+    "objective": (
+        ("integrator", "v", "method", "through_dead_points"),
+        "the motion follows from the objective",
+    ),
+}
+
+
+def _check_used(who: str, way: str, given: Mapping[str, bool]) -> None:
+    """Refuse arguments that a way to the motion does not use.
+
+    Raises:
+        ModelError: It names them.
+    """
+    names, why = _UNUSED[way]
+    wrong = [name for name in names if given[name]]
+    if wrong:
+        raise ModelError(f"{who}: {why}: {', '.join(wrong)} would do nothing; leave it out")
 
 
 # --- what is driven -------------------------------------------------------------------------------

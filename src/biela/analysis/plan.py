@@ -100,6 +100,23 @@ class Plan:
             return FixedStepper(problem, "one_step_map", h, stride, every, evaluations=4)
         return FixedStepper(problem, self.integrator, self.step, self.stride, self.control_every)
 
+    def checked_tolerance(self, who: str, given: float | None) -> float:
+        """The relative tolerance of an adaptive run, 1e-8 if none is given.
+
+        Raises:
+            ModelError: It is not positive, or steps are fixed, which no tolerance changes.
+        """
+        if given is None:
+            return 1e-8
+        if not self.adaptive:
+            raise ModelError(
+                f"{who}: steps of fixed length ({self.name}) have no tolerance: leave tolerance "
+                f"out, or step"
+            )
+        if not (np.isfinite(given) and given > 0):
+            raise ModelError(f"{who}: the tolerance must be positive, not {given!r}")
+        return float(given)
+
     @property
     def steps(self) -> int:
         """Number of fixed steps."""

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import initial_state
 from biela.analysis.instant import Instant
+from biela.analysis.one_start import start_state
 from biela.analysis.preparation import Values, values
 from biela.equations import System
 from biela.equations.system import LazyFunctions
@@ -37,12 +37,13 @@ def posed(
     """
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
-    place = values(system, "coordinate", system.q, q)
-    speed = values(system, "velocity", system.v, v)
     if assemble:
         # conditions on the velocity are made for the position of the start
         asked = system if q is None else _without_initial_velocity(system)
-        place, speed = initial_state(asked, place, speed, t=t, u=u, p=p, given=(q, v))
+        place, speed = start_state(asked, q, v, t=t, u=u, p=p)
+    else:
+        place = values(system, "coordinate", system.q, q)
+        speed = values(system, "velocity", system.v, v)
     return Instant(system, t, u, p), place, speed
 
 

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.alpha import AlphaStepper, alpha_kernels
-from biela.analysis.assembly import initial_state
 from biela.analysis.control import Controller, controller
 from biela.analysis.engine_choice import check_unrolled, simulated_in_loops
 from biela.analysis.formulations import (
@@ -28,11 +27,14 @@ from biela.analysis.formulations import (
     Options,
     formulate,
 )
+from biela.analysis.formulations.default_choice import default_formulation
+from biela.analysis.formulations.option_use import check_options
 from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.fused import LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.looped.simulation import looped_simulation
+from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values
@@ -65,12 +67,13 @@ class Simulator:
 
     Args:
         model: What moves.
-        formulation: One of `FORMULATIONS`; the default suits nearly every mechanism.
+        formulation: One of `FORMULATIONS`; None takes "multipliers", or "velocity_projection" of
+            index 3 where those would take long to compile.  The statistics of a run name it.
         integrator: A fixed-step method ("rk4", "explicit_euler", …), an adaptive one
             ("dormand_prince", "adams", "radau" for stiff systems), or a routine of your own with
             the signature ``step(n, m, h, t, x, p, f, work)``.  Without it, "rk4" if a step is
             given, else "dormand_prince".
-        options: Choices of the formulation.
+        options: Choices of the formulation; one that it does not use is refused.
 
     Raises:
         ModelError: A name is unknown, or the model cannot be simulated.
@@ -79,7 +82,7 @@ class Simulator:
     def __init__(
         self,
         model: Model,
-        formulation: str = "multipliers",
+        formulation: str | None = None,
         integrator: str | Routine[..., Any] | None = None,
         options: Options | None = None,
     ) -> None:
@@ -90,12 +93,17 @@ class Simulator:
                 f"{self.system.name} has joint unknowns; a simulation takes the multipliers of its "
                 f"constraints instead: leave the unknowns out of the wrenches"
             )
-        if formulation not in FORMULATIONS:
+        if formulation is not None and formulation not in FORMULATIONS:
             known = ", ".join(FORMULATIONS)
             raise ModelError(f"formulation {formulation!r} is not known; these are: {known}")
         if isinstance(integrator, str) and integrator not in (*METHODS, *ADAPTIVE_METHODS):
             known = ", ".join((*METHODS, *ADAPTIVE_METHODS))
             raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
+        if formulation is None:
+            formulation, options = default_formulation(
+                self.system, options, integrator, SPLIT_METHODS
+            )
+        check_options(self.system.name, formulation, options)
         if formulation in REDUCED and integrator in SPLIT_METHODS:
             raise ModelError(
                 f"{self.system.name}: integrator {integrator!r} treats positions and velocities "
@@ -121,7 +129,7 @@ class Simulator:
         t: float = 0.0,
         step: float | None = None,
         output: float | None = None,
-        tolerance: float = 1e-8,
+        tolerance: float | None = None,
         parameters: Values = None,
         inputs: Values = None,
         control: Any = None,
@@ -142,7 +150,8 @@ class Simulator:
             step: Step of a fixed-step method, s.
             output: Time between stored instants, s (default: every step up to 2000 of them, or
                 500 instants of an adaptive run).
-            tolerance: Relative tolerance of adaptive methods; the absolute one is a hundredth.
+            tolerance: Relative tolerance of adaptive methods, 1e-8 if none is given; the absolute
+                one is a hundredth.
             parameters: Values other than those of the model, by name or in order.
             inputs: Constant values of the inputs, likewise.
             control: Sampled controller ``u = law(t, q, v)``, or a compiled one (see `control`).
@@ -170,14 +179,16 @@ class Simulator:
         self._check_stepping(step, control)
         p = values(system, "parameter", system.p, parameters)
         u = values(system, "input", system.u, inputs)
-        q0 = values(system, "coordinate", system.q, q)
-        v0 = values(system, "velocity", system.v, v)
         if assemble:
-            q0, v0 = initial_state(system, q0, v0, t=t, u=u, p=p, given=(q, v))
+            q0, v0 = start_state(system, q, v, t=t, u=u, p=p)
+        else:
+            q0 = values(system, "coordinate", system.q, q)
+            v0 = values(system, "velocity", system.v, v)
         check_masses(system, t, q0, u, p)
         plan = Plan.make(
             self.integrator, duration, t, step, output, sample_time, control is not None
         )
+        tolerance = plan.checked_tolerance(system.name, tolerance)
         kernels = self._compiled(t, q0, u, p, plan)
         law = controller(system, control, kernels.formulation) if control is not None else None
         stepper = self._stepper(kernels, law, plan, tolerance, p, u)
@@ -384,7 +395,7 @@ def simulate(
     model: Model,
     duration: float,
     *,
-    formulation: str = "multipliers",
+    formulation: str | None = None,
     integrator: str | Routine[..., Any] | None = None,
     options: Options | None = None,
     engine: str | None = None,
@@ -396,7 +407,7 @@ def simulate(
     chooses by size.
     """
     unusual: dict[str, Any] = {
-        f"formulation={formulation!r}": formulation != "multipliers",
+        f"formulation={formulation!r}": formulation not in (None, "multipliers"),
         "options": options is not None,
         "an integrator of your own": not (integrator is None or isinstance(integrator, str)),
         "assemble=False": not run.get("assemble", True),

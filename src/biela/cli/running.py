@@ -75,16 +75,20 @@ class Wanted:
             self,
             time=first(self.time, number_in_run(model, "duration"), default=5.0),
             step=number_in_run(model, "step") if self.step is None else self.step,
-            formulation=self.formulation or text_in_run(model, "formulation") or "multipliers",
+            formulation=self.formulation or text_in_run(model, "formulation") or "",
             integrator=self.integrator or text_in_run(model, "integrator") or "",
-            tolerance=first(
-                self.tolerance, number_in_run(model, "tolerance", "none"), default=1e-8
-            ),
+            tolerance=self._tolerance(model),
             pictures=replace(
                 self.pictures.named(lambda name: full_name(model, name)),
                 traced=paths_in_run(model),
             ),
         )
+
+    def _tolerance(self, model: Described) -> float | None:
+        """That given, or that of the file for steps which are not fixed."""
+        fixed = self.step is not None or number_in_run(model, "step") is not None
+        own = None if fixed else number_in_run(model, "tolerance", "none")
+        return own if self.tolerance is None else self.tolerance
 
 
 def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
@@ -103,7 +107,7 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
         bodies_of(model, "--reactions")
     with out.status(f"deriving and compiling {model.name}"):
         system = measured_system(model, wanted.coordinates, names)
-        simulator = bl.Simulator(system, wanted.formulation, wanted.integrator or None)
+        simulator = bl.Simulator(system, wanted.formulation or None, wanted.integrator or None)
         moment = _load(simulator, wanted)
     if moment is not None:
         wanted.pictures.check(moment)
@@ -156,7 +160,7 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
         q=wanted.q,
         v=wanted.v,
         step=wanted.step,
-        tolerance=first(wanted.tolerance, default=1e-8),
+        tolerance=wanted.tolerance,
         parameters=wanted.parameters,
         inputs=wanted.inputs,
     )
@@ -184,7 +188,8 @@ def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[
         rows += mobility_rows(found)
     else:
         rows.append(("mobility", str(len(system.v))))
-    rows.append(("formulation", f"{wanted.formulation}: {FORMULATIONS[wanted.formulation]}"))
+    used = simulator.formulation
+    rows.append(("formulation", f"{used}: {FORMULATIONS[used]}"))
     if statistics is None:
         return rows
     skipped = {"method", "time simulated", "time in all", "faster than real time"}

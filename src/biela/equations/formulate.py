@@ -14,6 +14,7 @@ from biela.equations import joint_coordinates, reference_point
 from biela.equations.elements import derive_elements
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.drawing import drawn
+from biela.equations.model_start import ModelStart, as_described, carrying
 from biela.equations.natural.placed import placed as naturally_placed
 from biela.equations.system import LazyFunctions, Quantity, System
 from biela.errors import ModelError
@@ -70,7 +71,15 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
                 derivation.as_coordinate(f"{joint.name}.{name}")
     derive_elements(derivation)
     starts, wished, rates = _start(derivation)
-    return replace(_finished(derivation), starts=starts, wished=wished, wished_rates=rates)
+    described = as_described(whole)
+    begins = ModelStart(
+        described,
+        partial(formulate, described),
+        None if coordinates == "joint" else carrying(derivation),
+    )
+    return replace(
+        _finished(derivation), starts=starts, wished=wished, wished_rates=rates, begins=begins
+    )
 
 
 def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str, ...], int]:
@@ -94,7 +103,7 @@ def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str,
             dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
             given = joint.start.get(coordinate.name)
             if given is not None and (q is not None or reading is not None):
-                value = system.workspace.atom(model.number(given, dimension))
+                value = derivation.number(given, dimension)
                 starts.append(full)
                 if q is not None:
                     system.start({q: model.number(given, dimension)})
@@ -110,7 +119,7 @@ def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str,
                 system.limits(q, low, high)
             speed = joint.rates.get(coordinate.name)
             if speed is not None:
-                value = system.workspace.atom(model.number(speed, "any"))
+                value = derivation.number(speed, "any")
                 if q is not None and carried:
                     system.start({q.velocity: model.number(speed, "any")})
                 if q is not None or reading is not None:

@@ -51,10 +51,8 @@ def placed(model: Model) -> MechanismDerivation:
     derivation = MechanismDerivation(model)
     derivation.along_tree = True
     # what no usable joint reaches has coordinates of its own
-    reached = joint_tree(model)
-    everywhere, _ = start_poses(model, reached)
     for name in tree.floating:
-        place_freely(derivation, name, everywhere.get(name, poses[name]))
+        place_freely(derivation, name, poses[name])
     waiting = list(tree.branches)
     for branch in waiting:
         _carry(derivation, branch, values.get(branch.joint.name, {}))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ import numpy.typing as npt
 from biela.code import Function
 from biela.equations.figures import Figure
 from biela.errors import ModelError
+
+if TYPE_CHECKING:
+    from biela.equations.model_start import ModelStart
 
 Floats = npt.NDArray[np.float64]
 
@@ -162,6 +165,9 @@ class System:
     frames: tuple[str, ...] = ()
     #: Places of the first of four coordinates that are Euler parameters.
     quaternions: tuple[int, ...] = ()
+    #: Where the motions of the model start, the same for all coordinates; None for equations that
+    #: come from no model.
+    begins: ModelStart | None = None
     functions: Mapping[str, Function] = field(default_factory=dict)
 
     def __contains__(self, capability: object) -> bool:

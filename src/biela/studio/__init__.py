@@ -1,6 +1,13 @@
 """The interactive front door: a mechanism in the browser.
 
-Shows a model, its motion and its results, and lets a user change and run it.
+Shows a model, its motion and its results, and lets a user change and run it.  `session` is the work
+of one visitor without any page; `view` is the page, which needs the package viser.
 
-May import `biela.analysis`, `biela.results` and `biela.model`. Empty as yet.
+May import `biela.analysis`, `biela.results` and `biela.model`.
 """
+
+from __future__ import annotations
+
+from biela.studio.opening import studio
+
+__all__ = ["studio"]

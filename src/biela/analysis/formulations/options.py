@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +28,8 @@ class Options:
         damping: μ of the penalty methods.
         rounds: Rounds of the augmented Lagrangian.
         friction_rounds: Rounds for forces that depend on multipliers.
-        independent: Names of coordinates, or velocities, preferred as independent ones; without
-            them, coordinates of joints are preferred to those of bodies.
+        independent: Names of coordinates, or velocities, preferred as independent ones, or one
+            name; without them, coordinates of joints are preferred to those of bodies.
         partition: How independent velocities are chosen: "pivoting" (Gauss elimination with full
             pivoting), "qr" (with column pivoting), or "svd" (combinations of all velocities).
         index: Of "velocity_projection": 2 integrates all positions, 3 solves for the dependent
@@ -55,7 +56,7 @@ class Options:
     damping: float = 1.0
     rounds: int = 3
     friction_rounds: int = 16
-    independent: tuple[str, ...] = ()
+    independent: Sequence[str] = ()
     partition: str = "pivoting"
     index: int = 2
     linear_solver: str | None = None
@@ -65,6 +66,8 @@ class Options:
     rho: float = 0.9
 
     def __post_init__(self) -> None:
+        names = (self.independent,) if isinstance(self.independent, str) else self.independent
+        object.__setattr__(self, "independent", tuple(names))
         if self.metric not in ("M", "identity"):
             raise ModelError(f"metric {self.metric!r} is not known; use 'M' or 'identity'")
         if not isinstance(self.projections, str | None) and not self.projections >= 0:

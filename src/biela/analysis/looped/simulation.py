@@ -18,7 +18,7 @@ import numpy.typing as npt
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.results import channel_groups
-from biela.analysis.looped.start import first_blocks, first_velocity, named_values
+from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import numbers
 from biela.analysis.progress import Progress
@@ -46,7 +46,7 @@ def looped_simulation(
     t: float = 0.0,
     step: float | None = None,
     output: float | None = None,
-    tolerance: float = 1e-8,
+    tolerance: float | None = None,
     parameters: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | Sequence[float] | None = None,
     progress: bool | None = None,
@@ -65,7 +65,7 @@ def looped_simulation(
         t: Start time, s.
         step: Step of a fixed-step method, s.
         output: Time between stored instants, s.
-        tolerance: Relative tolerance of adaptive methods.
+        tolerance: Relative tolerance of adaptive methods, 1e-8 if none is given.
         parameters: Values other than those of the model.
         inputs: Constant values of the inputs, by name or in order.
         progress: Whether to show a bar; None shows it on a terminal for long runs.
@@ -84,15 +84,15 @@ def looped_simulation(
         raise ModelError(f"{model.name}: the duration must be a positive time, not {duration!r}")
     if not np.isfinite(t):
         raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
-    if not tolerance > 0:
-        raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
     q, v = _by_name(model, "q", q), _by_name(model, "v", v)
-    blocks, guess = first_blocks(model, q, t, parameters)
+    blocks, guess, speed = first_state(model, q, v, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
     start = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
     motion = LoopedMotion(blocks, start)
-    speed = first_velocity(model, blocks, start, t, v, parameters)
+    if speed is None:
+        speed = first_velocity(model, blocks, start, t, v, parameters)
     plan = Plan.make(integrator, duration, t, step, output, None, False)
+    tolerance = plan.checked_tolerance(model.name, tolerance)
     run = _Run(motion, plan, u)
     x = np.concatenate([start, speed])
     if plan.integrator == "rk4":

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.engine_choice import with_start
+from biela.analysis.looped.carried_start import carried_state, prototype_poses
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.linked_start import Relative, relative_poses, unlinked
 from biela.analysis.looped.masses import mass_entries
@@ -45,9 +46,29 @@ def first_blocks(
     Raises:
         ModelError: A name in ``q`` is not known.
     """
+    blocks, guess, _ = first_state(model, q, None, t, parameters)
+    return blocks, guess
+
+
+def first_state(
+    model: Model,
+    q: Mapping[str, float] | None,
+    v: Mapping[str, float] | None,
+    t: float,
+    parameters: Mapping[str, float] | None,
+) -> tuple[ReferenceBlocks, Floats, Floats | None]:
+    """The equations of a model, a first guess of its position, and its velocity if that is known.
+
+    Raises:
+        ModelError: A name in ``q`` or ``v`` is not known.
+    """
     given, rest = with_start(model, q or {})
-    blocks = reference_blocks(given, parameters=parameters, t=t, start=_links(given, parameters, t))
-    return blocks, _guess(blocks, rest)
+    known = {**(_links(given, parameters, t) or {}), **prototype_poses(given, parameters, t)}
+    blocks = reference_blocks(given, parameters=parameters, t=t, start=known or None)
+    whole = carried_state(model, blocks, q, v, t, parameters)
+    if whole is not None:
+        return blocks, *whole
+    return blocks, _guess(blocks, rest), None
 
 
 def _links(model: Model, parameters: Mapping[str, float] | None, t: float) -> Relative | None:

@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.assembly import initial_state
 from biela.analysis.formulations import (
     PROJECTED,
     REDUCED,
@@ -20,6 +19,7 @@ from biela.analysis.formulations import (
 )
 from biela.analysis.formulations.saddle import stiffening
 from biela.analysis.hoisting import Hoisted, hoisted
+from biela.analysis.one_start import start_state
 from biela.analysis.preparation import Values, check_masses, values
 from biela.analysis.unrolled import Row, Unrolled, largest
 from biela.atoms import Atom
@@ -120,9 +120,7 @@ def kernels(
 def _start(system: System, t: float, given: Mapping[str, Values]) -> Start:
     p = values(system, "parameter", system.p, given.get("parameters"))
     u = values(system, "input", system.u, given.get("inputs"))
-    q = values(system, "coordinate", system.q, given.get("q"))
-    v = values(system, "velocity", system.v, given.get("v"))
-    q, v = initial_state(system, q, v, t=t, u=u, p=p, given=(given.get("q"), given.get("v")))
+    q, v = start_state(system, given.get("q"), given.get("v"), t=t, u=u, p=p)
     check_masses(system, t, q, u, p)
     return Start(t, q, v, u, p)
 

@@ -32,6 +32,9 @@ tape of segments of them, and one native call:
 >>> memory.view(w, "f")
 array([ 1.,  3., -1., -3.])
 
+A `Solve` is a stage of instances that solve small nonlinear equations by Newton's method before
+they write their results; see `biela.code.looped.solve_stage`.
+
 Tables and parameters are data, not code: a kernel is compiled once whatever the number of its
 instances and stages, and is found again on disk for a model of another size.
 
@@ -45,6 +48,19 @@ many states, one in every lane of the processor.
 from biela.code.looped.function import ProgramFunction
 from biela.code.looped.memory import Memory
 from biela.code.looped.program import Program
+from biela.code.looped.solve_stage import STATUS, Failure, Solve
 from biela.code.looped.stage import Call, Clear, Segment, Stage, Write
 
-__all__ = ["Call", "Clear", "Memory", "Program", "ProgramFunction", "Segment", "Stage", "Write"]
+__all__ = [
+    "STATUS",
+    "Call",
+    "Clear",
+    "Failure",
+    "Memory",
+    "Program",
+    "ProgramFunction",
+    "Segment",
+    "Solve",
+    "Stage",
+    "Write",
+]

@@ -16,6 +16,7 @@ that it writes may be the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -45,10 +46,10 @@ class Access:
 
 def emit_loop(schedule: Schedule, layout: Layout, options: Options, access: Access) -> str:
     """The text of a module with one entry, named ``kernel``."""
-    return _Loop(schedule, layout, options, access).text()
+    return LoopModule(schedule, layout, options, access).text()
 
 
-class _Instance(Body):
+class Instance(Body):
     """Writes the lines of one instance, or of one in each lane."""
 
     access: Access
@@ -79,7 +80,12 @@ class _Instance(Body):
         if reach is not Reach.PARAMETERS:
             place = self._input_place(array, 0, position)
             return self.let(f"load {self.type}, ptr {place}, align 8")
-        number = self.let(f"load double, ptr {self._place(f'%in{array}', position)}")
+        return self.splat(self.let(f"load double, ptr {self._place(f'%in{array}', position)}"))
+
+    def splat(self, number: str) -> str:
+        """A number in all lanes."""
+        if self.lanes == 1:
+            return number
         one = self.insert("poison", number, 0)
         return self._shuffle(one, "poison", self.type, [0] * self.lanes)
 
@@ -122,7 +128,9 @@ class _Instance(Body):
         return self.let(f"getelementptr {kind}, ptr {pointer}, i64 {position}")
 
 
-class _Loop(Module):
+class LoopModule(Module):
+    """Writes the text of a module with a loop over instances."""
+
     def __init__(
         self, schedule: Schedule, layout: Layout, options: Options, access: Access
     ) -> None:
@@ -134,7 +142,7 @@ class _Loop(Module):
     def _body(self, chunk: Chunk, results: Results, paste: bool, whole: bool) -> Body:
         if not whole:  # a part of a large kernel works on copies of the arrays
             return super()._body(chunk, results, paste, whole)
-        body = _Instance(
+        body = Instance(
             self.table, self.layout, self.options, chunk, results, self.needs, paste, whole
         )
         body.prepare(self.access)
@@ -150,17 +158,12 @@ class _Loop(Module):
             copies, end, before, behind = self._copies()
             work, after, block = work + copies, end + after, "loop"
             lines = [*before, *lines, *behind]
-        pointers = [
-            f"  %at_{p[1:]} = getelementptr ptr, ptr %arguments, i64 {k}\n"
-            f"  %base_{p[1:]} = load ptr, ptr %at_{p[1:]}"
-            for k, p in enumerate(self.pointers)
-        ]
         return "\n".join(
             [
                 f"define void @{ENTRY}(ptr %x, i64 %first, i64 %count, ptr %arguments) {{\nentry:",
                 f"{work}  %any = icmp sgt i64 %count, 0",
                 "  %end = add i64 %first, %count",
-                *pointers,
+                *self._bases([p[1:] for p in self.pointers]),
                 "  br i1 %any, label %loop, label %exit",
                 f"loop:\n  %i = phi i64 [ %first, %entry ], [ %next, %{block} ]",
                 *self._rows(bool(slots)),
@@ -170,6 +173,14 @@ class _Loop(Module):
                 f"  br i1 %more, label %loop, label %exit\nexit:\n{after}  ret void\n}}\n",
             ]
         )
+
+    def _bases(self, names: Sequence[str]) -> list[str]:
+        """The arguments: where tables and parameters start."""
+        return [
+            f"  %at_{name} = getelementptr ptr, ptr %arguments, i64 {k}\n"
+            f"  %base_{name} = load ptr, ptr %at_{name}"
+            for k, name in enumerate(names)
+        ]
 
     def _arrays(self) -> list[tuple[str, Reach, int]]:
         sizes = [*self.layout.input_sizes, *(len(refs) for refs in self.layout.outputs)]

@@ -174,7 +174,7 @@ class _States:
         raw = np.zeros((memory.size + 1) * self.lanes)
         start = (-raw.ctypes.data // 8) % self.lanes
         self._w = raw[start : start + memory.size * self.lanes].reshape(memory.size, self.lanes)
-        given = program.written.copy()
+        given = program.written & ~program.carried
         for name in inputs:
             given[memory.places(name)] = True
         self._constant = np.flatnonzero(~given)
@@ -189,6 +189,6 @@ class _States:
         self._run = ctypes.CFUNCTYPE(None, ctypes.c_int64, *kinds)(self._code["run"])
 
     def run(self, count: int, w: Floats, arrays: Sequence[Floats]) -> None:
-        """Run all states; what nobody writes is as in the workspace ``w`` of one."""
+        """Run all states; what nobody writes, or is carried on, starts as in ``w``, that of one."""
         self._w[self._constant] = w[self._constant, None]
         self._run(count, *(a.ctypes.data for a in arrays))

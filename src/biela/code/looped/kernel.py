@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import weakref
+from collections.abc import Sequence
 from typing import Any, Final
 
 from biela.code import cache
+from biela.code.arrays import ExpressionArray
 from biela.code.externals import ExternalCalls
 from biela.code.function import Function
 from biela.code.llvm import host
 from biela.code.llvm.emit import CHUNK, ENTRY, EXTERNALS, Layout, Options
 from biela.code.looped.emit import Access, Reach, emit_loop
+from biela.code.looped.emit_solve import SolveAccess, emit_solve
+from biela.code.looped.solve_stage import Solve, arrays_made, arrays_read, equations_of
 from biela.code.looped.stage import PARAMETERS, Stage
 from biela.code.native import machine, object_code
 
@@ -61,7 +65,7 @@ def lanes_of(stage: Stage) -> int:
 
 def runs_states(stage: Stage) -> bool:
     """Whether there is code of a stage for several states: not for kernels in parts."""
-    return len(stage.kernel.schedule.operations) <= CHUNK
+    return isinstance(stage, Solve) or len(stage.kernel.schedule.operations) <= CHUNK
 
 
 def access_of(stage: Stage) -> Access:
@@ -70,14 +74,24 @@ def access_of(stage: Stage) -> Access:
     def reach(places: Any) -> Reach:
         return Reach.SCATTERED if places.ndim == 2 else Reach.FOLLOWING
 
-    kernel, scatter = stage.kernel, stage.scatter
-    return Access(
+    scatter = stage.scatter
+    access = Access(
         tuple(
             Reach.PARAMETERS if a.name == PARAMETERS else reach(stage.gather[a.name])
-            for a in kernel.inputs
+            for a in stage.inputs
         ),
-        tuple(reach(scatter[a.name].places) for a in kernel.outputs),
-        tuple(scatter[a.name].mode == "add" for a in kernel.outputs),
+        tuple(reach(scatter[a.name].places) for a in stage.outputs),
+        tuple(scatter[a.name].mode == "add" for a in stage.outputs),
+    )
+    if not isinstance(stage, Solve):
+        return access
+    return SolveAccess(
+        access.inputs,
+        access.outputs,
+        access.added,
+        carried=tuple(a.name in stage.carried for a in stage.inputs),
+        steps=stage.steps,
+        polishes=stage.polish > 0,
     )
 
 
@@ -89,14 +103,22 @@ def loop_kernel(kernel: Function, access: Access, lanes: int) -> LoopKernel:
     return known[access, lanes]
 
 
-def _code(kernel: Function, access: Access, lanes: int) -> LoopKernel:
-    layout = Layout(
-        {ref: (g, e) for g, array in enumerate(kernel.inputs) for e, ref in enumerate(array.refs)},
-        tuple(array.size for array in kernel.inputs),
-        tuple(array.refs for array in kernel.outputs),
+def _layout(inputs: Sequence[ExpressionArray], outputs: Sequence[ExpressionArray]) -> Layout:
+    return Layout(
+        {ref: (g, e) for g, array in enumerate(inputs) for e, ref in enumerate(array.refs)},
+        tuple(array.size for array in inputs),
+        tuple(array.refs for array in outputs),
     )
+
+
+def _code(kernel: Function, access: Access, lanes: int) -> LoopKernel:
     options = Options(lanes=lanes, packed=min(4, host.host_lanes()), fma=host.host_has_fma())
-    ir = emit_loop(kernel.schedule, layout, options, access)
+    if isinstance(access, SolveAccess):
+        layout = _layout(arrays_read(kernel), arrays_made(kernel))
+        ir = emit_solve(equations_of(kernel), layout, options, access)
+    else:
+        layout = _layout(kernel.inputs, kernel.outputs)
+        ir = emit_loop(kernel.schedule, layout, options, access)
     # the text says all: kernels of another workspace, or of another size of model, are the same
     key = hashlib.blake2b(f"{ir}{machine()}".encode(), digest_size=20).hexdigest()
     external = bool(kernel.table.externals)

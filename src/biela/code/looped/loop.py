@@ -72,26 +72,27 @@ class StageLoop:
         """Address of the arguments of a form of the code."""
         if lanes not in self._arguments:
             stage, kept = self.stage, []
-            for array in stage.kernel.inputs:
+            for array in stage.inputs:
                 if array.name == PARAMETERS:
                     rows = np.asarray(self._parameters, dtype=float)
                 else:
                     rows = np.array(stage.gather[array.name], dtype=np.int32)
                 kept.append(_laid_out(rows, lanes))
-            for array in stage.kernel.outputs:
+            for array in stage.outputs:
                 rows = np.array(stage.scatter[array.name].places, dtype=np.int32)
                 kept.append(_laid_out(rows, lanes))
+            kept += stage.extras()
             self._kept[lanes] = kept
             self._arguments[lanes] = np.array([a.ctypes.data for a in kept], dtype=np.int64)
         return int(self._arguments[lanes].ctypes.data)
 
     def set_parameters(self, rows: Floats) -> None:
         """Replace the parameters of all instances."""
-        names = [array.name for array in self.stage.kernel.inputs]
+        names = [array.name for array in self.stage.inputs]
         if PARAMETERS not in names:
             raise ShapeError(f"stage {self.stage.name} has no parameters")
         k = names.index(PARAMETERS)
-        shape = (self.stage.count, self.stage.kernel.inputs[k].size)
+        shape = (self.stage.count, self.stage.inputs[k].size)
         given = checked_array(self.stage.name, PARAMETERS, rows, shape)
         self._parameters = given.copy()
         for lanes, kept in self._kept.items():

@@ -122,11 +122,22 @@ class Program:
                 for first, count in stage.written:
                     found[first : first + count] = True
                 continue
-            for array in stage.kernel.outputs:
+            for first, count in stage.written_besides():
+                found[first : first + count] = True
+            for array in stage.outputs:
                 places = np.asarray(stage.scatter[array.name].places)
                 if places.ndim == 1:
                     places = places[:, None] + np.arange(array.size)
                 found[places] = True
+        return found
+
+    @cached_property
+    def carried(self) -> npt.NDArray[np.bool_]:
+        """Which places of the workspace its stages read as they were left by the run before."""
+        found = np.zeros(self.size, dtype=bool)
+        for stage in self.stages:
+            if isinstance(stage, Stage):
+                found[stage.carried_places()] = True
         return found
 
     def _calling_python(self) -> list[LoopKernel]:

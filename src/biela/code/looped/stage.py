@@ -70,10 +70,10 @@ class Stage:
         given += [np.asarray(write.places) for write in self.scatter.values()]
         rows = len(given[0]) if given else 0
         object.__setattr__(self, "count", rows)
-        known = {a.name for a in self.kernel.inputs} - {PARAMETERS}
+        known = {a.name for a in self.inputs} - {PARAMETERS}
         self._check_names(self.gather.keys(), known, "input")
-        self._check_names(self.scatter.keys(), {a.name for a in self.kernel.outputs}, "output")
-        for array in self.kernel.inputs:
+        self._check_names(self.scatter.keys(), {a.name for a in self.outputs}, "output")
+        for array in self.inputs:
             if array.name != PARAMETERS:
                 self._check_places(array, self.gather[array.name])
                 continue
@@ -83,13 +83,35 @@ class Stage:
                     f"stage {self.name}: the parameters of {rows} instances have the shape "
                     f"{(rows, array.size)}, not {found}"
                 )
-        for array in self.kernel.outputs:
+        for array in self.outputs:
             write = self.scatter[array.name]
             if write.mode not in ("set", "add"):
                 raise ShapeError(
                     f"stage {self.name}: output {array.name} is 'set' or 'add', not {write.mode!r}"
                 )
             self._check_places(array, write.places)
+
+    @property
+    def inputs(self) -> tuple[ExpressionArray, ...]:
+        """The arrays that an instance reads."""
+        return self.kernel.inputs
+
+    @property
+    def outputs(self) -> tuple[ExpressionArray, ...]:
+        """The arrays that an instance writes."""
+        return self.kernel.outputs
+
+    def extras(self) -> list[Any]:
+        """Arrays that its code is given besides those of its inputs and outputs."""
+        return []
+
+    def written_besides(self) -> tuple[tuple[int, int], ...]:
+        """First place and length of what it writes besides its outputs."""
+        return ()
+
+    def carried_places(self) -> Integers:
+        """Places that hold the last state before they are written."""
+        return np.zeros(0, dtype=np.int64)
 
     def _check_names(self, found: Any, wanted: set[str], what: str) -> None:
         if set(found) != wanted:
@@ -118,8 +140,8 @@ class Stage:
         Raises:
             ShapeError: There are some.
         """
-        tables = [(a, self.gather[a.name]) for a in self.kernel.inputs if a.name != PARAMETERS]
-        tables += [(a, self.scatter[a.name].places) for a in self.kernel.outputs]
+        tables = [(a, self.gather[a.name]) for a in self.inputs if a.name != PARAMETERS]
+        tables += [(a, self.scatter[a.name].places) for a in self.outputs]
         for array, places in tables:
             if not self.count or not array.size:
                 continue

@@ -2,7 +2,7 @@
 
 As `biela.model.topology.tree.start_poses`, for all instances at once: a body whose pose was
 given is there; any other follows the joint that carries it, at the value that is given for its
-coordinate, or that its driver has, or else at zero.
+coordinate, or that its driver has, or else at zero.  Loops are assembled from there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from biela.model.joints.moves import Translate, Turn
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation
 from biela.model.quantities.values import Value
-from biela.model.topology.tree import Branch, joint_tree
+from biela.model.topology.tree import Branch, floating_branches, is_placed, joint_tree
 
 _DIMENSIONS = {"rad": "angle", "m": "length"}
 
@@ -96,18 +96,20 @@ def _relative(world: World, population: Population, t: float) -> dict[str, Float
     outside = len(own.joints) < len(model.joints) or (
         population is not world.host and (world.model.joints or _joined(world, population))
     )
-    for name in tree.floating:
-        if outside and not _is_given(model, name):
-            raise NotVectorisedError(f"body {name} hangs on joints outside of its part")
-        poses[name] = _given(population, name)
     for branch in tree.branches:
-        if branch.before not in poses:
-            continue
-        if _is_given(model, branch.after):
+        if is_placed(model.bodies[branch.after]):
             poses[branch.after] = _given(population, branch.after)
         else:
             step = _step(population, branch, driven, t)
             poses[branch.after] = poses[branch.before] @ step
+    for name, way in floating_branches(own, tree).items():
+        if way is None and outside and not is_placed(model.bodies[name]):
+            raise NotVectorisedError(f"body {name} hangs on joints outside of its part")
+        poses[name] = (
+            _given(population, name)
+            if way is None
+            else poses[way.before] @ _step(population, way, driven, t)
+        )
     del poses["ground"]
     return poses
 
@@ -116,11 +118,6 @@ def _joined(world: World, population: Population) -> bool:
     return any(
         world.parts[part.name] is population and part.between for part in world.model.parts.values()
     )
-
-
-def _is_given(model: Model, name: str) -> bool:
-    body = model.bodies[name]
-    return body.position is not None or body.orientation is not None
 
 
 def _given(population: Population, name: str) -> Floats:

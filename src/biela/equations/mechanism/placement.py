@@ -75,7 +75,7 @@ class Placer:
         first, last = (joint.j, joint.i) if backwards else (joint.i, joint.j)
         moves = joint.moves(q, self._number)
         if backwards:
-            moves = [_inverse(move) for move in reversed(moves)]
+            moves = [inverse_move(move) for move in reversed(moves)]
         start = [self._number(x, "length") for x in first.position]
         point = self._offset(before.point, before.base, f"{name}_in", start)
         plain = not (first.orientation.turns or last.orientation.turns)
@@ -145,7 +145,8 @@ def _free(name: str, taken: dict[str, object] | dict[str, Base] | dict[str, Poin
     return found
 
 
-def _inverse(move: Move) -> Move:
+def inverse_move(move: Move) -> Move:
+    """The move back; a free rotation is then that of the body before seen from the one after."""
     if isinstance(move, Rotate):
         return Rotate(move.axis, -move.angle)
     if isinstance(move, Translate):

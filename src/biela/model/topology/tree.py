@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from biela.graph.spanning_tree import spanning_tree
 from biela.model import Model
-from biela.model.bodies import GROUND
+from biela.model.bodies import GROUND, Body
 from biela.model.drivers.joint_driver import JointDriver
 from biela.model.joints import Joint
 from biela.model.placing import (
@@ -77,23 +77,21 @@ def joint_tree(
     return JointTree(tuple(branches), closing, tuple(bodies[v] for v in tree.missing))
 
 
-def start_poses(model: Model, tree: JointTree) -> tuple[dict[str, Floats], dict[str, Values]]:
+def start_poses(
+    model: Model, tree: JointTree, t: float = 0.0
+) -> tuple[dict[str, Floats], dict[str, Values]]:
     """Where each body starts, and the coordinates of the joints of the tree there.
 
     A body whose pose was given is there; any other follows the joint that carries it: where a
-    driver has it at t = 0, at the values given for its coordinates, or else at zero.
+    driver has it at the time t, at the values given for its coordinates, or else at zero.  Bodies
+    that the tree does not reach follow joints likewise, from those that have their place.
     """
     poses: dict[str, Floats] = {GROUND: np.eye(4)}
     values: dict[str, Values] = {}
-    driven = _driven(model)
-    for name in tree.floating:
-        poses[name] = body_pose(model, model.bodies[name])
+    driven = _driven(model, t)
     for branch in tree.branches:
         joint, body = branch.joint, model.bodies[branch.after]
-        given = body.position is not None or body.orientation is not None
-        if branch.before not in poses:
-            continue
-        if given:
+        if is_placed(body):
             poses[branch.after] = body_pose(model, body)
             before, after = poses[joint.i.body], poses[joint.j.body]
             values[joint.name] = joint_values(
@@ -101,13 +99,51 @@ def start_poses(model: Model, tree: JointTree) -> tuple[dict[str, Floats], dict[
             )
             continue
         values[joint.name] = joint_values(model, joint, None) | driven.get(joint.name, {})
-        T = joint_transform(model, joint, values[joint.name])
-        M_i, M_j = marker_pose(model, joint.i), marker_pose(model, joint.j)
-        step = M_i @ T @ np.linalg.inv(M_j)
-        if branch.backwards:
-            step = np.linalg.inv(step)
-        poses[branch.after] = poses[branch.before] @ step
+        poses[branch.after] = poses[branch.before] @ _step(model, branch, values[joint.name])
+    for name, way in floating_branches(model, tree).items():
+        if way is None:
+            poses[name] = body_pose(model, model.bodies[name])
+        else:
+            own = joint_values(model, way.joint, None) | driven.get(way.joint.name, {})
+            poses[name] = poses[way.before] @ _step(model, way, own)
     return poses, values
+
+
+def is_placed(body: Body) -> bool:
+    """Whether somebody gave the pose of a body."""
+    return body.position is not None or body.orientation is not None
+
+
+def floating_branches(model: Model, tree: JointTree) -> dict[str, Branch | None]:
+    """How bodies that the tree does not reach start, in an order in which that can be done.
+
+    Those whose pose was given by themselves (None); the others by joints which could carry them,
+    the ones that remove most freedoms first; the first of those that no joint ties to a placed one
+    by itself again.
+    """
+    found: dict[str, Branch | None] = {
+        name: None for name in tree.floating if is_placed(model.bodies[name])
+    }
+    left = [name for name in tree.floating if name not in found]
+    joints = [joint for joint in tree.closing if joint.carries and not joint.closes]
+    joints.sort(key=lambda joint: -joint.removes)
+    ways = [Branch(joint, joint.i.body, joint.j.body, False) for joint in joints]
+    ways = [way for one in ways for way in (one, Branch(one.joint, one.after, one.before, True))]
+    while left:
+        way = next((w for w in ways if w.after in left and w.before not in left), None)
+        name = left[0] if way is None else way.after
+        found[name] = way
+        left.remove(name)
+    return found
+
+
+def _step(model: Model, branch: Branch, values: Values) -> Floats:
+    """The body after a joint seen from that before, for the values of its coordinates."""
+    joint = branch.joint
+    T = joint_transform(model, joint, values)
+    M_i, M_j = marker_pose(model, joint.i), marker_pose(model, joint.j)
+    step = M_i @ T @ np.linalg.inv(M_j)
+    return np.asarray(np.linalg.inv(step) if branch.backwards else step)
 
 
 def start_values(model: Model, tree: JointTree) -> dict[str, Values]:
@@ -123,8 +159,8 @@ def start_values(model: Model, tree: JointTree) -> dict[str, Values]:
     }
 
 
-def _driven(model: Model) -> dict[str, Values]:
-    """The coordinates that drivers set at the time 0, by joint."""
+def _driven(model: Model, t: float = 0.0) -> dict[str, Values]:
+    """The coordinates that drivers set at a time, by joint."""
     found: dict[str, Values] = {}
     for driver in model.drivers.values():
         if isinstance(driver, JointDriver):
@@ -133,7 +169,7 @@ def _driven(model: Model) -> dict[str, Values]:
             if isinstance(joint, Joint) and joint.coordinates:
                 part = "" if joint.name == name else name.rpartition(".")[2]
                 known = part or joint.coordinates[0].name
-                found.setdefault(joint.name, {})[known] = driver.law.value(0.0, model.parameters)
+                found.setdefault(joint.name, {})[known] = driver.law.value(t, model.parameters)
     return found
 
 

@@ -1,0 +1,1 @@
+"""Structural groups measured beside hand-written C of the same algorithms."""

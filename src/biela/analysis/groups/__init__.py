@@ -1,0 +1,1 @@
+"""Analyses by structural groups."""

@@ -1,0 +1,166 @@
+"""Find the structural groups of a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from biela.analysis.engine_choice import with_drivers
+from biela.analysis.groups.positions import assembled_positions
+from biela.equations.blocks import reference_blocks
+from biela.equations.groups.building import grouped_rows, structure_of
+from biela.equations.groups.elements import elements_of
+from biela.equations.groups.freedoms import freedoms_of
+from biela.equations.groups.structure import Structure
+from biela.equations.groups.units import Rows, rows_of
+from biela.model import Model
+from biela.model.joints import Joint
+
+__all__ = ["structural_groups"]
+
+#: What `with_drivers` calls the drivers it adds, and a law for those of which only the row counts.
+_CALLED: Final = "drive "
+_LAW: Final = "0.37"
+#: Choices of independent coordinates that are all tried; of more, one after the other is chosen.
+_TRIES: Final = 300
+
+
+def structural_groups(
+    model: Model,
+    drivers: Mapping[str, Any] | None = None,
+    *,
+    independent: Sequence[str] | str | None = None,
+    parameters: Mapping[str, float] | None = None,
+    t: float = 0.0,
+    positions: int = 3,
+    seed: int = 0,
+) -> Structure:
+    """The structural groups of a model: small sets of bodies that are solved one after another.
+
+    >>> import biela as bl
+    >>> m = bl.Model("pendulum", plane="xz")
+    >>> rod = m.body("rod", mass=1.0)
+    >>> joint = m.joint("revolute", "pivot", m.ground, rod, axis="y")
+    >>> found = bl.structural_groups(m, {"pivot": "t"})
+    >>> [group.name for group in found.groups]
+    ['1R']
+
+    Args:
+        model: Bodies, joints and drivers; arrays of parts stay arrays.
+        drivers: Laws of further joint coordinates, by name, as for `kinematics`.
+        independent: Joint coordinates taken as known though nothing drives them, as for dynamics;
+            "auto" chooses as many as there are freedoms, so that the largest group is smallest.
+        parameters: Values other than those of the model.
+        t: The time at which the model is assembled.
+        positions: At how many positions ranks are looked at; large models are where they start.
+        seed: Of the random steps to them.
+
+    Returns:
+        The groups in solution order, with what is redundant, passive or not driven.
+
+    Raises:
+        ModelError: A name is unknown, or the model has no bodies.
+        AssemblyError: The joints close in no position.
+    """
+    driven = with_drivers(model, drivers) if drivers else model
+    study = _Study(driven, parameters, t, positions, seed)
+    if independent is None or (not isinstance(independent, str) and not len(independent)):
+        return structure_of(study.rows, model.name)
+    if independent == "auto":
+        return _chosen(study)
+    names = [independent] if isinstance(independent, str) else list(independent)
+    rows, known = study.with_coordinates(names)
+    return structure_of(rows, model.name, known)
+
+
+class _Study:
+    """The equations of a model at assembled positions, with coordinates taken as known."""
+
+    def __init__(
+        self,
+        model: Model,
+        parameters: Mapping[str, float] | None,
+        t: float,
+        positions: int,
+        seed: int,
+    ) -> None:
+        self.model, self.parameters, self.t = model, parameters, t
+        self.blocks = reference_blocks(model, parameters=parameters, t=t)
+        elements = elements_of(self.blocks)
+        drives = elements.is_driver[elements.element]
+        self.positions = assembled_positions(
+            self.blocks, drives, t=t, count=max(positions, 1), seed=seed
+        )
+        self.rows = rows_of(self.blocks, [(t, q) for q in self.positions], elements)
+
+    def with_coordinates(self, names: Sequence[str]) -> tuple[Rows, dict[int, str]]:
+        """The equations with a driver for each coordinate, and which elements these are.
+
+        Raises:
+            ModelError: A name is no coordinate of a joint, or it is driven.
+        """
+        whole = with_drivers(self.model, {name: _LAW for name in names})
+        blocks = reference_blocks(whole, parameters=self.parameters, t=self.t)
+        known = dict(zip(self.blocks.extra, range(len(self.blocks.extra)), strict=True))
+        size = self.blocks.body_sizes[0]
+        places = [size + known[name] if name in known else -1 for name in blocks.extra]
+        at = []
+        for q in self.positions:
+            # the bodies are where they are, whatever the laws of the new drivers say
+            extra = [float(q[place]) if place >= 0 else 0.0 for place in places]
+            at.append((self.t, np.concatenate([q[:size], extra])))
+        rows = rows_of(blocks, at)
+        found = {}
+        for sort in rows.elements.sorts:
+            text = sort.element.name
+            if text.startswith(_CALLED) and text[len(_CALLED) :] in names:
+                found[sort.first] = _full(sort.references[0].joint, text[len(_CALLED) :])
+        return rows, found
+
+
+def _full(joint: Joint, name: str) -> str:
+    """ "joint.coordinate" for a joint that goes by its name alone."""
+    coordinate = joint.coordinates[0].name
+    return (
+        name
+        if name.endswith(tuple(f".{c.name}" for c in joint.coordinates))
+        else (f"{name}.{coordinate}")
+    )
+
+
+def _chosen(study: _Study) -> Structure:
+    """The structure with the coordinates as known that split the model best."""
+    name = study.model.name
+    plain = structure_of(study.rows, name)
+    count = len(plain.freedoms)
+    candidates = list(dict.fromkeys(c for f in plain.freedoms for c in f.coordinates))
+    if not count or not candidates:
+        return plain
+    rows, known = study.with_coordinates(candidates)
+    elements = list(known)
+
+    def tried(some: Sequence[int]) -> tuple[int, int, int]:
+        """Freedoms that are left, bodies of the largest group, and the sum of their squares."""
+        others = [e for e in elements if e not in some]
+        held, found, kinds, _ = grouped_rows(rows.without(others), {e: known[e] for e in some})
+        left = np.flatnonzero(found.group < 0).tolist()
+        sizes = [kind.bodies.shape[1] for kind in kinds for _ in kind.groups]
+        sizes += [len(left)] if left else []
+        free = 0
+        if left:
+            solved = set(np.flatnonzero(found.group >= 0).tolist())
+            free = len(freedoms_of(held, left, solved))
+        return free, max(sizes), sum(n * n for n in sizes)
+
+    if math.comb(len(elements), count) <= _TRIES:
+        best: tuple[int, ...] = min(combinations(elements, count), key=tried)
+    else:
+        best = ()
+        for _ in range(count):
+            best = min(((*best, e) for e in elements if e not in best), key=tried)
+    others = [e for e in elements if e not in best]
+    return structure_of(rows.without(others), name, {e: known[e] for e in sorted(best)})

@@ -1,0 +1,80 @@
+"""Driven motion by structural groups, as results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from biela.analysis.groups.formulations import Formulation, formulation_named
+from biela.analysis.groups.motion import group_results
+from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.stepping import whole_steps
+from biela.equations.groups.lowering import Iteration
+from biela.errors import ModelError
+from biela.model import Model
+from biela.results import Results
+
+__all__ = ["group_kinematics"]
+
+
+def group_kinematics(
+    model: Model,
+    duration: float,
+    *,
+    step: float = 1e-2,
+    formulation: str = "auto",
+    t: float = 0.0,
+    output: float | None = None,
+    end_point: bool = True,
+    parameters: Mapping[str, float] | None = None,
+    q: Mapping[str, float] | None = None,
+    tolerance: float = 1e-10,
+    progress: bool | None = None,
+    **options: Any,
+) -> Results:
+    """The motion of a driven mechanism, its groups solved one after the other.
+
+    Args:
+        model: The mechanism, with a driver for every freedom; arrays of parts stay arrays.
+        duration: Time to simulate, s.
+        step: Time between instants, s.
+        formulation: "natural groups", "natural groups, tensor", "mixed groups", "relative groups",
+            "reference groups", "global dense", "global sparse", "relative loops"; or "auto", which
+            takes what is likely the fastest.
+        t: Start time, s.
+        output: Time between stored instants, s (default: the step).
+        end_point: Whether the instant ``t + duration`` is stored too.
+        parameters: Values other than those of the model.
+        q: First guess of coordinates at the start, by name: the branch.
+        tolerance: Bound of the norm of the equations of a group.  In natural coordinates these
+            are squares of lengths.
+        progress: Whether to show a bar; None shows it on a terminal for long runs.
+        options: Further ones of `GroupSolver`: structure, lanes, angles, branches ….
+
+    Returns:
+        Channels q, v, a of the bodies, the coordinates of joints, outputs and frames.
+
+    Raises:
+        ModelError: Freedoms are left that nothing drives, or an argument makes no sense.
+        AssemblyError: The mechanism cannot be assembled at the start.
+        DeadPointError: A group cannot pass; it names the time and the joints.
+    """
+    began = time.perf_counter()
+    for what, value in (("duration", duration), ("step", step)):
+        if not (np.isfinite(value) and value > 0):
+            raise ModelError(f"the {what} must be a positive time, not {value!r}")
+    steps = whole_steps(duration, step, "the step")
+    stride = whole_steps(output, step, "the step") if output else 1
+    chosen: Formulation = formulation_named(formulation, model)
+    options = {"iteration": Iteration(tolerance=tolerance, polish=1), **options}
+    solver = GroupSolver(
+        model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
+    )
+    times = t + step * np.arange(steps + 1)
+    motion = solver.run(times, progress=progress)
+    last = len(times) - (not end_point)
+    kept = motion.at(np.arange(0, last, stride))
+    return group_results(solver, kept, chosen.name, time.perf_counter() - began)

@@ -1,0 +1,149 @@
+"""From the motion of groups to results: the coordinates of all bodies, then every channel."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.groups.body_motion import planar_motion, spatial_motion
+from biela.analysis.groups.solver import GroupMotion, GroupSolver
+from biela.analysis.looped.results import channel_groups
+from biela.analysis.preparation import values
+from biela.analysis.recording import Recording
+from biela.equations import System, formulate
+from biela.equations.blocks import ReferenceBlocks, reference_blocks
+from biela.equations.groups.placing import angle_in_plane
+from biela.equations.positions import own_velocities
+from biela.results import Results, RunStatistics
+
+__all__ = ["group_results"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def group_results(solver: GroupSolver, motion: GroupMotion, name: str, spent: float) -> Results:
+    """All channels of a motion that groups have found; ``name`` is that of the formulation."""
+    q, v, a = _bodies(solver, motion)
+    if solver.large:
+        return _of_arrays(solver, motion, (q, v, a), name, spent)
+    system = formulate(solver.model, "reference")
+    p = values(system, "parameter", system.p, solver.parameters)
+    u = np.tile(values(system, "input", system.u, None), (len(motion.t), 1))
+    if len(system.q) > q.shape[1]:
+        q, v, a = _with_counted(system, motion.t, (q, v, a), p, u, solver)
+    readings = {"q": q, "v": v, "a": a}
+    recording = Recording(system, readings, motion.t, np.zeros((len(motion.t), 0)), p, u)
+    error = recording.constraint_error()
+    return recording.results(_statistics(solver, motion, name, spent, error), [], False)
+
+
+def _bodies(solver: GroupSolver, motion: GroupMotion) -> tuple[Floats, Floats, Floats]:
+    plane = solver.model.plane
+    if plane is None:
+        return spatial_motion(*motion.body_rows)
+    centre, turn = motion.body_rows
+    first = angle_in_plane(plane, solver.poses.axes)
+    q, v, a = planar_motion(plane, centre, turn, first)
+    return q, v, a
+
+
+def _statistics(
+    solver: GroupSolver, motion: GroupMotion, name: str, spent: float, error: float | None
+) -> RunStatistics:
+    structure = solver.structure
+    more: dict[str, int | float | str] = {
+        "groups": len(structure.groups),
+        "kinds of groups": len(structure.kinds),
+        "steps a group and instant": round(motion.iterations, 3),
+        "instants taken one by one": motion.careful,
+        "lanes": solver.lanes,
+    }
+    return RunStatistics(
+        method=name,
+        steps=len(motion.t) - 1,
+        iterations=round(motion.iterations * len(motion.t) * len(structure.groups)),
+        time_simulated=float(motion.t[-1] - motion.t[0]),
+        time_total=spent,
+        time_integration=motion.time_run,
+        max_constraint_error=error,
+        more=more,
+    )
+
+
+def _with_counted(
+    system: System,
+    t: Floats,
+    readings: tuple[Floats, Floats, Floats],
+    p: Floats,
+    u: Floats,
+    solver: GroupSolver,
+) -> tuple[Floats, Floats, Floats]:
+    """Add the coordinates that count turns: read from the joints, their rates by the equations."""
+    q, v, a = readings
+    names = [e.name for e in system.q[q.shape[1] :]]
+    counted = solver.counted_angles(names, q)
+    q = np.concatenate([q, counted], axis=1)
+    more = len(system.v) - v.shape[1]
+    v = np.concatenate([v, np.zeros((len(t), more))], axis=1)
+    a = np.concatenate([a, np.zeros((len(t), more))], axis=1)
+    for level, right in ((v, "beta"), (a, "gamma")):
+        recording = Recording(
+            system, {"q": q, "v": v, "a": a}, t, np.zeros((len(t), 0)), p, u
+        )
+        rows = np.asarray(recording.evaluate("Phi_v"))
+        rest = np.asarray(recording.evaluate(right)) - np.einsum("kij,kj->ki", rows, level)
+        own = rows[:, :, -more:]
+        level[:, -more:] = np.einsum("kij,kj->ki", np.linalg.pinv(own), rest)
+    assert own_velocities(system)
+    return q, v, a
+
+
+class _ArrayMotion:
+    """The motion of arrays of parts, as results of large mechanisms take it."""
+
+    def __init__(
+        self, blocks: ReferenceBlocks, t: Floats, readings: tuple[Floats, Floats, Floats]
+    ) -> None:
+        self.blocks, self.t = blocks, t
+        self._readings = readings
+
+    @property
+    def q(self) -> Floats:
+        """Positions."""
+        return self._readings[0]
+
+    @property
+    def v(self) -> Floats:
+        """Velocities."""
+        return self._readings[1]
+
+    @property
+    def a(self) -> Floats:
+        """Accelerations."""
+        return self._readings[2]
+
+    @cached_property
+    def _outputs(self) -> Floats:
+        instants = zip(self.q, self.v, self.t, strict=True)
+        return np.array([self.blocks.y(q, v, float(t)) for q, v, t in instants])
+
+    def outputs(self) -> Floats:
+        """What sensors read."""
+        return self._outputs
+
+
+def _of_arrays(
+    solver: GroupSolver,
+    motion: GroupMotion,
+    readings: tuple[Floats, Floats, Floats],
+    name: str,
+    spent: float,
+) -> Results:
+    blocks = reference_blocks(solver.model, solver.parameters)
+    found = _ArrayMotion(blocks, motion.t, readings)
+    statistics = _statistics(solver, motion, name, spent, None)
+    return Results(
+        solver.model.name, motion.t, channel_groups(found), {}, {}, statistics, None, (), False
+    )

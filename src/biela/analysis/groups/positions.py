@@ -1,0 +1,121 @@
+"""Assembled positions of a model at which the ranks of its equations are looked at.
+
+The first is the start, brought onto the constraints; the others are reached from it by random steps
+along the motions that the joints allow without drivers, each brought back onto the joints.  Large
+mechanisms are looked at where they start.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.instant import motions
+from biela.equations.blocks import ReferenceBlocks
+from biela.errors import AssemblyError
+
+__all__ = ["assembled_positions"]
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+#: Velocities up to which equations are looked at as full matrices.
+DENSE: Final = 700
+#: A position is assembled when no equation misses by more (m, rad).
+MISSED: Final = 1e-9
+#: The way, about, between positions (m, rad a body).
+_WAY: Final = 0.3
+_ITERATIONS: Final = 200
+
+
+def assembled_positions(
+    blocks: ReferenceBlocks,
+    drives: Flags,
+    *,
+    t: float = 0.0,
+    count: int = 3,
+    seed: int = 0,
+) -> list[Floats]:
+    """Positions that fulfil the joints; the first fulfils the drivers too, if it can.
+
+    Args:
+        blocks: The equations.
+        drives: Which rows are drivers.
+        t: The time.
+        count: How many positions; fewer if the joints allow no motion.
+        seed: Of the random steps.
+
+    Raises:
+        AssemblyError: No position fulfils the joints.
+    """
+    if blocks.nv > DENSE:
+        return [blocks.start]
+    joints = ~drives
+    first = _closed(blocks, blocks.start, np.ones(len(drives), dtype=bool), t)
+    random = np.random.default_rng(seed)
+    if first is None:
+        first = _closed(blocks, blocks.start, joints, t)
+    for _ in range(20):
+        if first is not None:
+            break
+        shaken = blocks.moved(blocks.start, 0.3 * random.normal(size=blocks.nv))
+        first = _closed(blocks, shaken, joints, t)
+    if first is None:
+        missed = np.abs(blocks.Phi(blocks.start, t)) * joints
+        raise AssemblyError(
+            f"{blocks.name}: no position is found in which all joints close; "
+            f"{blocks.rows[int(np.argmax(missed))]} is farthest from it at the start. Give bodies "
+            f"or joints a start nearer to a position of the mechanism"
+        )
+    found = [first]
+    here = first
+    for _ in range(6 * count):
+        if len(found) >= count:
+            break
+        R = motions(_dense(blocks, here, t)[joints]).R
+        if not R.shape[1]:
+            break
+        delta = R @ random.normal(size=R.shape[1])
+        delta *= _WAY * np.sqrt(blocks.world.count) / float(np.linalg.norm(delta))
+        place = _closed(blocks, blocks.moved(here, delta), joints, t)
+        if place is None:
+            here = first
+            continue
+        here = place
+        found.append(place)
+    return found
+
+
+def _dense(blocks: ReferenceBlocks, q: Floats, t: float) -> Floats:
+    A = np.zeros((len(blocks.rows), blocks.nv))
+    A[blocks.indices[0], blocks.indices[1]] = blocks.Phi_v(q, t)
+    return A
+
+
+def _closed(blocks: ReferenceBlocks, q: Floats, rows: Flags, t: float) -> Floats | None:
+    """The position near q that fulfils some rows, by damped least squares; None if there is none.
+
+    (Levenberg 1944, Marquardt 1963; see `biela.analysis.reach`.)
+    """
+    if not rows.any():
+        return q
+    damping = 1e-3
+    residual = blocks.Phi(q, t)[rows]
+    for _ in range(_ITERATIONS):
+        worst = float(np.abs(residual).max(initial=0.0))
+        if worst <= 1e-13:
+            break
+        J = _dense(blocks, q, t)[rows]
+        normal = J.T @ J + damping * np.eye(J.shape[1])
+        place = blocks.moved(q, -np.linalg.solve(normal, J.T @ residual))
+        value = blocks.Phi(place, t)[rows]
+        if np.isfinite(value).all() and value @ value < residual @ residual:
+            q, residual = place, value
+            damping = max(0.2 * damping, 1e-13)
+        elif damping > 1e8 or worst <= MISSED:
+            break
+        else:
+            damping *= 4
+    return q if float(np.abs(residual).max(initial=0.0)) <= MISSED else None

@@ -1,0 +1,45 @@
+"""Where the motion of groups starts: the assembled position of the whole model, as poses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from biela.analysis.engine_choice import LARGE
+from biela.analysis.groups.poses import poses_of
+from biela.analysis.looped.follower import Follower
+from biela.analysis.looped.start import first_blocks
+from biela.analysis.one_start import start_position
+from biela.analysis.preparation import values
+from biela.equations import formulate
+from biela.equations.blocks.world import World
+from biela.equations.groups.cast import Poses
+from biela.model import Model
+from biela.model.parts.flattening import body_count
+
+__all__ = ["start_poses"]
+
+
+def start_poses(
+    model: Model,
+    world: World,
+    q: Mapping[str, float] | None = None,
+    t: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+) -> Poses:
+    """The poses of all bodies at the start of a motion.
+
+    Raises:
+        AssemblyError: The model cannot be assembled.
+    """
+    if model.parts or body_count(model) > LARGE:
+        blocks, guess = first_blocks(model, q, t, parameters)
+        found = Follower(blocks, 1e-10).first(t, guess).q
+        names = list(blocks.extra)
+        extra = dict(zip(names, found[-len(names) :], strict=True)) if names else {}
+        return poses_of(world, found, extra)
+    system = formulate(model, "reference")
+    p = values(system, "parameter", system.p, parameters)
+    u = values(system, "input", system.u, None)
+    found, _ = start_position(system, q, t, u, p)
+    numbers = {e.name: float(x) for e, x in zip(system.q, found, strict=True)}
+    return poses_of(world, found, numbers)

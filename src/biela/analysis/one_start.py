@@ -1,0 +1,294 @@
+"""The state that a motion starts from: the same for a model in all its coordinates.
+
+It is assembled in the coordinates of the joints (`start_search`), for the parameters and the time
+of the run, and carried over to others as the motion of the bodies, which is then polished there:
+Newton's method changes what is rounding.  Values may be given by the names of joint coordinates
+whatever the coordinates are; what is given by other names is kept after that, see
+`biela.equations.model_start`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.closure import (
+    ClosureEquations,
+    closing_velocity,
+    left_free,
+    reason,
+    solved,
+    velocity_equations,
+)
+from biela.analysis.driving import driven
+from biela.analysis.preparation import Values, meant, values
+from biela.analysis.start_search import named_places, position_near
+from biela.equations import Quantity, System
+from biela.equations.model_start import BodyMotion
+from biela.equations.positions import normalised
+from biela.equations.system import LazyFunctions
+from biela.errors import AssemblyError, ModelError
+from biela.solvers.least_squares import CONVERGED
+
+Floats = npt.NDArray[np.float64]
+#: Values by name, and those whose names are not known.
+_Split = tuple[dict[str, float | str], dict[str, float | str]]
+
+
+@dataclass(frozen=True)
+class Start:
+    """A consistent state, and the iterations it took to find its position."""
+
+    q: Floats
+    v: Floats
+    iterations: int
+
+
+def start_state(
+    system: System, q: Values, v: Values, *, t: float, u: Floats, p: Floats
+) -> tuple[Floats, Floats]:
+    """A consistent position and velocity; the first values named are kept as far as they can be.
+
+    Initial conditions of the model hold where the call names nothing itself.
+
+    Raises:
+        AssemblyError: There is none.
+        ModelError: A name is unknown.
+    """
+    found = _started(system, q, v, t, u, p)
+    return found.q, found.v
+
+
+def start_position(system: System, q: Values, t: float, u: Floats, p: Floats) -> tuple[Floats, int]:
+    """A consistent position alone, and the iterations it took.
+
+    Raises:
+        AssemblyError: There is none.
+        ModelError: A name is unknown.
+    """
+    found = _started(system, q, None, t, u, p, moving=False)
+    return found.q, found.iterations
+
+
+def first_position(system: System, q: Values, t: float, u: Floats, p: Floats) -> Floats:
+    """A first guess of a position: the start of the model, and what is given.
+
+    Raises:
+        ModelError: A name is unknown.
+    """
+    system = _at(system, t, p)
+    if system.begins is None or system.begins.carrying is None or not _by_name(q):
+        return values(system, "coordinate", system.q, q)
+    try:
+        return _Carried(system, q, None, t, u, p, moving=False).place
+    except AssemblyError:
+        return values(system, "coordinate", system.q, q)
+
+
+def _started(
+    system: System,
+    q: Values,
+    v: Values,
+    t: float,
+    u: Floats,
+    p: Floats,
+    moving: bool = True,
+) -> Start:
+    """As `start_state`, with the iterations; at rest, and maybe not consistent, if not moving."""
+    system = _at(system, t, p)
+    # no names at all are nothing given
+    q = None if isinstance(q, Mapping) and not q else q
+    v = None if isinstance(v, Mapping) and not v else v
+    if system.begins is not None and system.begins.carrying is not None and _by_name(q):
+        try:
+            return _Carried(system, q, v, t, u, p, moving).start()
+        except AssemblyError:
+            # what cannot be assembled along joints may be in other coordinates, and if not they
+            # say why; names of joints are not known there
+            if _split(system, q, v)[1]:
+                raise
+    return _own(system, q, v, t, u, p, moving)
+
+
+def _own(
+    system: System, q: Values, v: Values, t: float, u: Floats, p: Floats, moving: bool
+) -> Start:
+    """The start in the coordinates of the system itself."""
+    guess = values(system, "coordinate", system.q, q)
+    speed = values(system, "velocity", system.v, v)
+    place, iterations = position_near(system, guess, q, t, u, p)
+    if not moving:
+        return Start(place, np.zeros(len(system.v)), iterations)
+    rows, right = velocity_equations(system, place, t, u, p, conditions=v is None)
+    kept = {i: float(speed[i]) for i in left_free(rows, named_places(system.v, v))}
+    return Start(place, closing_velocity(system, rows, right, speed, kept), iterations)
+
+
+def _by_name(given: Values) -> bool:
+    """Whether values are given by name, if at all; others are a whole state by themselves."""
+    return given is None or isinstance(given, Mapping)
+
+
+def _at(system: System, t: float, p: Floats) -> System:
+    """The system with first values of its coordinates as parameters and drivers have them."""
+    begins = system.begins
+    if begins is None or begins.carrying is not None:
+        return system
+    if t == 0.0 and np.array_equal(p, system.parameters):
+        return system
+    first = begins.guess(dict(zip((e.name for e in system.p), map(float, p), strict=True)), t)
+    return replace(system, q=tuple(replace(e, value=first.get(e.name, e.value)) for e in system.q))
+
+
+def _split(system: System, q: Values, v: Values) -> _Split:
+    """Of values by name, those of the system and the others."""
+    own: dict[str, float | str] = {}
+    others: dict[str, float | str] = {}
+    for given, entries in ((q, system.q), (v, system.v)):
+        names = [entry.name for entry in entries]
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            (own if meant(name, names) in names else others)[name] = value
+    return own, others
+
+
+class _Carried:
+    """A start that is carried over from joint coordinates."""
+
+    def __init__(
+        self,
+        system: System,
+        q: Values,
+        v: Values,
+        t: float,
+        u: Floats,
+        p: Floats,
+        moving: bool,
+    ) -> None:
+        assert system.begins is not None, "asked for where there is one"
+        self.system, self.t, self.u, self.p = system, t, u, p
+        self.begins = system.begins
+        self.joints = self._joints()
+        self.own_q, to_joints = self._sorted(q, "coordinate")
+        self.own_v, rates = self._sorted(v, "velocity")
+        self.q, self.v, self.moving = q, v, moving
+        self._assemble(to_joints or None, rates if rates or v is not None else None)
+
+    def _joints(self) -> System:
+        """The system in joint coordinates, driven and with conditions as this one."""
+        joints = self.begins.joints
+        if self.begins.drives:
+            try:
+                joints = driven(joints, self.begins.drives)  # type: ignore[arg-type]
+            except ModelError as error:
+                raise AssemblyError(str(error)) from error  # what is driven has no name there
+        if "Init_v" not in self.system:
+            kept = [name for name in joints.functions if name not in ("Init_v", "Init_beta")]
+            lazy = {name: partial(joints.functions.__getitem__, name) for name in kept}
+            joints = replace(joints, functions=LazyFunctions({}, lazy))
+        return joints
+
+    def _sorted(self, given: Values, what: str) -> _Split:
+        """Of values by name, those that joint coordinates do not know, and those they do.
+
+        Raises:
+            ModelError: Nobody knows a name.
+        """
+        system, joints = self.system, self.joints
+        here, there = (system.q, joints.q) if what == "coordinate" else (system.v, joints.v)
+        own: dict[str, float | str] = {}
+        known: dict[str, float | str] = {}
+        names = [entry.name for entry in there]
+        if given is not None and not isinstance(given, Mapping):
+            return dict(
+                zip((e.name for e in here), values(system, what, here, given), strict=True)
+            ), {}
+        for name, value in (given or {}).items():
+            (known if meant(name, names) in names else own)[name] = value
+        values(system, what, here, own)  # refuses what nobody knows
+        return own, known
+
+    def _assemble(self, q: Values, v: Values) -> None:
+        """Find the start in joint coordinates, and what it is here."""
+        joints, t = self.joints, self.t
+        u = _named(joints.u, self.system.u, self.u)
+        p = _named(joints.p, self.system.p, self.p)
+        begun = _started(joints, q, v, t, u, p, self.moving)
+        self.iterations = begun.iterations
+        state: dict[str, Any] = {"t": t, "u": u, "p": p}
+        rows = np.asarray(joints.evaluate("poses", begun.q, **state))
+        twists = np.asarray(joints.evaluate("twists", begun.q, begun.v, **state))
+        poses = np.tile(np.eye(4), (len(rows), 1, 1))
+        poses[:, :3, 3], poses[:, :3, :3] = rows[:, :3], rows[:, 3:].reshape(-1, 3, 3)
+        motion = BodyMotion(
+            dict(zip(joints.frames, poses, strict=True)),
+            dict(zip(joints.frames, twists, strict=True)),
+        )
+        assert self.begins.carrying is not None, "asked for where there is one"
+        found = self.begins.carrying.values(motion, self.p)
+        found |= self._read(begun.q, begun.v, state)
+        found |= {e.name: float(x) for e, x in zip(joints.q, begun.q, strict=True)}
+        found |= {e.name: float(x) for e, x in zip(joints.v, begun.v, strict=True)}
+        system = self.system
+        self.place = np.array([found.get(e.name, e.value) for e in system.q], dtype=float)
+        self.speed = np.array([found.get(e.name, e.value) for e in system.v], dtype=float)
+        for entries, own, vector, what in (
+            (system.q, self.own_q, self.place, "coordinate"),
+            (system.v, self.own_v, self.speed, "velocity"),
+        ):
+            names = [entry.name for entry in entries]
+            given = values(system, what, entries, own)
+            for name in own:
+                k = names.index(meant(name, names))
+                vector[k] = given[k]
+
+    def _read(self, q: Floats, v: Floats, state: dict[str, Any]) -> dict[str, float]:
+        """Coordinates of joints that close loops there, half a turn from those here at most."""
+        joints = self.joints
+        if "joint_coordinates" not in joints:
+            return {}
+        read, rates = joints.evaluate("joint_coordinates", q, v, **state)
+        first = {entry.name: entry for entry in self.system.q}
+        found: dict[str, float] = {}
+        for entry, x, rate in zip(joints.joint_coordinates, read, rates, strict=True):
+            here = first.get(entry.name)
+            if here is None:
+                continue
+            turns = round((float(x) - here.value) / (2 * np.pi)) if here.unit == "rad" else 0
+            found[entry.name] = float(x) - 2 * np.pi * turns
+            found[f"{entry.name}_rate"] = float(rate)
+        return found
+
+    def start(self) -> Start:
+        """The state here: polished, and with what is given by names of this system."""
+        system, t, u, p = self.system, self.t, self.u, self.p
+        if self.own_q:
+            # values of joints that are coordinates here are kept here too
+            given = _split(system, self.q, None)[0]
+            place, more = position_near(system, self.place, given, t, u, p)
+            speed, conditions = values(system, "velocity", system.v, self.v), self.v is None
+            kept_rates = self.v
+        else:
+            equations = ClosureEquations(system, t, u, p, conditions=False)
+            solution = solved(equations, normalised(system, self.place), {})
+            if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
+                raise AssemblyError(reason(equations, solution, {}))
+            place, more = solution.x, solution.iterations
+            speed, conditions, kept_rates = self.speed, False, self.own_v or None
+        if not self.moving:
+            return Start(place, np.zeros(len(system.v)), self.iterations + more)
+        rows, right = velocity_equations(system, place, t, u, p, conditions=conditions)
+        named = [] if kept_rates is None else named_places(system.v, kept_rates)
+        kept = {i: float(speed[i]) for i in left_free(rows, named)}
+        velocity = closing_velocity(system, rows, right, speed, kept)
+        return Start(place, velocity, self.iterations + more)
+
+
+def _named(wanted: Sequence[Quantity], known: Sequence[Quantity], numbers: Floats) -> Floats:
+    """Numbers of one list of entries, as another has them."""
+    by_name = {entry.name: x for entry, x in zip(known, numbers, strict=True)}
+    return np.array([by_name.get(entry.name, entry.value) for entry in wanted], dtype=float)

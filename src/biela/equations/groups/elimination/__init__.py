@@ -1,0 +1,21 @@
+"""Small linear systems on atoms, solved by straight-line code that runs in SIMD lanes."""
+
+from __future__ import annotations
+
+from biela.equations.groups.elimination.building import Block, Names, Strategy
+from biela.equations.groups.elimination.cost import Operations
+from biela.equations.groups.elimination.elimination import (
+    Elimination,
+    eliminate,
+    worth_unrolling,
+)
+
+__all__ = [
+    "Block",
+    "Elimination",
+    "Names",
+    "Operations",
+    "Strategy",
+    "eliminate",
+    "worth_unrolling",
+]

@@ -1,0 +1,297 @@
+"""The kernel of a kind of group: its Newton step, rates and accelerations, made from atoms.
+
+With the unknowns φ, what is known h, and the parameters p of an instance (Miralles 2018, eqs 36 to
+38):
+
+    Φ(φ, h) = 0,      φ ← φ - Φ_φ⁻¹ Φ
+    Φ_φ φ' = -Φ_h h'
+    Φ_φ φ'' = -(Φ_h h'' + c),      c = the time derivative of Φ_q times q', with no acceleration
+
+and what later groups read: points, directions and coordinates, each with two rates.  c is written
+as a time derivative ("rate"), or as Σ ∂²Φ/∂q_j∂q_k q_j' q_k' with the tensor of second derivatives
+("tensor", the third-order tensor of the source).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+
+from biela.atoms import Atom, jacobian, substitute
+from biela.code import Function
+from biela.equations.blocks.populations import Floats
+from biela.equations.groups.cast import Poses
+from biela.equations.groups.derivation import Column, GroupDerivation, Known, Unknown
+from biela.equations.groups.elimination import Elimination, eliminate
+from biela.equations.groups.wanted import Wanted, component_atoms
+from biela.errors import ModelError
+from biela.model.joints import Joint
+from biela.model.joints.primitives import Row
+
+__all__ = ["Convective", "GroupEquations", "GroupKernel"]
+
+#: How c is written.
+Convective: TypeAlias = Literal["rate", "tensor"]
+
+#: A row whose derivatives by all unknowns are below this at all positions looked at is no equation.
+_NOTHING: Final = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class GroupKernel:
+    """The kernel of a kind.
+
+    Attributes:
+        function: All of it as one function.  Its inputs are x; h, dh and ddh; p; and last, the
+            unknowns with their rates at the instant before, and tau, the time since.  Its outputs
+            are guess, residual, next and positive for the iteration, and x, dx, ddx, gauge, y, dy
+            and ddy as they are at the solution.
+        unknowns: What x is.
+        known: What h is.
+        columns: What p is.
+        wanted: What y is.
+        rows: Names of the equations.
+        elimination: How the linear equations are solved.
+    """
+
+    function: Function
+    unknowns: tuple[Unknown, ...]
+    known: tuple[Known, ...]
+    columns: tuple[Column, ...]
+    wanted: tuple[Wanted, ...]
+    rows: tuple[str, ...]
+    elimination: Elimination | None
+
+    @property
+    def parameters(self) -> Floats:
+        """The rows of parameters, (instances, number of parameters)."""
+        return np.stack([column.values for column in self.columns], axis=1)
+
+
+class GroupEquations:
+    """The equations of a kind, for some way to choose coordinates.
+
+    Args:
+        derivation: With all bodies placed.
+        poses: Where the model is, to look at ranks and to start from.
+        convective: How c is written.
+    """
+
+    def __init__(
+        self, derivation: GroupDerivation, poses: Poses, convective: Convective = "rate"
+    ) -> None:
+        self.derivation, self.poses, self.convective = derivation, poses, convective
+        rows = self._collected()
+        self.labels = [label for label, _ in rows]
+        self.Phi = [row.value for _, row in rows]
+        self._drop_empty_rows()
+        m, r = len(self.x), len(self.Phi)
+        if r < m:
+            group = derivation.cast.example
+            raise ModelError(
+                f"the group of {', '.join(group.bodies)} has {r} equations for {m} unknowns "
+                f"({', '.join(u.name for u in derivation.unknowns)}): a driver is missing, or a "
+                f"passive spin is not held"
+            )
+
+    # ----------------------------------------------------------------------- symbols
+
+    @property
+    def x(self) -> list[Atom]:
+        """The unknowns."""
+        return [u.symbol for u in self.derivation.unknowns]
+
+    @cached_property
+    def dx(self) -> list[Atom]:
+        """Their rates."""
+        return [x.velocity for x in self.x]
+
+    def _collected(self) -> list[tuple[str, Row]]:
+        derivation = self.derivation
+        found: list[tuple[str, Row]] = []
+        for number, cast in enumerate(derivation.cast.elements):
+            if isinstance(cast.element, Joint):
+                if number not in derivation.carried:
+                    found += [(f"{cast.label}.{r.label}", r) for r in derivation.joint_rows(number)]
+            elif number not in derivation.satisfied:
+                found += [(f"{cast.label}.{r.label}", r) for r in derivation.other_rows(number)]
+        found += [(row.label, row) for row in derivation.further]
+        moving = {x.ref for x in self.x}
+        table = derivation.workspace.table
+        return [(n, row) for n, row in found if moving & set(table.live([row.value.ref]))]
+
+    def _drop_empty_rows(self) -> None:
+        """Leave out rows that no unknown changes, and what is then superfluous stays.
+
+        In a planar loop of a spatial model the rows across its plane are such; what they say is
+        true or not whatever the group does.
+        """
+        m, r = len(self.x), len(self.Phi)
+        if r <= m or not m:
+            return
+        J = jacobian(self.Phi, self.x).rows
+        sizes = np.zeros(r)
+        for values in self._samples():
+            found = np.abs(self._evaluated([e for row in J for e in row], values))
+            sizes = np.maximum(sizes, found.reshape(r, m, -1).max(axis=(1, 2)))
+        kept = [k for k in range(r) if sizes[k] > _NOTHING]
+        self.Phi = [self.Phi[k] for k in kept]
+        self.labels = [self.labels[k] for k in kept]
+
+    def _samples(self) -> list[dict[Atom, Floats]]:
+        """Values of all symbols near the start, for some instances: there and somewhat off it."""
+        derivation = self.derivation
+        take = np.unique(np.linspace(0, derivation.cast.count - 1, 8).astype(int))
+        random = np.random.default_rng(0)
+        values: dict[Atom, Floats] = {}
+        for column in derivation.columns:
+            values[column.symbol] = column.values[take]
+        for known in derivation.known:
+            values[known.symbol] = known_values(known, self.poses)[take]
+        start = {u.symbol: u.start(self.poses)[take] for u in derivation.unknowns}
+        off = {
+            symbol: x + random.uniform(-0.05, 0.05, x.shape) * (1 + np.abs(x))
+            for symbol, x in start.items()
+        }
+        return [values | start, values | off]
+
+    def _evaluated(self, atoms: Sequence[Atom], values: Mapping[Atom, Floats]) -> Floats:
+        from biela.atoms import evaluate
+
+        found = evaluate(list(atoms), values)
+        count = len(next(iter(values.values())))
+        return np.array([np.broadcast_to(np.asarray(f, dtype=float), (count,)) for f in found])
+
+    # -------------------------------------------------------------------------- rates
+
+    def rate(self, expression: Atom) -> Atom:
+        """The time derivative, in rates of unknowns and of what is known."""
+        return self.derivation.space.time_rate(expression)
+
+    def _still(self) -> dict[Atom, Atom | float]:
+        return {rate: 0.0 for rate in self.dx}
+
+    def _accelerating(self, ddx: Sequence[Atom]) -> dict[Atom, Atom | float]:
+        """Rates replaced by second rates."""
+        found: dict[Atom, Atom | float] = dict(zip(self.dx, ddx, strict=True))
+        for known in self.derivation.known:
+            found[known.symbol.velocity] = self.second(known)
+        return found
+
+    def second(self, known: Known) -> Atom:
+        """The second rate of what is known."""
+        return known.symbol.acceleration
+
+    def bias(self, rates: Sequence[Atom], values: Sequence[Atom]) -> list[Atom]:
+        """The second derivative of values without accelerations, given their rates."""
+        if self.convective == "rate":
+            return [self.derivation.space.bias_rate(rate) for rate in rates]
+        q = [*self.x, *(known.symbol for known in self.derivation.known)]
+        found = []
+        zero = self.derivation.workspace.atom(0)
+        for value in values:
+            gradient = jacobian([value], q).rows[0]
+            total = zero
+            for j, row in enumerate(jacobian(gradient, q).rows):
+                inner = zero
+                for k, entry in enumerate(row):
+                    if entry.ref:
+                        inner = inner + entry * q[k].velocity
+                if inner.ref:
+                    total = total + inner * q[j].velocity
+            found.append(total)
+        return found
+
+    # ------------------------------------------------------------------------- kernel
+
+    def depends_on(self, wanted: Sequence[Wanted]) -> tuple[Known, ...]:
+        """What is known that the equations, or what is wanted of them, depend on."""
+        atoms = [*self.Phi, *(a for w in wanted for a in component_atoms(self.derivation, w))]
+        live = set(self.derivation.workspace.table.live([a.ref for a in atoms]))
+        return tuple(k for k in self.derivation.known if k.symbol.ref in live)
+
+    def kernel(self, name: str, wanted: Sequence[Wanted]) -> GroupKernel:
+        """The kernel with all that is wanted of it."""
+        derivation = self.derivation
+        ws = derivation.workspace
+        x, dx = self.x, self.dx
+        known = self.depends_on(wanted)
+        m = len(x)
+        last = [[ws.parameter(f"{d}last{k}") for k in range(m)] for d in ("", "d", "dd")]
+        tau, gauge_before = ws.parameter("tau"), ws.parameter("gauge_before")
+        guess = [a + tau * (b + (0.5 * tau) * c) for a, b, c in zip(*last, strict=True)]
+        elimination = None
+        speeds: list[Atom] = []
+        ddx: list[Atom] = []
+        following = list(x)
+        gauge = ws.atom(1.0)
+        if m:
+            J = jacobian(self.Phi, x).rows
+            elimination = eliminate(J, (self.labels, [u.name for u in derivation.unknowns]))
+            step = elimination.solve(self.Phi)
+            following = [a - s for a, s in zip(x, step, strict=True)]
+            rates = [self.rate(e) for e in self.Phi]
+            moved = substitute(rates, self._still())
+            speeds = elimination.solve([-e for e in moved])
+            c = self.bias(rates, self.Phi)
+            shifted = substitute(moved, self._accelerating([ws.atom(0.0)] * m))
+            right = [-(a + b) for a, b in zip(shifted, c, strict=True)]
+            ddx = elimination.solve(substitute(right, dict(zip(dx, speeds, strict=True))))
+            gauge = elimination.gauge
+        y = [a for w in wanted for a in component_atoms(derivation, w)]
+        dy = [self.rate(a) for a in y]
+        bias = [derivation.space.bias_rate(a) for a in dy]
+        ddy = substitute(dy, self._accelerating(ddx))
+        ddy = [a + b for a, b in zip(ddy, bias, strict=True)]
+        at_speed = dict(zip(dx, speeds, strict=True))
+        dy, ddy = substitute(dy, at_speed), substitute(ddy, at_speed)
+        outputs: dict[str, list[Atom]] = {}
+        inputs: dict[str, list[Atom]] = {}
+        if m:
+            outputs |= {"guess": guess, "residual": self.Phi, "next": following}
+            outputs |= {"positive": [gauge * gauge_before]}
+            outputs |= {"x_found": x, "dx": speeds, "ddx": ddx, "gauge": [gauge]}
+            inputs |= {"x": x, "last": last[0], "dlast": last[1], "ddlast": last[2]}
+            inputs |= {"tau": [tau], "gauge_before": [gauge_before]}
+        if known:
+            inputs["h"] = [k.symbol for k in known]
+            inputs["dh"] = [k.symbol.velocity for k in known]
+            inputs["ddh"] = [self.second(k) for k in known]
+        if y:
+            outputs |= {"y": y, "dy": dy, "ddy": ddy}
+        live = set(ws.table.live([a.ref for part in outputs.values() for a in part]))
+        columns = [c for c in derivation.columns if c.symbol.ref in live]
+        if columns:
+            inputs["p"] = [c.symbol for c in columns]
+        return GroupKernel(
+            Function(name, inputs, outputs),
+            tuple(derivation.unknowns),
+            known,
+            tuple(columns),
+            tuple(wanted),
+            tuple(self.labels),
+            elimination,
+        )
+
+
+def known_values(known: Known, poses: Poses) -> Floats:
+    """The values of what is known at a position, for all instances."""
+    item, k = known.item, known.component
+    if item.kind in ("law", "coordinate"):
+        return np.zeros(len(item.body))
+    r, R = poses.body(item.body)
+    if item.kind == "turn":
+        assert poses.plane is not None
+        from biela.equations.groups.placing import angle_in_plane
+
+        angle = angle_in_plane(poses.plane, R)
+        return np.cos(angle) if k == 0 else np.sin(angle)
+    found = np.einsum("nij,nj->ni", R, item.local)
+    if item.kind == "point":
+        found = found + r
+    axis = k if poses.plane is None else "xyz".index(poses.plane[k])
+    return found[:, axis]

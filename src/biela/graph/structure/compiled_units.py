@@ -1,0 +1,322 @@
+"""Units on nodes with capacities, compiled.  Import it inside functions: numba takes a moment."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from biela.graph.adjacency import Integers
+
+__all__ = [
+    "augment",
+    "first_heads",
+    "levels_of",
+    "over_determined",
+    "strong_components",
+    "topological",
+    "under_determined",
+]
+
+
+@njit(
+    "int64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])",
+    cache=True,
+)
+def first_heads(
+    start: Integers,
+    entries: Integers,
+    node_start: Integers,
+    node_units: Integers,
+    capacity: Integers,
+) -> Integers:
+    """A head for nearly every unit: units that can go to one node only go first.
+
+    (After Karp & Sipser 1981.)  Those that are left without a choice in a chain go all the way
+    through it, so that augmenting paths stay few.
+    """
+    units = len(start) - 1
+    head = np.full(units, -1, np.int64)
+    spare = capacity.copy()
+    choices = np.zeros(units, np.int64)
+    stack = np.empty(units + 1, np.int64)
+    depth = 0
+    for u in range(units):
+        for k in range(start[u], start[u + 1]):
+            if spare[entries[k]] > 0:
+                choices[u] += 1
+    for u in range(units - 1, -1, -1):
+        if choices[u] == 1:
+            stack[depth] = u
+            depth += 1
+    ahead = 0
+    while True:
+        if depth > 0:
+            depth -= 1
+            u = stack[depth]
+        elif ahead < units:
+            u = ahead
+            ahead += 1
+        else:
+            break
+        if head[u] >= 0 or choices[u] == 0:
+            continue
+        best = -1
+        for k in range(start[u], start[u + 1]):
+            c = entries[k]
+            if spare[c] > 0 and (best < 0 or spare[c] > spare[best]):
+                best = c
+        head[u] = best
+        spare[best] -= 1
+        if spare[best] == 0:
+            for k in range(node_start[best], node_start[best + 1]):
+                w = node_units[k]
+                choices[w] -= 1
+                if head[w] < 0 and choices[w] == 1:
+                    stack[depth] = w
+                    depth += 1
+    return head
+
+
+@njit("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
+def augment(start: Integers, entries: Integers, capacity: Integers, given: Integers) -> Integers:
+    """See `biela.graph.structure.assigned`; begins with heads, -1 for units without one.
+
+    Breadth first from a unit without a head over nodes and the units that have them as heads, to a
+    node with room.  What a search that failed has seen stays marked: it is full for good.
+    """
+    units, nodes = len(start) - 1, len(capacity)
+    head = given.copy()
+    # the units of each node, as doubly linked lists that change with every path
+    first = np.full(nodes, -1, np.int64)
+    after = np.full(units, -1, np.int64)
+    before = np.full(units, -1, np.int64)
+    spare = capacity.copy()
+    for u in range(units - 1, -1, -1):
+        h = head[u]
+        if h >= 0:
+            spare[h] -= 1
+            after[u] = first[h]
+            if first[h] >= 0:
+                before[first[h]] = u
+            first[h] = u
+    mark = np.full(nodes, -1, np.int64)
+    by = np.empty(nodes, np.int64)
+    queue = np.empty(nodes + 1, np.int64)
+    for s in range(units):
+        if head[s] >= 0:
+            continue
+        low = 0
+        high = 0
+        found = -1
+        for k in range(start[s], start[s + 1]):
+            c = entries[k]
+            if mark[c] == -2 or mark[c] == s:
+                continue
+            mark[c] = s
+            by[c] = s
+            queue[high] = c
+            high += 1
+        while low < high and found < 0:
+            c = queue[low]
+            low += 1
+            if spare[c] > 0:
+                found = c
+                break
+            u = first[c]
+            while u >= 0:
+                for k in range(start[u], start[u + 1]):
+                    d = entries[k]
+                    if mark[d] != -2 and mark[d] != s:
+                        mark[d] = s
+                        by[d] = u
+                        queue[high] = d
+                        high += 1
+                u = after[u]
+        if found < 0:
+            for k in range(high):
+                mark[queue[k]] = -2
+            continue
+        spare[found] -= 1
+        c = found
+        while True:
+            u = by[c]
+            h = head[u]
+            if h >= 0:
+                if before[u] >= 0:
+                    after[before[u]] = after[u]
+                else:
+                    first[h] = after[u]
+                if after[u] >= 0:
+                    before[after[u]] = before[u]
+            head[u] = c
+            before[u] = -1
+            after[u] = first[c]
+            if first[c] >= 0:
+                before[first[c]] = u
+            first[c] = u
+            if u == s:
+                break
+            c = h
+    return head
+
+
+@njit("boolean[::1](int64[::1], int64[::1], int64[::1], int64)", cache=True)
+def over_determined(
+    start: Integers, entries: Integers, head: Integers, nodes: int
+) -> NDArray[np.bool_]:
+    """The nodes that units without a head reach, over the units that these nodes have."""
+    units = len(start) - 1
+    size = np.zeros(nodes + 1, np.int64)
+    for u in range(units):
+        if head[u] >= 0:
+            size[head[u] + 1] += 1
+    for c in range(nodes):
+        size[c + 1] += size[c]
+    place = size[:-1].copy()
+    own = np.empty(units, np.int64)
+    for u in range(units):
+        if head[u] >= 0:
+            own[place[head[u]]] = u
+            place[head[u]] += 1
+    seen = np.zeros(nodes, np.bool_)
+    stack = np.empty(nodes + 1, np.int64)
+    depth = 0
+    for s in range(units):
+        if head[s] >= 0:
+            continue
+        for k in range(start[s], start[s + 1]):
+            if not seen[entries[k]]:
+                seen[entries[k]] = True
+                stack[depth] = entries[k]
+                depth += 1
+    while depth > 0:
+        depth -= 1
+        c = stack[depth]
+        for p in range(size[c], size[c + 1]):
+            u = own[p]
+            for k in range(start[u], start[u + 1]):
+                if not seen[entries[k]]:
+                    seen[entries[k]] = True
+                    stack[depth] = entries[k]
+                    depth += 1
+    return seen
+
+
+@njit(
+    "boolean[::1](int64[::1], int64[::1], int64[::1], int64[::1])",
+    cache=True,
+)
+def under_determined(
+    node_start: Integers, node_units: Integers, head: Integers, capacity: Integers
+) -> NDArray[np.bool_]:
+    """The nodes with room, and those that could pass a unit on towards one of them."""
+    nodes = len(capacity)
+    spare = capacity.copy()
+    for u in range(len(head)):
+        if head[u] >= 0:
+            spare[head[u]] -= 1
+    seen = np.zeros(nodes, np.bool_)
+    stack = np.empty(nodes + 1, np.int64)
+    depth = 0
+    for c in range(nodes):
+        if spare[c] > 0:
+            seen[c] = True
+            stack[depth] = c
+            depth += 1
+    while depth > 0:
+        depth -= 1
+        c = stack[depth]
+        for k in range(node_start[c], node_start[c + 1]):
+            h = head[node_units[k]]
+            if h >= 0 and not seen[h]:
+                seen[h] = True
+                stack[depth] = h
+                depth += 1
+    return seen
+
+
+@njit("Tuple((int64[::1], int64))(int64[::1], int64[::1])", cache=True)
+def strong_components(start: Integers, ahead: Integers) -> tuple[Integers, int]:
+    """The strong component of each node of a digraph by its successors (Tarjan 1972)."""
+    n = len(start) - 1
+    index = np.full(n, -1, np.int64)
+    low = np.zeros(n, np.int64)
+    component = np.full(n, -1, np.int64)
+    held = np.empty(n + 1, np.int64)
+    path = np.empty(n + 1, np.int64)
+    at = start[:-1].copy()
+    holding = 0
+    time = 0
+    found = 0
+    for s in range(n):
+        if index[s] >= 0:
+            continue
+        depth = 0
+        path[0] = s
+        index[s] = low[s] = time
+        time += 1
+        held[holding] = s
+        holding += 1
+        while depth >= 0:
+            v = path[depth]
+            if at[v] < start[v + 1]:
+                d = ahead[at[v]]
+                at[v] += 1
+                if index[d] < 0:
+                    index[d] = low[d] = time
+                    time += 1
+                    held[holding] = d
+                    holding += 1
+                    depth += 1
+                    path[depth] = d
+                elif component[d] < 0:
+                    low[v] = min(low[v], index[d])
+                continue
+            depth -= 1
+            if depth >= 0:
+                low[path[depth]] = min(low[path[depth]], low[v])
+            if low[v] == index[v]:
+                while True:
+                    holding -= 1
+                    component[held[holding]] = found
+                    if held[holding] == v:
+                        break
+                found += 1
+    return component, found
+
+
+@njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)
+def topological(start: Integers, ahead: Integers, rank: Integers) -> Integers:
+    """An order in which every vertex comes after its predecessors; the lowest rank first (Kahn)."""
+    n = len(start) - 1
+    waiting = np.zeros(n, np.int64)
+    for k in range(len(ahead)):
+        waiting[ahead[k]] += 1
+    ready = [(rank[0], np.int64(0)) for _ in range(0)]
+    for v in range(n):
+        if waiting[v] == 0:
+            heapq.heappush(ready, (rank[v], np.int64(v)))
+    order = np.empty(n, np.int64)
+    count = 0
+    while len(ready) > 0:
+        v = heapq.heappop(ready)[1]
+        order[count] = v
+        count += 1
+        for k in range(start[v], start[v + 1]):
+            waiting[ahead[k]] -= 1
+            if waiting[ahead[k]] == 0:
+                heapq.heappush(ready, (rank[ahead[k]], ahead[k]))
+    return order[:count].copy()
+
+
+@njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)
+def levels_of(start: Integers, ahead: Integers, order: Integers) -> Integers:
+    """The longest way from a vertex without predecessors to each vertex."""
+    level = np.zeros(len(start) - 1, np.int64)
+    for v in order:
+        for k in range(start[v], start[v + 1]):
+            level[ahead[k]] = max(level[ahead[k]], level[v] + 1)
+    return level

@@ -1,0 +1,142 @@
+"""Forces to be drawn as arrows: what acts on a mechanism from outside, and what its joints carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+import biela as bl
+from biela.errors import BielaError
+from biela.model.bodies import GROUND
+from biela.model.forces import AppliedWrench, SpringDamper
+from biela.model.joints import Joint
+from biela.model.laws.law import Law
+from biela.model.markers import Marker
+from biela.results import Results
+from biela.studio.pieces import between
+
+__all__ = ["Arrows", "applied", "reactions"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """Forces over time.
+
+    Attributes:
+        names: What makes each of them (n).
+        points: Where they act (k, n, 3), m.
+        forces: What they are (k, n, 3), N.
+    """
+
+    names: tuple[str, ...]
+    points: Floats
+    forces: Floats
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest force there ever is, N."""
+        sizes = np.linalg.norm(self.forces, axis=2)
+        return float(np.nanmax(sizes, initial=0.0))
+
+    def segments(self, place: float, length: float) -> Floats:
+        """Tails and heads (n, 2, 3) at a place among the instants.
+
+        The largest force there ever is is ``length`` long.
+        """
+        scale = length / (self.largest or 1.0)
+        tail = between(self.points, place)
+        return np.stack([tail, tail + scale * np.nan_to_num(between(self.forces, place))], axis=1)
+
+
+def reactions(model: bl.Model, motion: Results) -> Arrows:
+    """The forces of the joints on the bodies after them, at their markers.
+
+    Raises:
+        BielaError: They cannot be found for this motion.
+    """
+    found = bl.joint_reactions(model, motion)
+    whole = model.flattened() if model.parts else model
+    joints = [j for j in whole.joints.values() if isinstance(j, Joint)]
+    rows = [found.joints.index(joint.name) for joint in joints]
+    places = [_place(motion, joint.j) for joint in joints]
+    return _arrows([j.name for j in joints], places, list(found.force[:, rows].swapaxes(0, 1)))
+
+
+def applied(model: bl.Model, motion: Results) -> Arrows:
+    """Weights of the bodies, applied forces, and springs; laws at the parameters of the model.
+
+    A spring pulls by k (l - l0) + c l' - f; see `biela.model.forces.spring_damper`.
+    """
+    whole = model.flattened() if model.parts else model
+    found = [*_weights(whole, motion)]
+    for force in whole.forces.values():
+        try:
+            if isinstance(force, AppliedWrench):
+                found.append(_wrench(whole, motion, force))
+            elif isinstance(force, SpringDamper) and not (force.only or len(force.characteristic)):
+                found += _spring(whole, motion, force)
+        except BielaError:
+            continue  # a law of something that only the equations know
+    names, places, forces = (list(part) for part in zip(*found, strict=True)) if found else ([],) * 3
+    return _arrows(names, places, forces)
+
+
+def _arrows(names: list[str], places: list[Floats], forces: list[Floats]) -> Arrows:
+    if not names:
+        return Arrows((), np.zeros((1, 0, 3)), np.zeros((1, 0, 3)))
+    return Arrows(tuple(names), np.stack(places, axis=1), np.stack(forces, axis=1))
+
+
+def _place(motion: Results, marker: Marker) -> Floats:
+    """Where a marker is, (k, 3)."""
+    return np.array(motion.frame(marker.label).position)
+
+
+def _weights(model: bl.Model, motion: Results) -> Iterator[tuple[str, Floats, Floats]]:
+    gravity = np.array([model.number(g, "acceleration") for g in model.gravity])
+    for body in model.bodies.values():
+        mass = model.number(body.inertia.mass, "mass")
+        if mass > 0 and gravity.any():
+            com = [model.number(x, "length") for x in body.inertia.com]
+            frame = motion.frame(body.name)
+            place = frame.position + frame.orientation @ np.array(com)
+            yield f"weight of {body.name}", place, np.broadcast_to(mass * gravity, place.shape)
+
+
+def _wrench(
+    model: bl.Model, motion: Results, force: AppliedWrench
+) -> tuple[str, Floats, Floats]:
+    parts = [_law(model, motion, law) for law in (force.fx, force.fy, force.fz)]
+    vector = np.stack(parts, axis=1)
+    if force.along is not None and force.along.body != GROUND:
+        vector = np.einsum("kij,kj->ki", motion.frame(force.along.label).orientation, vector)
+    return force.name, _place(motion, force.marker), vector
+
+
+def _spring(
+    model: bl.Model, motion: Results, spring: SpringDamper
+) -> list[tuple[str, Floats, Floats]]:
+    i, j = motion.frame(spring.i.label), motion.frame(spring.j.label)
+    gap = np.array(j.position - i.position)
+    length = np.linalg.norm(gap, axis=1)
+    along = np.divide(gap, length[:, None], out=np.zeros_like(gap), where=length[:, None] > 0)
+    rate = np.einsum("ki,ki->k", along, j.velocity - i.velocity)
+    pull = model.number(spring.stiffness, "stiffness") * (
+        length - model.number(spring.length, "length")
+    )
+    pull = pull + model.number(spring.damping, "damping") * rate - _law(model, motion, spring.force)
+    vector = pull[:, None] * along
+    ends = ((spring.i, i, vector), (spring.j, j, -vector))
+    return [(spring.name, np.array(f.position), v) for m, f, v in ends if m.body != GROUND]
+
+
+def _law(model: bl.Model, motion: Results, law: Law | None) -> Floats:
+    if law is None:
+        return np.zeros(len(motion))
+    return np.asarray(law.value(motion.t, model.parameters), dtype=float)

@@ -1,0 +1,106 @@
+"""The quantities of a motion by their owners, so that one of a thousand is found in two choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.results import Results
+from biela.results.frames import FRAME_GROUPS
+
+__all__ = ["Curve", "curve", "menu", "usual"]
+
+Floats = npt.NDArray[np.float64]
+
+TIME = "time"
+_OUTPUTS, _MONITORS = "sensors", "whole mechanism"
+#: Markers that do not move.
+_GROUND = "ground."
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One quantity over another.
+
+    Attributes:
+        name: Of the quantity.
+        unit: Its unit, "" for a number.
+        values: At every instant (k,).
+    """
+
+    name: str
+    unit: str
+    values: Floats
+
+    @property
+    def label(self) -> str:
+        """Name and unit."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+def menu(motion: Results) -> Mapping[str, Mapping[str, str]]:
+    """All channels: owner → quantity → name of the channel.
+
+    Sensors come first, then joints and bodies, then what judges the whole mechanism.
+    """
+    owners: dict[str, dict[str, str]] = {_OUTPUTS: {}}
+    for group, channels in motion.groups.items():
+        for name in channels.names:
+            key = name if name in motion else f"{group}.{name}"
+            owner, dot, quantity = name.rpartition(".")
+            if group == "y":
+                owners[_OUTPUTS][name] = key
+            elif group == "lam":
+                owners.setdefault("multipliers", {})[name] = key
+            elif dot and not owner.startswith(_GROUND):
+                if group == "a":  # "dA.angle_rate" is of the joint A
+                    owner, quantity = owner.removeprefix("d"), _acceleration(quantity)
+                owners.setdefault(owner, {}).setdefault(quantity, key)
+            elif not dot:
+                owners.setdefault(group, {})[name] = key
+    if motion.monitors:
+        owners[_MONITORS] = {name: name for name in motion.monitors}
+    return {owner: found for owner, found in owners.items() if found}
+
+
+def _acceleration(rate: str) -> str:
+    return f"{rate.removesuffix('_rate')}_acceleration"
+
+
+def usual(motion: Results, wanted: object = ()) -> list[str]:
+    """What is plotted first: what the model asks for, or else its sensors, or its coordinates."""
+    names = [wanted] if isinstance(wanted, str) else list(wanted) if _listed(wanted) else []
+    found = [name for name in names if isinstance(name, str) and name in motion]
+    outputs = motion.groups["y"].names if "y" in motion.groups else ()
+    for group in (outputs, motion.groups["q"].names if "q" in motion.groups else ()):
+        if not found:
+            known = [n for n in group if n in motion and np.isfinite(motion[n]).any()]
+            found = [n for n in known if motion.unit(n) == motion.unit(known[0])][:2]
+    return found[:3]
+
+
+def _listed(wanted: object) -> bool:
+    return isinstance(wanted, list | tuple)
+
+
+def curve(motion: Results, name: str) -> Curve:
+    """A channel, or the time.
+
+    Raises:
+        UnknownNameError: There is no such channel.
+    """
+    if name == TIME:
+        return Curve(TIME, "s", np.array(motion.t))
+    return Curve(name, motion.unit(name), np.array(motion[name]))
+
+
+def frames_of(motion: Results) -> list[str]:
+    """Bodies and markers that move, whose way can be shown."""
+    if "poses" not in motion.groups:
+        return []
+    each = len(FRAME_GROUPS["poses"])
+    names = [name.rpartition(".")[0] for name in motion.groups["poses"].names[::each]]
+    return [name for name in names if not name.startswith(_GROUND)]

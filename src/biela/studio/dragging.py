@@ -1,0 +1,186 @@
+"""Pulling at a mechanism: a point of a body follows the hand, and all joints stay closed.
+
+The drivers let go, and the inverse kinematics finds the position in which the point is where the
+hand is, or as near to it as the joints and their limits allow,
+
+    min |r(q) + R(q) s - target|,   Φ(q) = 0,   lower ≤ q ≤ upper.
+
+The point s on the body is made of three parameters of the equations, so that to grip another one
+derives and compiles nothing.  The hand is followed in small steps: each solution is near the one
+before, so the mechanism stays on its branch; and where a target is out of reach, the steps end
+where the way to it is square to all that the mechanism can do, which is the closest position.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+import biela as bl
+from biela.errors import BielaError, UnknownNameError
+from biela.model.bodies import Body
+from biela.model.element import nearest
+from biela.studio.posing import Poser
+
+__all__ = ["Dragged", "Dragging", "Grip"]
+
+Floats = npt.NDArray[np.float64]
+
+#: The marker that is gripped, and its coordinates, which are parameters.
+_MARKER: Final = "grip"
+_PLACE: Final = ("grip_x", "grip_y", "grip_z")
+#: As parts of the size of the mechanism: a step of the hand, what counts as being there, and what
+#: counts as a closed joint.
+_STEP: Final = 0.08
+_NEAR: Final = 1e-6
+_CLOSED: Final = 1e-7
+#: Steps at most: each is a solution, so that the hand waits for some milliseconds only.
+_STEPS: Final = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """A point of a body in the hand.
+
+    Attributes:
+        body: Name of the body.
+        point: The point in the frame of the body (m).
+        q: The position of the mechanism.
+    """
+
+    body: str
+    point: Floats
+    q: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Dragged:
+    """Where a mechanism went when it was pulled at.
+
+    Attributes:
+        grip: The grip in the new position.
+        place: Where the point is now (m).
+        missed: How far it is from the target (m).
+        at_limit: Coordinates that are at a limit.
+    """
+
+    grip: Grip
+    place: Floats
+    missed: float
+    at_limit: tuple[str, ...] = ()
+
+
+class Dragging:
+    """A mechanism without its drivers, to be pulled at.
+
+    Args:
+        model: The mechanism.
+        size: How large it is (m), by which steps and errors are measured.
+    """
+
+    def __init__(self, model: bl.Model, size: float) -> None:
+        self._model, self._size = model, size
+
+    @cached_property
+    def poser(self) -> Poser:
+        """Positions of the mechanism, in the coordinates of its joints."""
+        return Poser(bl.formulate(_with_grips(self._model), "joint"))
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """What can be gripped."""
+        frames = set(self.poser.system.frames)
+        return tuple(name for name in _flat(self._model).bodies if f"{name}.{_MARKER}" in frames)
+
+    def prepare(self, body: str) -> None:
+        """Compile what a grip of a body needs, so that the first one does not wait for it."""
+        place, _ = self.poser.frame(body, self.poser.start)
+        try:
+            grip = self.grip(body, place, self.poser.start)
+            self._solver(grip).solve(place, grip.q, restarts=0)
+        except BielaError:
+            return  # who grips it will be told
+
+    def grip(self, body: str, place: Floats, q: Floats) -> Grip:
+        """Grip the point of a body that is at a place of the ground.
+
+        Raises:
+            UnknownNameError: There is no such body.
+        """
+        if body not in self.bodies:
+            raise UnknownNameError(f"there is no body {body!r} to grip{nearest(body, self.bodies)}")
+        r, R = self.poser.frame(body, q)
+        return Grip(body, R.T @ (np.asarray(place, dtype=float) - r), q)
+
+    def pull(self, grip: Grip, target: Floats) -> Dragged:
+        """Bring the gripped point to a target, or as near as the mechanism can.
+
+        Raises:
+            BielaError: The inverse kinematics cannot be asked of this mechanism.
+        """
+        solver, target = self._solver(grip), np.asarray(target, dtype=float)
+        q, place, stride = grip.q, self._place(grip, grip.q), _STEP * self._size
+        limits: tuple[str, ...] = ()
+        for _ in range(_STEPS):
+            way = target - place
+            distance = float(np.linalg.norm(way))
+            if distance <= _NEAR * self._size:
+                break
+            aim = place + way * min(1.0, stride / distance)
+            found = solver.solve(aim, q, restarts=0)
+            if found.constraint_error > _CLOSED * self._size:
+                stride /= 4  # so far off that the joints would open
+                continue
+            there = self._place(grip, found.q)
+            gained = distance - float(np.linalg.norm(target - there))
+            if gained < 0:
+                break
+            q, place, limits = found.q, there, found.at_limit
+            if gained <= _NEAR * self._size:
+                break
+        missed = float(np.linalg.norm(target - place))
+        return Dragged(replace(grip, q=q), place, missed, limits)
+
+    def _place(self, grip: Grip, q: Floats) -> Floats:
+        r, R = self.poser.frame(grip.body, q)
+        return r + R @ grip.point
+
+    def _solver(self, grip: Grip) -> bl.InverseKinematics:
+        """The inverse kinematics of a grip; the same code for all points of a body."""
+        key = (grip.body, tuple(grip.point))
+        if self._last is None or self._last[0] != key:
+            solver = bl.InverseKinematics(
+                self.poser.system,
+                bl.PointTarget(f"{grip.body}.{_MARKER}"),
+                parameters=dict(zip(_PLACE, (float(x) for x in grip.point), strict=True)),
+                tolerance=1e-9 * self._size,
+            )
+            self._last = (key, solver)
+        return self._last[1]
+
+    _last: tuple[object, bl.InverseKinematics] | None = None
+
+
+def _flat(model: bl.Model) -> bl.Model:
+    return model.flattened() if model.parts else model
+
+
+def _with_grips(model: bl.Model) -> bl.Model:
+    """The model without drivers and sensors, with a marker on every body to grip it by."""
+    free = copy.copy(_flat(model))
+    free.drivers, free.sensors = {}, {}
+    free.parameters = {**free.parameters, **dict.fromkeys(_PLACE, 0.0)}
+    free.bodies = {name: _gripped(body) for name, body in free.bodies.items()}
+    return free
+
+
+def _gripped(body: Body) -> Body:
+    made = replace(body, markers=dict(body.markers))
+    if _MARKER not in made.markers:
+        made.marker(_MARKER, _PLACE)
+    return made

@@ -1,0 +1,72 @@
+"""`studio`: open the page."""
+
+from __future__ import annotations
+
+import webbrowser
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biela.errors import BielaError
+from biela.studio.shelf import beside, gallery
+from biela.studio.source import source_of
+
+if TYPE_CHECKING:
+    from biela.studio.view.server import Server
+
+__all__ = ["studio"]
+
+
+def studio(
+    model: Any = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    browser: bool = True,
+    wait: bool = True,
+) -> Server:
+    """Open a page with a mechanism that can be played, changed, dragged and plotted.
+
+    Every browser window has a session of its own: two visitors do not disturb each other.
+
+    Args:
+        model: A Model or Robot, or the path of a model file; None opens the gallery.  Of a file
+            the other models in its folder can be opened too, and nothing else.
+        host: The address to listen at; others than this machine can only see the page if it is
+            another one, such as "0.0.0.0".
+        port: The port, or the first free one after it.
+        browser: Whether to open a browser.
+        wait: Whether to serve until the program is interrupted; else the server is returned at
+            once, and serves until its ``stop()``.
+
+    Returns:
+        The server, with the ``address`` of the page.
+
+    Raises:
+        ModelError: There is no such file, it is a program, or this is no model.
+        BielaError: The package viser is not installed, or no port is free.
+    """
+    if find_spec("viser") is None:
+        raise BielaError(
+            'the studio needs the package viser, which is not installed: pip install "biela[studio]"'
+        )
+    if model is None:
+        shelf, name = gallery(), "slider-crank"
+        if not shelf.names:
+            raise BielaError("the gallery is not part of this installation: give a model file")
+        name = name if name in shelf.names else shelf.names[0]
+    elif isinstance(model, str | Path):
+        shelf, name = beside(model)
+    else:
+        source = source_of(model)
+        name = source.model({}).name
+        shelf = gallery().with_given(name, source)
+    from biela.studio.view.server import Server
+
+    server = Server(shelf, name, host, port)
+    if browser:
+        server.until_ready()
+        webbrowser.open(server.address)
+    if wait:
+        server.wait()
+    return server

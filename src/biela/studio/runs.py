@@ -1,0 +1,122 @@
+"""One function a question: what the analyses of the studio compute, and say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+import biela as bl
+from biela.errors import ModelError, SimulationError
+from biela.results import Results
+from biela.studio.settings import Analysis, Settings
+
+__all__ = ["Answer", "answer"]
+
+Floats = npt.NDArray[np.float64]
+
+#: Of a motion that is looked at, not kept.
+_TOLERANCE = 1e-6
+#: Instants of a motion, at most: a page has no use of more.
+_MOST = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What an analysis found.
+
+    Attributes:
+        note: A sentence or two on it.
+        motion: The motion, of analyses that have one.
+        q: The position, of those that do not.
+        warning: Why a motion ended before its time, "" if it did not.
+    """
+
+    note: str
+    motion: Results | None = None
+    q: Floats | None = None
+    warning: str = ""
+
+
+def answer(system: bl.System, settings: Settings) -> Answer:
+    """Ask an analysis.
+
+    A motion that cannot go on is an answer too, as far as it went, with the reason.
+
+    Raises:
+        BielaError: There is no answer; the message says why and what to do.
+    """
+    if settings.analysis is Analysis.EQUILIBRIUM:
+        return _equilibrium(system, settings)
+    if not (settings.duration > 0 and settings.step > 0):
+        raise ModelError("the duration of a motion and its step must be above zero")
+    if settings.duration / settings.step > _MOST:
+        raise ModelError(
+            f"{settings.duration:g} s in steps of {settings.step:g} s are more than {_MOST} "
+            f"instants: take a longer step, or biela run, which writes files"
+        )
+    ask = _kinematics if settings.analysis is Analysis.KINEMATICS else _dynamics
+    try:
+        motion, warning = ask(system, settings), ""
+    except SimulationError as error:
+        if not isinstance(error.results, Results) or len(error.results) < 2:
+            raise
+        motion = error.results
+        warning = str(error).partition(" The results until then")[0]
+    return Answer(_told(system, motion), motion, warning=warning)
+
+
+def _kinematics(system: bl.System, settings: Settings) -> Results:
+    try:
+        return bl.kinematics(
+            system, settings.duration, step=_whole(settings), q=dict(settings.q) or None
+        )
+    except ModelError as error:
+        said, undriven, _ = str(error).partition(" Add a drive for each")
+        if not undriven:
+            raise
+        raise ModelError(
+            f"{said} Kinematics needs a driver for every freedom: choose dynamics, or drag it"
+        ) from error
+
+
+def _dynamics(system: bl.System, settings: Settings) -> Results:
+    return bl.Simulator(system).run(
+        settings.duration,
+        q=dict(settings.q) or None,
+        v=dict(settings.v) or None,
+        output=_whole(settings),
+        tolerance=_TOLERANCE,
+        progress=False,
+    )
+
+
+def _whole(settings: Settings) -> float:
+    """The step nearest to the one wanted of which there is a whole number in the duration."""
+    return settings.duration / max(2, round(settings.duration / settings.step))
+
+
+def _equilibrium(system: bl.System, settings: Settings) -> Answer:
+    found = bl.equilibrium(system, dict(settings.q) or None)
+    parts = [f"{found.stability} equilibrium"]
+    rising = found.stiffness[found.stiffness > 0]
+    if len(rising):
+        parts.append(f"slowest frequency {np.sqrt(rising[0]) / (2 * np.pi):.3g} Hz")
+    if np.isfinite(found.energy):
+        parts.append(f"potential energy {found.energy:.4g} J")
+    return Answer("; ".join(parts), q=np.asarray(found.q, dtype=float))
+
+
+def _told(system: bl.System, motion: Results) -> str:
+    """Size, cost and alarms of a motion."""
+    parts = [f"{len(motion)} instants", f"{len(system.q)} coordinates"]
+    statistics = motion.statistics
+    if statistics is not None and statistics.max_constraint_error is not None:
+        parts.append(f"joints closed to {statistics.max_constraint_error:.0e}")
+    if statistics is not None and statistics.time_total:
+        parts.append(f"computed in {1e3 * statistics.time_total:.0f} ms")
+    alarms = [f"{event.name} at {event.time:.3g} s" for event in motion.events[:2]]
+    if len(motion.events) > 2:
+        alarms.append(f"{len(motion.events) - 2} more")
+    return "; ".join([*parts, *alarms])

@@ -1,0 +1,253 @@
+"""The panel beside the mechanism: playing, the analysis, sliders, what is shown, the gallery."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final, Protocol
+
+import viser
+
+from biela.studio.channels import frames_of
+from biela.studio.laws import LawChange, LawText
+from biela.studio.ranges import Range
+from biela.studio.session import Session
+from biela.studio.settings import Analysis
+from biela.studio.shelf import Shelf
+from biela.studio.view.binding import on_change, on_click
+from biela.studio.view.status import status_text
+from biela.studio.view.worker import Worker
+
+__all__ = ["Controls", "Doer"]
+
+SPEEDS: Final = {"⅛": 0.125, "¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
+#: Sliders beyond these would bury the page.
+_MOST: Final = 24
+_NONE: Final = "-"
+
+
+class Doer(Protocol):
+    """What the controls have done: the page."""
+
+    def play_or_pause(self) -> None: ...
+    def go_to(self, time: float) -> None: ...
+    def set_speed(self, speed: float) -> None: ...
+    def change(self, **settings: Any) -> None: ...
+    def set_parameter(self, name: str, value: float) -> None: ...
+    def set_law(self, name: str, change: LawChange) -> None: ...
+    def set_start(self, name: str, value: float) -> None: ...
+    def set_rate(self, name: str, value: float) -> None: ...
+    def start_here(self) -> None: ...
+    def reset(self) -> None: ...
+    def trace(self, point: str) -> None: ...
+    def show_overlay(self, kind: str, shown: bool) -> None: ...
+    def reach(self, frame: str, place: tuple[float, float, float]) -> None: ...
+    def open(self, name: str) -> None: ...
+    def look(self) -> None: ...
+
+
+class Controls:
+    """The main panel of one page.
+
+    Args:
+        client: The page.
+        worker: Of its visitor.
+        doer: Who does what is asked.
+        shelf: What can be opened.
+    """
+
+    def __init__(
+        self, client: viser.ClientHandle, worker: Worker, doer: Doer, shelf: Shelf
+    ) -> None:
+        self._gui, self._worker, self._doer, self._shelf = client.gui, worker, doer, shelf
+        gui = client.gui
+        gui.main_panel.dock_right()
+        gui.main_panel.set_width(360)
+        self._status: Any = gui.add_html(status_text("biela studio", "opening …", ""))
+        self._play: Any = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
+        self._time: Any = gui.add_slider("time", 0.0, 1.0, 0.01, 0.0, hint="s")
+        self._speed: Any = gui.add_button_group("speed", tuple(SPEEDS))
+        self._analysis: Any = gui.add_dropdown("analysis", tuple(Analysis))
+        on_click(worker, self._play, "play", doer.play_or_pause)
+        on_change(worker, self._time, "time", lambda t: doer.go_to(float(t)))
+        on_click(worker, self._speed, "speed", lambda: doer.set_speed(SPEEDS[self._speed.value]))
+        on_change(
+            worker, self._analysis, "analysis", lambda name: doer.change(analysis=Analysis(name))
+        )
+        self._tabs: Any = None
+        self._sliders: dict[str, Any] = {}
+        self._duration: Any = None
+        self._driven: Any = None
+
+    # ------------------------------------------------------------------------------- state
+
+    def say(self, title: str, note: str, error: str) -> None:
+        """Show words on top."""
+        self._status.content = status_text(title, note, error)
+
+    def show_playing(self, playing: bool) -> None:
+        """Show what the button does next."""
+        self._play.label = "Pause" if playing else "Play"
+        self._play.icon = viser.Icon.PLAYER_PAUSE if playing else viser.Icon.PLAYER_PLAY
+
+    def show_time(self, time: float) -> None:
+        """Show where the motion is."""
+        self._time.value = float(min(max(time, self._time.min), self._time.max))
+
+    def show_span(self, start: float, end: float) -> None:
+        """Show from when to when the motion goes."""
+        if (self._time.min, self._time.max) != (start, end):
+            self._time.min, self._time.max = start, max(end, start + 1e-6)
+            self._time.step = (self._time.max - start) / 1000
+
+    def show_settings(self, session: Session) -> None:
+        """Show the settings as they are: others than the visitor may have changed them."""
+        settings = session.settings
+        self._analysis.value = str(settings.analysis)
+        if self._duration is not None:
+            self._duration.value = settings.duration
+        if self._driven is not None:
+            self._driven.value = settings.driven
+        values = {f"parameter {r.name}": r.value for r in session.parameters()}
+        values |= {f"start {r.name}": r.value for r in session.starts()}
+        values |= {f"rate {r.name}": r.value for r in session.rates()}
+        for name, element in self._sliders.items():
+            if name in values and element.min <= values[name] <= element.max:
+                element.value = values[name]
+
+    # ------------------------------------------------------------------------------- contents
+
+    def build(self, session: Session) -> None:
+        """Make the tabs for a mechanism."""
+        if self._tabs is not None:
+            self._tabs.remove()
+        self._sliders = {}
+        gui = self._gui
+        gui.set_panel_label(session.name)
+        self._tabs = gui.add_tab_group()
+        with self._tabs.add_tab("Values", viser.Icon.ADJUSTMENTS):
+            self._values(session)
+        with self._tabs.add_tab("Start", viser.Icon.FLAG):
+            self._start(session)
+        with self._tabs.add_tab("Show", viser.Icon.EYE):
+            self._shown(session)
+        with self._tabs.add_tab("Gallery", viser.Icon.LIST):
+            self.gallery()
+
+    def gallery(self) -> None:
+        """A button a mechanism."""
+        for name in self._shelf.names:
+            button = self._gui.add_button(name, hint=self._shelf.description(name) or None)
+            on_click(self._worker, button, "open", partial(self._doer.open, name))
+
+    def gallery_only(self) -> None:
+        """The gallery alone, where the first mechanism cannot be opened."""
+        self._tabs = self._gui.add_tab_group()
+        with self._tabs.add_tab("Gallery", viser.Icon.LIST):
+            self.gallery()
+
+    def _values(self, session: Session) -> None:
+        """Parameters, laws of drivers, duration."""
+        gui, doer = self._gui, self._doer
+        self._duration = gui.add_number(
+            "duration, s", session.settings.duration, min=1e-3, step=1e-3
+        )
+        on_change(
+            self._worker, self._duration, "duration", lambda x: doer.change(duration=float(x))
+        )
+        laws = session.laws()
+        if laws:
+            self._driven = gui.add_checkbox(
+                "drivers act", session.settings.driven, hint="else it is left to its forces"
+            )
+            on_change(
+                self._worker, self._driven, "driven", lambda on: doer.change(driven=bool(on))
+            )
+        for each in session.parameters()[:_MOST]:
+            self._slider("parameter", each, doer.set_parameter)
+        if laws:
+            with gui.add_folder("drivers", expand_by_default=len(laws) == 1):
+                for law in laws[:_MOST]:
+                    self._law(law, session)
+        reset = gui.add_button("Reset all values", icon=viser.Icon.REFRESH)
+        on_click(self._worker, reset, "reset", doer.reset)
+
+    def _slider(self, kind: str, each: Range, act: Any) -> Any:
+        label = f"{each.name}, {each.unit}" if each.unit else each.name
+        value = min(max(each.value, each.low), each.high)
+        slider = self._gui.add_slider(label, each.low, each.high, each.step, value)
+        self._sliders[f"{kind} {each.name}"] = slider
+        on_change(self._worker, slider, f"{kind} {each.name}", lambda x: act(each.name, float(x)))
+        return slider
+
+    def _law(self, law: LawText, session: Session) -> None:
+        """The text of a law, which is sent by a button, and sliders that stretch and shift it."""
+        gui = self._gui
+        change = session.settings.laws.get(law.name, LawChange())
+        span = 3.15 if law.unit == "rad" else max(0.5 * session.size, 1e-3)
+        with gui.add_form(f"{law.name}(t)") as form:
+            text = gui.add_text("law", change.text or law.text, hint=law.help)
+        factor = gui.add_slider(f"{law.name} ×", -2.0, 2.0, 0.01, change.factor)
+        step = Range("", 0.0, -span, span).step
+        shift = gui.add_slider(f"{law.name} + {law.unit}", -span, span, step, change.shift)
+
+        def set_law(_: object = None) -> None:
+            written = "" if text.value.strip() == law.text else text.value
+            self._doer.set_law(law.name, LawChange(written, factor.value, shift.value))
+
+        @form.on_submit
+        async def _(_: Any) -> None:
+            self._worker.ask(f"law {law.name}", set_law)
+
+        on_change(self._worker, factor, f"law {law.name}", set_law)
+        on_change(self._worker, shift, f"law {law.name}", set_law)
+
+    def _start(self, session: Session) -> None:
+        """Initial conditions, and the position by hand."""
+        gui, doer = self._gui, self._doer
+        gui.add_markdown(
+            "*Where and how fast a motion begins. Drivers decide that for what they drive; "
+            "the rest is assembled around these values.*"
+        )
+        here = gui.add_button(
+            "Start from the position shown", hint="drag it there first", icon=viser.Icon.HAND_GRAB
+        )
+        on_click(self._worker, here, "start here", doer.start_here)
+        with gui.add_folder("positions"):
+            for each in session.starts()[:_MOST]:
+                self._slider("start", each, doer.set_start)
+        with gui.add_folder("velocities", expand_by_default=False):
+            for each in session.rates()[:_MOST]:
+                self._slider("rate", each, doer.set_rate)
+        motion = session.motion
+        if motion is None:
+            return
+        with gui.add_folder("a point to a place", expand_by_default=False):
+            frames = tuple(frames_of(motion)) or (_NONE,)
+            frame: Any = gui.add_dropdown("point", frames)
+            r, _ = session.poser.frame(frames[0], session.position())
+            place: Any = gui.add_vector3("place, m", tuple(r.tolist()), step=1e-3)
+            go = gui.add_button("Reach it", hint="inverse kinematics", icon=viser.Icon.TARGET)
+            on_click(self._worker, go, "reach", lambda: doer.reach(frame.value, place.value))
+
+    def _shown(self, session: Session) -> None:
+        gui, doer = self._gui, self._doer
+        for kind, label in (
+            ("reactions", "reactions of joints"),
+            ("forces", "weights and forces"),
+            ("frames", "frames of bodies"),
+        ):
+            box: Any = gui.add_checkbox(label, False)
+            on_change(
+                self._worker, box, f"show {kind}", partial(_call, doer.show_overlay, kind)
+            )
+        points = tuple(frames_of(session.motion)) if session.motion is not None else ()
+        way: Any = gui.add_dropdown("way of", (_NONE, *points), hint="the path of a point")
+        on_change(
+            self._worker, way, "way", lambda name: doer.trace("" if name == _NONE else name)
+        )
+        look = gui.add_button("Look from the front", icon=viser.Icon.CAMERA)
+        on_click(self._worker, look, "look", doer.look)
+
+
+def _call(act: Any, kind: str, value: Any) -> None:
+    act(kind, bool(value))

@@ -1,0 +1,310 @@
+"""One visitor: his session, his page, and his thread.
+
+Every method here but the first runs in the thread of the visitor, see `worker`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import viser
+
+from biela.errors import BielaError
+from biela.results.scene import PLANES
+from biela.studio import arrows
+from biela.studio.clock import Clock
+from biela.studio.laws import LawChange
+from biela.studio.pieces import Piece, alike, pieces
+from biela.studio.session import Session
+from biela.studio.settings import Analysis
+from biela.studio.shelf import Shelf
+from biela.studio.view.controls import Controls
+from biela.studio.view.overlays import Overlays
+from biela.studio.view.plots import Plots
+from biela.studio.view.scene_view import SceneView
+from biela.studio.view.worker import Worker
+
+__all__ = ["Page"]
+
+Floats = npt.NDArray[np.float64]
+
+#: Of the beats every so many-th moves the sliders and plots too.
+_SLOW: Final = 6
+
+
+class Page:
+    """What one visitor sees and does.
+
+    Args:
+        client: His connection.
+        shelf: What he may open.
+        name: What is opened first.
+    """
+
+    def __init__(self, client: viser.ClientHandle, shelf: Shelf, name: str) -> None:
+        self._client, self._shelf = client, shelf
+        self.session: Session | None = None
+        self.clock = Clock(playing=True)
+        self._pieces: Sequence[Piece] = ()
+        self._overlays: dict[str, bool] = {}
+        self._way = ""
+        self._beats = 0
+        self._hand_plane: Floats | None = None
+        self.worker = Worker(self._beat, self._fail)
+        self._view, self._over = SceneView(client), Overlays(client)
+        self._controls = Controls(client, self.worker, self, shelf)
+        self._plots = Plots(client, self.worker)
+        self.worker.ask("open", partial(self.open, name))
+
+    def end(self) -> None:
+        """The visitor has gone."""
+        self.worker.end()
+
+    # ------------------------------------------------------------------------------- opening
+
+    def open(self, name: str) -> None:
+        """Open another mechanism; the present one stays if that fails."""
+        try:
+            session = Session(self._shelf.source(name))
+            session.open()
+            found = pieces(session.scene)
+        except BielaError as error:
+            if self.session is None:
+                self._controls.gallery_only()
+            self._fail(str(error))
+            return
+        self.session, self._overlays = session, {}
+        self._over.clear()
+        self._view.look(session.scene)
+        self._view.show(found, self._drag)
+        self._pieces = found
+        path = session.model.run.get("path", ())
+        names = [path] if isinstance(path, str) else path if isinstance(path, list) else []
+        self._way = "\n".join(str(each) for each in names)
+        self._controls.build(session)
+        self._refreshed(fresh=True)
+        self._play(session.motion is not None)
+        for body in session.dragging.bodies[:_SLOW]:
+            self.worker.ask(f"prepare {body}", partial(self._prepare, session, body))
+
+    def _prepare(self, session: Session, body: str) -> None:
+        if self.session is session:
+            session.dragging.prepare(body)
+
+    def _refreshed(self, fresh: bool = False) -> None:
+        """Show what a session has found anew."""
+        session = self._session
+        found = pieces(session.scene)
+        if not alike(found, self._pieces):
+            self._view.show(found, self._drag)
+        self._pieces = found
+        motion = session.motion
+        if motion is not None:
+            self.clock.between(float(motion.t[0]), float(motion.t[-1]))
+            self._controls.show_span(self.clock.start, self.clock.end)
+            self._plots.show(motion, session.model.run.get("plot", ()), fresh)
+            self._show_overlays()
+        self._controls.show_settings(session)
+        self._place()
+        self._say()
+
+    @property
+    def _session(self) -> Session:
+        if self.session is None:
+            raise BielaError("open a mechanism first")
+        return self.session
+
+    def _say(self) -> None:
+        session = self._session
+        self._controls.say(session.name, session.note, session.error)
+
+    def _fail(self, words: str) -> None:
+        """Say what went wrong, on top of the panel and over the scene."""
+        if self.session is not None:
+            self.session.error = words
+        title = self.session.name if self.session is not None else "biela studio"
+        self._controls.say(title, "", words)
+        self._client.add_notification(
+            "This does not work", words[:300], auto_close_seconds=8.0, color="red"
+        )
+
+    # ------------------------------------------------------------------------------- moving
+
+    def _place(self) -> None:
+        """Bring everything to the present time, or to the position by hand."""
+        session = self._session
+        posed = session.posed_scene()
+        if posed is None:
+            self._view.move(self._pieces, session.place)
+            self._over.move(session.place)
+            self._plots.move(session.place)
+            self._controls.show_time(session.time)
+        else:
+            self._view.move(pieces(posed, session.size), 0.0)
+
+    def _beat(self, passed: float) -> bool:
+        if self.session is None or not self.clock.playing:
+            return False
+        self.session.go_to(self.clock.advance(passed))
+        place = self.session.place
+        with self._client.atomic():
+            self._view.move(self._pieces, place)
+            self._over.move(place)
+            self._beats += 1
+            if self._beats % _SLOW == 0:
+                self._plots.move(place)
+                self._controls.show_time(self.session.time)
+        return True
+
+    def _play(self, playing: bool) -> None:
+        self.clock.playing = playing
+        self._controls.show_playing(playing)
+        if playing:
+            self.worker.start_beating()
+
+    def play_or_pause(self) -> None:
+        """Run the motion, or stop it."""
+        session = self._session
+        if session.motion is None:
+            raise BielaError("there is no motion to play: choose kinematics or dynamics")
+        if not self.clock.playing and not session.settings.analysis.moves:
+            first = Analysis.KINEMATICS if session.model.drivers else Analysis.DYNAMICS
+            self.change(analysis=first)
+        self._play(not self.clock.playing)
+
+    def go_to(self, time: float) -> None:
+        """Show the motion at a time, and stop there."""
+        self._play(False)
+        self.clock.go_to(time)
+        self._session.go_to(self.clock.time)
+        self._place()
+
+    def set_speed(self, speed: float) -> None:
+        """Run faster or slower."""
+        self.clock.speed = speed
+
+    # ------------------------------------------------------------------------------- changing
+
+    def _again(self, change: Callable[[], None]) -> None:
+        """Change something and ask the analysis anew."""
+        change()
+        session = self._session
+        session.time = self.clock.time
+        fine = session.run()
+        self._refreshed()
+        if not session.settings.analysis.moves:
+            self._play(False)
+        if not fine:
+            self._fail(session.error)
+
+    def change(self, **settings: Any) -> None:
+        """Change settings."""
+        self._again(lambda: self._session.choose(**settings))
+
+    def set_parameter(self, name: str, value: float) -> None:
+        """Give a parameter a value."""
+        self._again(lambda: self._session.set_parameter(name, value))
+
+    def set_law(self, name: str, change: LawChange) -> None:
+        """Change the law of a driver."""
+        self._again(lambda: self._session.set_law(name, change))
+
+    def set_start(self, name: str, value: float) -> None:
+        """Begin with a value of a coordinate."""
+        self._again(lambda: self._session.set_start(name, value))
+
+    def set_rate(self, name: str, value: float) -> None:
+        """Begin with a velocity."""
+        self._again(lambda: self._session.set_rate(name, value))
+
+    def start_here(self) -> None:
+        """Begin in the position by hand, and let go."""
+        self._again(self._session.start_here)
+        self.clock.go_to(self.clock.start)
+        self._play(not self._session.error)
+
+    def reset(self) -> None:
+        """Go back to the model as it was written."""
+        self._again(self._session.reset)
+        self._controls.build(self._session)
+
+    # ------------------------------------------------------------------------------- showing
+
+    def trace(self, point: str) -> None:
+        """Show the way of a point."""
+        self._way = point
+        self._show_overlays()
+
+    def show_overlay(self, kind: str, shown: bool) -> None:
+        """Show forces, reactions or frames, or take them away."""
+        self._overlays[kind] = shown
+        self._show_overlays()
+        self._over.move(self._session.place)
+
+    def _show_overlays(self) -> None:
+        session = self._session
+        motion, size, wanted = session.motion, session.size, self._overlays
+        if motion is None:
+            return
+        self._over.show_ways(motion, [each for each in self._way.split("\n") if each])
+        bodies = session.dragging.bodies if wanted.get("frames") else ()
+        self._over.show_frames(motion, bodies, size)
+        makers = {"reactions": arrows.reactions, "forces": arrows.applied}
+        for kind, make in makers.items():
+            found = make(session.model, motion) if wanted.get(kind) else None
+            self._over.show_arrows(kind, found, size)
+
+    def look(self) -> None:
+        """Look at the whole mechanism from the front."""
+        self._view.look(self._session.scene)
+
+    # ------------------------------------------------------------------------------- by hand
+
+    def _drag(self, body: str, event: Any) -> None:
+        """A body is dragged: in the thread of the server, so it only asks."""
+        start, end = np.array(event.start_position), np.array(event.end_position)
+        if event.phase == "start":
+            self.worker.ask("grip", partial(self._grip, body, start))
+        if event.phase == "end":
+            self.worker.ask("let go", self._let_go)
+        else:
+            eye = np.array(self._client.camera.position)
+            self.worker.ask("pull", partial(self._pull, end, eye))
+
+    def _grip(self, body: str, place: Floats) -> None:
+        self._play(False)
+        self._session.grip(body, place)
+        self._hand_plane = place if self._session.scene.view in PLANES else None
+
+    def _pull(self, target: Floats, eye: Floats) -> None:
+        session = self._session
+        if self._hand_plane is not None:
+            target = _in_plane(target, eye, self._hand_plane, PLANES[session.scene.view][2])
+        session.pull(target)
+        self._place()
+        self._say()
+
+    def _let_go(self) -> None:
+        self._session.let_go()
+
+    def reach(self, frame: str, place: tuple[float, float, float]) -> None:
+        """Bring a point to a place."""
+        self._play(False)
+        self._session.reach(frame, place)
+        self._place()
+        self._say()
+
+
+def _in_plane(target: Floats, eye: Floats, point: Floats, normal: int) -> Floats:
+    """Where the line of sight to a target meets the plane of a mechanism; along the normal else."""
+    way = target - eye
+    if abs(way[normal]) < 1e-9 * np.linalg.norm(way):
+        found = target.copy()
+        found[normal] = point[normal]
+        return found
+    met: Floats = eye + way * (point[normal] - eye[normal]) / way[normal]
+    return met

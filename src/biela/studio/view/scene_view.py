@@ -1,0 +1,209 @@
+"""The mechanism in space: pieces become nodes of the scene of a page, and are moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import viser
+
+from biela.results.drawing import nice_step
+from biela.results.scene import PLANES, Scene
+from biela.results.display import view_matrix
+from biela.studio.pieces import Piece, Solid, Stroke, Track, hues
+
+__all__ = ["SceneView"]
+
+Floats = npt.NDArray[np.float64]
+
+#: What is dragged: a body, with the event of the pointer.
+OnDrag = Callable[[str, Any], None]
+
+_ROOT: Final = "/mechanism"
+#: Grid and camera, as parts of the extent of the scene.
+_GRID: Final = 2.4
+_AWAY: Final = 0.72
+#: A little from the side and from above, so that planar mechanisms have depth.
+_ASIDE: Final = (-0.22, 0.28)
+
+
+@dataclass
+class _Mover:
+    """A node that is moved along the track of a piece."""
+
+    piece: int
+    node: Any
+    length: float | None = None
+
+
+@dataclass
+class _Batch:
+    """Pieces of one surface, moved by one message."""
+
+    pieces: list[int]
+    node: Any
+
+
+class SceneView:
+    """The nodes of one mechanism on one page.
+
+    Args:
+        client: The page.
+    """
+
+    def __init__(self, client: viser.ClientHandle) -> None:
+        self._client = client
+        self._nodes: list[Any] = []
+        self._movers: list[_Mover] = []
+        self._batches: list[_Batch] = []
+        self._lines: list[tuple[int, Any]] = []
+
+    # ------------------------------------------------------------------------------- building
+
+    def show(self, pieces: Sequence[Piece], on_drag: OnDrag) -> None:
+        """Put pieces in place of those that are there."""
+        with self._client.atomic():
+            self.clear()
+            by_track: dict[int, list[int]] = {}
+            joints: dict[tuple[bytes, str], list[int]] = {}
+            for k, piece in enumerate(pieces):
+                if isinstance(piece, Stroke):
+                    self._line(k, piece)
+                elif piece.role == "joint":
+                    joints.setdefault((piece.mesh.key, piece.color), []).append(k)
+                else:
+                    by_track.setdefault(id(piece.track), []).append(k)
+            for group in by_track.values():
+                self._body(pieces, group, on_drag)
+            for group in joints.values():
+                self._joints(pieces, group)
+            self.move(pieces, 0)
+
+    def clear(self) -> None:
+        """Remove what is there."""
+        for node in reversed(self._nodes):
+            node.remove()
+        self._nodes, self._movers, self._batches, self._lines = [], [], [], []
+
+    def _kept(self, node: Any) -> Any:
+        self._nodes.append(node)
+        return node
+
+    def _body(self, pieces: Sequence[Piece], group: list[int], on_drag: OnDrag) -> None:
+        """The solids of one track: on a frame of their own if they are several."""
+        scene, name = self._client.scene, f"{_ROOT}/{group[0]}"
+        if len(group) > 1:
+            frame = self._kept(scene.add_frame(name, show_axes=False))
+            self._movers.append(_Mover(group[0], frame))
+        for k in group:
+            piece = pieces[k]
+            assert isinstance(piece, Solid), "strokes are lines"
+            own = name if len(group) == 1 else f"{name}/{k}"
+            node = self._kept(
+                scene.add_mesh_simple(
+                    own,
+                    piece.mesh.vertices,
+                    piece.mesh.faces,
+                    color=hues(piece.color),
+                    flat_shading=True,
+                    side="double",
+                )
+            )
+            if len(group) == 1:
+                length = None if piece.track.scale is None else 1.0
+                self._movers.append(_Mover(k, node, length))
+            if piece.role == "body":
+                self._draggable(node, piece.name, on_drag)
+
+    def _draggable(self, node: Any, body: str, on_drag: OnDrag) -> None:
+        @node.on_drag("left")  # type: ignore[untyped-decorator]
+        async def _(event: Any) -> None:  # in order, as it comes; the work is done elsewhere
+            on_drag(body, event)
+
+    def _joints(self, pieces: Sequence[Piece], group: list[int]) -> None:
+        first = pieces[group[0]]
+        assert isinstance(first, Solid), "strokes are lines"
+        node = self._client.scene.add_batched_meshes_simple(
+            f"{_ROOT}/joints{group[0]}",
+            first.mesh.vertices,
+            first.mesh.faces,
+            np.tile((1.0, 0.0, 0.0, 0.0), (len(group), 1)),
+            np.zeros((len(group), 3)),
+            batched_colors=hues(first.color),
+            flat_shading=True,
+            lod="off",
+        )
+        self._batches.append(_Batch(group, self._kept(node)))
+
+    def _line(self, k: int, stroke: Stroke) -> None:
+        node = self._client.scene.add_line_segments(
+            f"{_ROOT}/line{k}",
+            stroke.segments(0),
+            hues(stroke.color),
+            thickness=stroke.width,
+            thickness_units="screen",
+        )
+        self._lines.append((k, self._kept(node)))
+
+    # ------------------------------------------------------------------------------- moving
+
+    def move(self, pieces: Sequence[Piece], place: float) -> None:
+        """Bring all nodes to a place among the instants of pieces like those that are shown."""
+        with self._client.atomic():
+            for mover in self._movers:
+                track = _track(pieces[mover.piece])
+                mover.node.position, mover.node.wxyz = track.at(place)
+                if mover.length is not None:
+                    length = track.scale_at(place)
+                    if abs(length - mover.length) > 1e-9:
+                        mover.node.scale = (1.0, 1.0, max(length, 1e-9))
+                        mover.length = length
+            for batch in self._batches:
+                tracks = [_track(pieces[k]) for k in batch.pieces]
+                if any(track.moves for track in tracks) or place == 0:
+                    poses = [track.at(place) for track in tracks]
+                    batch.node.batched_positions = np.array([r for r, _ in poses], np.float32)
+                    batch.node.batched_wxyzs = np.array([p for _, p in poses], np.float32)
+            for k, node in self._lines:
+                stroke = pieces[k]
+                assert isinstance(stroke, Stroke), "pieces of one mechanism are alike"
+                if len(stroke.points) > 1 or stroke.role == "sign":
+                    node.points = stroke.segments(place).astype(np.float32)
+
+    def look(self, scene: Scene) -> None:
+        """Set the camera, up and the floor for a scene."""
+        client, (low, high) = self._client, scene.bounds
+        middle, extent = (low + high) / 2, scene.extent
+        across, up, toward = view_matrix(scene.view)
+        if scene.view in PLANES:
+            toward = toward + _ASIDE[0] * across + _ASIDE[1] * up
+            toward /= np.linalg.norm(toward)
+        axis = int(np.abs(up).argmax()) if scene.view in PLANES else 2
+        away = _AWAY * extent / np.tan(client.camera.fov / 2)
+        client.camera.up_direction = np.eye(3)[axis]
+        client.camera.position = middle + away * toward
+        client.camera.look_at = middle
+        client.camera.near, client.camera.far = 0.01 * extent, 50.0 * extent
+        floor = middle.copy()
+        floor[axis] = low[axis] - 0.06 * extent
+        step = nice_step(extent)
+        self._client.scene.add_grid(
+            "/floor",
+            width=_GRID * extent,
+            height=_GRID * extent,
+            plane={0: "yz", 1: "xz", 2: "xy"}[axis],  # type: ignore[arg-type]
+            cell_size=step / 2,
+            section_size=step,
+            cell_color=(225, 225, 228),
+            section_color=(196, 198, 204),
+            position=floor,
+            fade_distance=6 * extent,
+        )
+
+
+def _track(piece: Piece) -> Track:
+    assert isinstance(piece, Solid), "strokes are lines"
+    return piece.track

@@ -1,0 +1,130 @@
+"""The server of the studio: it listens on this machine only, and has a page for each visitor."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import warnings
+from contextlib import suppress
+from typing import Any, Final
+
+import viser
+
+from biela.errors import BielaError
+from biela.studio.session import Session
+from biela.studio.shelf import Shelf
+from biela.studio.view.page import Page
+
+__all__ = ["Server"]
+
+#: Ports that are tried if the one wanted is taken.
+_TRIED: Final = 50
+
+
+class _Local(viser.ViserServer):
+    """A server that no page can make public: viser would open a tunnel for whoever asks."""
+
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        """Refuse."""
+        return None
+
+
+class Server:
+    """Pages of a shelf of models.
+
+    Args:
+        shelf: What can be opened.
+        name: What is opened first.
+        host: The address to listen at.
+        port: The port, or the first free one after it.
+
+    Raises:
+        BielaError: No port is free, or the address is none of this machine.
+    """
+
+    def __init__(self, shelf: Shelf, name: str, host: str = "127.0.0.1", port: int = 8080) -> None:
+        # a visitor may go while his page is being moved
+        warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
+        self._shelf, self._name = shelf, name
+        self.pages: dict[int, Page] = {}
+        self._stopped = threading.Event()
+        self._viser = _Local(host, _free(host, port), verbose=False)
+        self.host, self.port = host, self._viser.get_port()
+        self._viser.gui.configure_theme(
+            show_logo=False, show_share_button=False, brand_color=(0, 114, 178)
+        )
+        # native code is loaded once, by nobody's page
+        self._warm = threading.Thread(target=self._prepare, name="studio start", daemon=True)
+        self._warm.start()
+        self._viser.on_client_connect(self._arrived)
+        self._viser.on_client_disconnect(self._left)
+
+    def _prepare(self) -> None:
+        with suppress(BielaError):  # who opens the page will be told
+            session = Session(self._shelf.source(self._name))
+            session.open()
+            for body in session.dragging.bodies[:1]:
+                session.dragging.prepare(body)
+
+    def until_ready(self) -> None:
+        """Wait until the first mechanism can be shown at once."""
+        self._warm.join()
+
+    @property
+    def address(self) -> str:
+        """What to type into a browser."""
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{host}:{self.port}"
+
+    def _arrived(self, client: viser.ClientHandle) -> None:
+        self.pages[client.client_id] = Page(client, self._shelf, self._name)
+
+    def _left(self, client: viser.ClientHandle) -> None:
+        page = self.pages.pop(client.client_id, None)
+        if page is not None:
+            page.end()
+
+    def wait(self) -> None:
+        """Serve until `stop`, or until the program is interrupted."""
+        try:
+            self._stopped.wait()
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """Close all pages."""
+        for page in self.pages.values():
+            page.end()
+        self.pages = {}
+        if not self._stopped.is_set():
+            self._stopped.set()
+        self._viser.stop()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.stop()
+
+
+def _free(host: str, port: int) -> int:
+    """The first free port from one on."""
+    for tried in range(port, port + _TRIED):
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, tried))
+            except OSError as error:
+                if not isinstance(error, PermissionError) and error.errno in _TAKEN:
+                    continue
+                raise BielaError(
+                    f"the studio cannot listen at {host}:{tried}: {error.strerror}; give another "
+                    f"host or port"
+                ) from error
+            return tried
+    raise BielaError(f"no port from {port} to {port + _TRIED - 1} is free: give another port")
+
+
+#: What a port says that is taken, on Linux and macOS, and on Windows.
+_TAKEN: Final = (98, 48, 10048)
