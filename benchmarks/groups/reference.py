@@ -42,7 +42,8 @@ FOUR_BARS = tuple(
 SLIDERS = tuple(
     f"slider_{coordinates}_{way}"
     for coordinates in ("relative", "nat4", "nat8")
-    for way in ("scalar", "lanes", "lanes_of_dyads")
+    for way in ("scalar", "scalar_sparse", "lanes", "lanes_of_dyads")
+    if (coordinates, way) != ("relative", "scalar_sparse")  # its matrix is full
 )
 
 
@@ -87,9 +88,17 @@ class _Run(ctypes.Structure):
     )
 
 
+def source_of(program: str) -> Path:
+    """The file that holds a program."""
+    for stem in ("four_bar_natural", "four_bar_relative", "slider_relative"):
+        if program.startswith(stem):
+            return SOURCES / f"{stem}.c"
+    return SOURCES / "slider_natural.c"
+
+
 @cache
-def library() -> Any:
-    """Compile the programs and load them.
+def library(source: Path) -> Any:
+    """Compile a file of programs and load it.
 
     Raises:
         PeerMissingError: there is no C compiler, or it does not know GCC's vectors.
@@ -99,17 +108,16 @@ def library() -> Any:
         raise PeerMissingError(
             "no C compiler (cc or gcc) is installed: the hand-written programs cannot be measured"
         )
-    path = Path(tempfile.mkdtemp(prefix="biela-groups-")) / "reference.so"
+    path = Path(tempfile.mkdtemp(prefix="biela-groups-")) / f"{source.stem}.so"
     options = ["-std=gnu11", "-O3", "-march=native", "-shared", "-fPIC"]
-    sources = [str(source) for source in sorted(SOURCES.glob("*.c"))]
     done = subprocess.run(
-        [cc, *options, "-o", str(path), *sources, "-lm"],
+        [cc, *options, "-o", str(path), str(source), "-lm"],
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        raise PeerMissingError(f"{cc} does not compile the programs: {done.stderr[:300]}")
+        raise PeerMissingError(f"{cc} does not compile {source.name}: {done.stderr[:300]}")
     return ctypes.CDLL(str(path))
 
 
@@ -133,7 +141,7 @@ def run(
         raise ValueError(f"no program {program!r}; there are {', '.join(FOUR_BARS + SLIDERS)}")
     if not 0 <= recorded < n_d:
         raise ValueError(f"dyad {recorded} cannot be recorded: there are {n_d}, counted from 0")
-    call = getattr(library(), program)
+    call = getattr(library(source_of(program)), program)
     width = 9 if program in SLIDERS else 6
     points = n_d + 1 if program.endswith("_stored") else 1
     room = -(-steps // LANES) * LANES

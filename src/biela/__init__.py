@@ -88,6 +88,9 @@ if TYPE_CHECKING:
         Algebra,
         Toward,
     )
+    from biela.studio.opening import (
+        studio,
+    )
 
 __version__ = "0.1.0"
 
@@ -135,6 +138,7 @@ _LAZY = {
     "structural_groups": "biela.analysis.groups.finding",
     "Robot": "biela.analysis.robots.robot",
     "Simulator": "biela.analysis",
+    "studio": "biela.studio",
     "SymbolicSystem": "biela.equations",
     "System": "biela.equations",
     "Toward": "biela.space",
@@ -188,6 +192,7 @@ __all__ = [
     "save_model",
     "simulate",
     "structural_groups",
+    "studio",
     *_atoms,
 ]
 

@@ -477,7 +477,8 @@ def test_a_block_on_a_slope_rubs_with_its_normal_force(formulation):
     up = GRAVITY * (math.sin(slope) + mu * math.cos(slope))
     down = GRAVITY * (math.sin(slope) - mu * math.cos(slope))
     # each round of the augmented Lagrangian brings friction nearer to the force it goes with
-    simulator = bl.Simulator(sliding_block(mu, slope), formulation, options=bl.Options(rounds=6))
+    options = bl.Options(rounds=6) if formulation == "augmented" else None
+    simulator = bl.Simulator(sliding_block(mu, slope), formulation, options=options)
     r = simulator.run(1.0, step=1e-3, on_event={"rest": "stop"})
     assert r.t[-1] == pytest.approx(3 / up, abs=1e-9)
     assert r["travel"][-1] == pytest.approx(4.5 / up, abs=1e-9)
@@ -513,7 +514,8 @@ def test_a_self_energising_brake_finds_the_normal_force_that_its_friction_raises
     s.wrench(lever, moment=s.base.vector(0, 0, force * L + mu * b * N), name="hand")
     s.wrench(drum, moment=s.base.vector(0, 0, -mu * R * N), name="friction")
     s.start(ddrum=30.0)
-    r = bl.simulate(s, 1.0, step=1e-2, formulation=formulation, options=bl.Options(rounds=12))
+    options = bl.Options(rounds=12) if formulation == "augmented" else None
+    r = bl.simulate(s, 1.0, step=1e-2, formulation=formulation, options=options)
     normal = force * L / (a - mu * b)
     np.testing.assert_allclose(r.lam[:, 0], normal, rtol=1e-8)
     assert r["ddrum"][-1] == pytest.approx(30.0 - mu * R * normal / I, rel=1e-8)

@@ -76,6 +76,16 @@ def test_more_rows_than_columns_give_least_squares_and_the_shortest_transposed(d
     np.testing.assert_allclose(y, np.linalg.pinv(A.T) @ f, rtol=1e-11, atol=1e-13)
 
 
+def test_the_gauge_of_more_rows_than_columns_is_the_volume_of_the_columns():
+    _, J = matrix_of_symbols(np.ones((6, 3), dtype=bool))
+    elimination = eliminate(J)
+    random = np.random.default_rng(8)
+    for _ in range(5):
+        A = random.normal(size=(6, 3))
+        *_, gauge = evaluated(elimination, A.ravel(), np.ones(6), np.ones(3))
+        assert gauge == pytest.approx(np.sqrt(np.linalg.det(A.T @ A)), rel=1e-11)
+
+
 def test_least_squares_of_a_part_are_those_of_the_whole():
     # the first unknown has three rows, the second one row that holds both
     mask = np.array([[1, 0], [1, 0], [1, 0], [1, 1]], dtype=bool)

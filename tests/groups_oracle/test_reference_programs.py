@@ -67,7 +67,7 @@ def test_programs_of_the_fan_give_its_closed_form_at_every_instant(program, spee
 def test_without_a_compiler_the_programs_are_refused_in_words(monkeypatch):
     monkeypatch.setattr(reference.shutil, "which", lambda name: None)
     with pytest.raises(PeerMissingError, match="no C compiler"):
-        reference.library.__wrapped__()
+        reference.library.__wrapped__(reference.source_of("slider_nat4_scalar"))
 
 
 def test_unknown_programs_and_dyads_are_refused_in_words():

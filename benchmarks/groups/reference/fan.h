@@ -2,10 +2,10 @@
  * origin at 2π k / n_d in the xy plane), and the loops over instants and dyads that the programs
  * in relative and natural coordinates share.
  *
- * A program defines, before including this file, the unknowns of a dyad and how it is solved:
- *   UNKNOWNS      how many, at most 8
- *   guess(...)    their first values
- *   dyad(...)     one group at one instant, or in eight lanes
+ * A program gives to FAN_SCALAR, FAN_INSTANTS and FAN_DYADS its name, the number M of unknowns of a
+ * dyad, the function of their first values, and the one that solves a dyad (one instant, or eight
+ * lanes): x holds the guess and then the solution, v and a its rates; it returns the Newton
+ * updates.  SLIDER_POINT(rail, unknowns and rates, out) writes what is recorded.
  * out: steps × 9, position, velocity and acceleration of the recorded slider point. */
 #ifndef BIELA_REFERENCE_FAN_H
 #define BIELA_REFERENCE_FAN_H

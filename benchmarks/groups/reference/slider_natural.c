@@ -5,9 +5,9 @@
  * NAT8 adds D, t, a second point of the slider:  |D-C|² - 1,  u·(D-r40),  w·(D-r40),
  *   t - e·(D-r40).
  *
- * The scalar programs solve the full 4 × 4 or 8 × 8 matrix by elimination with row exchanges, as a
- * group routine of a library does.  Those in lanes use its zeros: C by the products of the rows,
- * then s, then D the same way, then t; that is the same Newton step. */
+ * The plain scalar programs solve the full 4 × 4 or 8 × 8 matrix by elimination with row exchanges,
+ * as a group routine of a library does.  Those called sparse, and those in lanes, use its zeros
+ * (slider_natural_sparse.h); that is the same Newton step. */
 #include "fan.h"
 
 #define SLIDER 1.0 /* distance of the two points of the slider */
@@ -137,92 +137,41 @@ INLINE int dense8(const struct pin *B, const struct rail *f, double *restrict x,
     return dense(8, B, f, x, v, a, bound);
 }
 
-/* --- eight lanes, zeros used --------------------------------------------------------------------- */
+/* --- zeros used, one instant and eight lanes ----------------------------------------------------- */
 
-/* inverse of the rows d, u, w: its three columns times 1/det */
-struct inverse8 { v8 d[3], u[3], w[3]; };
+#define REAL double
+#define ZERO 0.0
+#define PIN struct pin
+#define RAIL struct rail
+#define ABOVE(x, bound) (!((x) <= (bound)))
+#define SOLVER(name) name##_sparse1
+#include "slider_natural_sparse.h"
 
-INLINE struct inverse8 inverse(const v8 *d, const struct rail8 *f)
-{
-    struct inverse8 n;
-    CROSS(n.d, f->u, f->w);
-    CROSS(n.u, f->w, d);
-    CROSS(n.w, d, f->u);
-    const v8 k = 1.0 / DOT(d, n.d);
-    for (int j = 0; j < 3; j++) { n.d[j] *= k; n.u[j] *= k; n.w[j] *= k; }
-    return n;
-}
+#define REAL v8
+#define ZERO ((v8){0})
+#define PIN struct pin8
+#define RAIL struct rail8
+#define ABOVE(x, bound) any_above(x, bound)
+#define SOLVER(name) name##_sparse8
+#include "slider_natural_sparse.h"
 
-INLINE int lanes(int m, const struct pin8 *B, const struct rail8 *f, v8 *restrict x, v8 *restrict v,
-                 v8 *restrict a, double bound)
-{
-    struct inverse8 nc, nd;
-    v8 d[3], p[3], g[3] = {{0}}, u[3];
-    int it = 0;
-    for (;; it++) {
-        for (int j = 0; j < 3; j++) { d[j] = x[j] - B->r[j]; p[j] = x[j] - f->r[j]; }
-        const v8 F0 = DOT(d, d) - ROD * ROD, F1 = DOT(f->u, p), F2 = DOT(f->w, p);
-        const v8 F3 = x[3] - DOT(f->e, p);
-        v8 F4 = {0}, F5 = {0}, F6 = {0}, F7 = {0};
-        v8 sum = F0 * F0 + F1 * F1 + F2 * F2 + F3 * F3;
-        if (m == 8) {
-            for (int j = 0; j < 3; j++) { g[j] = x[4 + j] - x[j]; p[j] = x[4 + j] - f->r[j]; }
-            F4 = DOT(g, g) - SLIDER * SLIDER;
-            F5 = DOT(f->u, p);
-            F6 = DOT(f->w, p);
-            F7 = x[7] - DOT(f->e, p);
-            sum += F4 * F4 + F5 * F5 + F6 * F6 + F7 * F7;
-            nd = inverse(g, f);
-        }
-        nc = inverse(d, f);
-        if (!any_above(sum, bound) || it == 20) break;
-        v8 dC[3], dD[3];
-        for (int j = 0; j < 3; j++) {
-            dC[j] = nc.d[j] * (0.5 * F0) + nc.u[j] * F1 + nc.w[j] * F2;
-            x[j] -= dC[j];
-        }
-        x[3] -= F3 + DOT(f->e, dC);
-        if (m == 8) {
-            const v8 G = 0.5 * F4 + DOT(g, dC);
-            for (int j = 0; j < 3; j++) {
-                dD[j] = nd.d[j] * G + nd.u[j] * F5 + nd.w[j] * F6;
-                x[4 + j] -= dD[j];
-            }
-            x[7] -= F7 + DOT(f->e, dD);
-        }
+#define BIND(NAME, SOLVE, M, NUMBER, PIN, RAIL)                                                   \
+    INLINE int NAME(const PIN *B, const RAIL *f, NUMBER *restrict x, NUMBER *restrict v,          \
+                    NUMBER *restrict a, double bound)                                             \
+    {                                                                                             \
+        return SOLVE(M, B, f, x, v, a, bound);                                                    \
     }
-    const v8 r = DOT(d, B->v);
-    for (int j = 0; j < 3; j++) { v[j] = nc.d[j] * r; u[j] = v[j] - B->v[j]; }
-    v[3] = DOT(f->e, v);
-    const v8 h = DOT(d, B->a) - DOT(u, u);
-    for (int j = 0; j < 3; j++) a[j] = nc.d[j] * h;
-    a[3] = DOT(f->e, a);
-    if (m == 8) {
-        const v8 rd = DOT(g, v);
-        for (int j = 0; j < 3; j++) { v[4 + j] = nd.d[j] * rd; u[j] = v[4 + j] - v[j]; }
-        v[7] = DOT(f->e, v + 4);
-        const v8 hd = DOT(g, a) - DOT(u, u);
-        for (int j = 0; j < 3; j++) a[4 + j] = nd.d[j] * hd;
-        a[7] = DOT(f->e, a + 4);
-    }
-    return it;
-}
 
-INLINE int lanes4(const struct pin8 *B, const struct rail8 *f, v8 *restrict x, v8 *restrict v,
-                  v8 *restrict a, double bound)
-{
-    return lanes(4, B, f, x, v, a, bound);
-}
-
-INLINE int lanes8(const struct pin8 *B, const struct rail8 *f, v8 *restrict x, v8 *restrict v,
-                  v8 *restrict a, double bound)
-{
-    return lanes(8, B, f, x, v, a, bound);
-}
+BIND(sparse4, solve_sparse1, 4, double, struct pin, struct rail)
+BIND(sparse8, solve_sparse1, 8, double, struct pin, struct rail)
+BIND(lanes4, solve_sparse8, 4, v8, struct pin8, struct rail8)
+BIND(lanes8, solve_sparse8, 8, v8, struct pin8, struct rail8)
 
 FAN_SCALAR(slider_nat4_scalar, 4, guess4, dense4)
+FAN_SCALAR(slider_nat4_scalar_sparse, 4, guess4, sparse4)
 FAN_INSTANTS(slider_nat4_lanes, 4, guess4, lanes4)
 FAN_DYADS(slider_nat4_lanes_of_dyads, 4, guess4, lanes4)
 FAN_SCALAR(slider_nat8_scalar, 8, guess8, dense8)
+FAN_SCALAR(slider_nat8_scalar_sparse, 8, guess8, sparse8)
 FAN_INSTANTS(slider_nat8_lanes, 8, guess8, lanes8)
 FAN_DYADS(slider_nat8_lanes_of_dyads, 8, guess8, lanes8)

@@ -104,7 +104,7 @@ class Plan:
         """The relative tolerance of an adaptive run, 1e-8 if none is given.
 
         Raises:
-            ModelError: It is not positive, or steps are fixed, which no tolerance changes.
+            ModelError: Steps are fixed, which no tolerance changes.
         """
         if given is None:
             return 1e-8
@@ -113,8 +113,6 @@ class Plan:
                 f"{who}: steps of fixed length ({self.name}) have no tolerance: leave tolerance "
                 f"out, or step"
             )
-        if not (np.isfinite(given) and given > 0):
-            raise ModelError(f"{who}: the tolerance must be positive, not {given!r}")
         return float(given)
 
     @property

@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,19 @@ def demo(folder: Path) -> None:
         "  biela new slider-crank            a model file to begin with; --list has more\n"
         "  biela check FILE                  is it sound, how can it move\n"
         "  biela run FILE --time 10          your model, or one of examples/mechanisms\n"
-        "  docs/notebooks                    first steps, closed loops, control",
+        "  docs/notebooks                    first steps, closed loops, control\n"
+        "  biela studio                      the gallery in the browser: play, change, drag, plot\n"
+        f"{studio_hint()}",
         markup=False,
         soft_wrap=True,
     )
+
+
+def studio_hint() -> str:
+    """The line that installs what the studio needs; "" where it is installed."""
+    if find_spec("viser") is not None:
+        return ""
+    return '    pip install "biela[studio]"     it needs that once\n'
 
 
 def activation() -> str:

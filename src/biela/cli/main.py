@@ -11,13 +11,14 @@ import typer
 
 import biela
 from biela.cli.app import app
-from biela.cli.verbs import describing, moving, programming
+from biela.cli.verbs import describing, moving, programming, showing
 
 __all__ = ["app", "main"]
 
 # in this order in the help
 describing.add(app)
 moving.add(app)
+showing.add(app)
 programming.add(app)
 
 
@@ -56,6 +57,7 @@ def _biela(
       biela check slider_crank.toml               is it sound, how can it move
       biela kinematics slider_crank.toml --plot slider.x
       biela run slider_crank.toml --time 10       simulate, plot, animate
+      biela studio slider_crank.toml              see it and touch it in the browser
       biela export slider_crank.toml --simulator  for real time, in C
       biela demo                                  see it at work
 

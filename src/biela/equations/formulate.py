@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -15,6 +15,7 @@ from biela.equations.elements import derive_elements
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.drawing import drawn
 from biela.equations.model_start import ModelStart, as_described, carrying
+from biela.equations.natural.laying import Laying
 from biela.equations.natural.placed import placed as naturally_placed
 from biela.equations.system import LazyFunctions, Quantity, System
 from biela.errors import ModelError
@@ -30,7 +31,9 @@ COORDINATES: Final[Mapping[str, Callable[[Model], MechanismDerivation]]] = {
 }
 
 
-def formulate(model: Model, coordinates: str = "joint") -> System:
+def formulate(
+    model: Model, coordinates: str = "joint", *, rods: str | Sequence[str] | None = None
+) -> System:
     """The equations of a model.
 
     Args:
@@ -39,6 +42,9 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
             "reference" for a point and an orientation of every body (many, and sparse), or
             "euler" for the same with the rates of Euler parameters as velocities, or
             "natural" for points and unit vectors that bodies share (no angles, a constant M).
+        rods: In natural coordinates, bodies between two spherical joints that become two points,
+            without their spin: "two-point" for all that lose nothing else by it, or their names.
+            The system tells them by the attribute of that name.
 
     Returns:
         A system that every analysis takes.  Its coordinates are called "joint.coordinate", or
@@ -61,7 +67,12 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
             f"({', '.join(list(whole.rotors)[:3])} …), which biela.Robot(model) has",
             stacklevel=2,
         )
-    derivation = COORDINATES[coordinates](whole)
+    if rods is not None and coordinates != "natural":
+        raise ModelError(
+            f"{model.name}: rods of two points are there in natural coordinates only, not in "
+            f"{coordinates!r} ones"
+        )
+    derivation = COORDINATES[coordinates](whole) if rods is None else naturally_placed(whole, rods)
     for joint in whole.joints.values():
         if isinstance(joint, Coupling):
             derivation.hold_coupling(joint)
@@ -78,7 +89,12 @@ def formulate(model: Model, coordinates: str = "joint") -> System:
         None if coordinates == "joint" else carrying(derivation),
     )
     return replace(
-        _finished(derivation), starts=starts, wished=wished, wished_rates=rates, begins=begins
+        _finished(derivation),
+        starts=starts,
+        wished=wished,
+        wished_rates=rates,
+        rods=tuple(sorted(derivation.rods)) if isinstance(derivation, Laying) else (),
+        begins=begins,
     )
 
 

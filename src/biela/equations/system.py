@@ -165,6 +165,8 @@ class System:
     frames: tuple[str, ...] = ()
     #: Places of the first of four coordinates that are Euler parameters.
     quaternions: tuple[int, ...] = ()
+    #: Bodies whose spin about the line of their two points is left out.
+    rods: tuple[str, ...] = ()
     #: Where the motions of the model start, the same for all coordinates; None for equations that
     #: come from no model.
     begins: ModelStart | None = None

@@ -8,6 +8,21 @@ May import `biela.analysis`, `biela.results` and `biela.model`.
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+from typing import Any
+
 from biela.studio.opening import studio
 
 __all__ = ["studio"]
+
+
+class _Door(ModuleType):
+    """This package, which is called like what it does: `bl.studio(model)` is `studio.studio`."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Open the page; see `biela.studio.opening.studio`."""
+        return studio(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Door

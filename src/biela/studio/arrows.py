@@ -1,4 +1,4 @@
-"""Forces to be drawn as arrows: what acts on a mechanism from outside, and what its joints carry."""
+"""Forces to be drawn as arrows: what acts on a mechanism, and what its joints carry."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def applied(model: bl.Model, motion: Results) -> Arrows:
                 found += _spring(whole, motion, force)
         except BielaError:
             continue  # a law of something that only the equations know
-    names, places, forces = (list(part) for part in zip(*found, strict=True)) if found else ([],) * 3
+    names, places, forces = (
+        (list(part) for part in zip(*found, strict=True)) if found else ([],) * 3
+    )
     return _arrows(names, places, forces)
 
 
@@ -109,9 +111,7 @@ def _weights(model: bl.Model, motion: Results) -> Iterator[tuple[str, Floats, Fl
             yield f"weight of {body.name}", place, np.broadcast_to(mass * gravity, place.shape)
 
 
-def _wrench(
-    model: bl.Model, motion: Results, force: AppliedWrench
-) -> tuple[str, Floats, Floats]:
+def _wrench(model: bl.Model, motion: Results, force: AppliedWrench) -> tuple[str, Floats, Floats]:
     parts = [_law(model, motion, law) for law in (force.fx, force.fy, force.fz)]
     vector = np.stack(parts, axis=1)
     if force.along is not None and force.along.body != GROUND:

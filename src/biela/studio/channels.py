@@ -72,7 +72,9 @@ def _acceleration(rate: str) -> str:
 
 def usual(motion: Results, wanted: object = ()) -> list[str]:
     """What is plotted first: what the model asks for, or else its sensors, or its coordinates."""
-    names = [wanted] if isinstance(wanted, str) else list(wanted) if _listed(wanted) else []
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(names, list | tuple):
+        names = []
     found = [name for name in names if isinstance(name, str) and name in motion]
     outputs = motion.groups["y"].names if "y" in motion.groups else ()
     for group in (outputs, motion.groups["q"].names if "q" in motion.groups else ()):
@@ -80,10 +82,6 @@ def usual(motion: Results, wanted: object = ()) -> list[str]:
             known = [n for n in group if n in motion and np.isfinite(motion[n]).any()]
             found = [n for n in known if motion.unit(n) == motion.unit(known[0])][:2]
     return found[:3]
-
-
-def _listed(wanted: object) -> bool:
-    return isinstance(wanted, list | tuple)
 
 
 def curve(motion: Results, name: str) -> Curve:

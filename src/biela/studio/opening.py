@@ -48,7 +48,8 @@ def studio(
     """
     if find_spec("viser") is None:
         raise BielaError(
-            'the studio needs the package viser, which is not installed: pip install "biela[studio]"'
+            "the studio needs the package viser, which is not installed: "
+            'pip install "biela[studio]"'
         )
     if model is None:
         shelf, name = gallery(), "slider-crank"

@@ -50,9 +50,8 @@ def between(rows: Floats, place: float) -> Floats:
     k = min(int(place), len(rows) - 1)
     rest = place - k
     if rest <= 0 or k + 1 >= len(rows):
-        return rows[k]
-    found: Floats = (1 - rest) * rows[k] + rest * rows[k + 1]
-    return found
+        return np.asarray(rows[k])
+    return np.asarray((1 - rest) * rows[k] + rest * rows[k + 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +138,7 @@ def pieces(scene: Scene, size: float | None = None) -> list[Piece]:
 
 
 def alike(some: Sequence[Piece], others: Sequence[Piece]) -> bool:
-    """Whether two lists are of the same surfaces, so that nodes of one can be moved by the other."""
+    """Whether two lists are of the same surfaces: nodes of one can be moved by the other."""
     if len(some) != len(others):
         return False
     return all(_same(a, b) for a, b in zip(some, others, strict=True))

@@ -56,8 +56,9 @@ def coordinate_range(name: str, usual: float, value: float, unit: str, size: flo
 
 
 def _holding(name: str, value: float, low: float, high: float, unit: str) -> Range:
-    """The range, made so wide that the value is in it."""
-    return Range(name, value, min(low, value), max(high, value), unit)
+    """The range between round numbers, made so wide that the value is in it."""
+    ends = (float(f"{low:.3g}"), float(f"{high:.3g}"))
+    return Range(name, value, min(ends[0], value), max(ends[1], value), unit)
 
 
 def round_step(step: float) -> float:

@@ -22,7 +22,7 @@ from biela.studio.laws import LawChange, LawText, laws_of, with_laws, without_dr
 from biela.studio.posing import Poser
 from biela.studio.ranges import Range, around, coordinate_range
 from biela.studio.runs import Answer, answer
-from biela.studio.settings import Analysis, Settings, settings_of
+from biela.studio.settings import Analysis, settings_of
 from biela.studio.source import Source
 
 __all__ = ["Session"]

@@ -111,6 +111,6 @@ def _models(folder: Path) -> Iterator[Path]:
     """The model files of a folder, links out of it left aside."""
     inside = folder.resolve()
     for file in sorted(folder.iterdir()):
-        if file.suffix.lower() in ENDINGS and file.is_file():
-            if file.resolve().is_relative_to(inside):
-                yield file
+        kept = file.suffix.lower() in ENDINGS and file.resolve().is_relative_to(inside)
+        if kept and file.is_file():
+            yield file

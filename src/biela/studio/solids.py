@@ -101,11 +101,9 @@ def foot(size: float, up: Floats, normal: Floats) -> Mesh:
     corners = [base - w - d, base + w - d, base + w + d, base - w + d]
     block = [corner - 0.25 * size * up for corner in corners]
     vertices = np.array([top - 0.6 * d, top + 0.6 * d, *corners, *block])
-    solid = triangles(
-        vertices,
-        [[0, 2, 3], [1, 4, 5], [0, 3, 4, 1], [0, 1, 5, 2]]
-        + [[2, 6, 7, 3], [3, 7, 8, 4], [4, 8, 9, 5], [5, 9, 6, 2], [6, 9, 8, 7]],
-    )
+    wedge = [[0, 2, 3], [1, 4, 5], [0, 3, 4, 1], [0, 1, 5, 2]]
+    below = [[2, 6, 7, 3], [3, 7, 8, 4], [4, 8, 9, 5], [5, 9, 6, 2], [6, 9, 8, 7]]
+    solid = triangles(vertices, [*wedge, *below])
     return solid if _volume(solid) > 0 else Mesh(solid.vertices, solid.faces[:, ::-1].copy())
 
 

@@ -22,7 +22,7 @@ __all__ = ["xy_plot"]
 
 Floats = npt.NDArray[np.float64]
 
-_WIDTH, _HEIGHT = 440, 280
+_WIDTH, _HEIGHT = 360, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 12, 42
 #: Points that tell their values, at most.
 _TOLD: Final = 120
@@ -64,7 +64,7 @@ def xy_plot(t: Floats, across: Curve, up: Sequence[Curve], place: float) -> str:
             )
     return (
         f'<svg class="studio-xy" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="100%" '
-        f'font-family="sans-serif" font-size="11" fill="#333">{"".join(parts)}</svg>'
+        f'font-family="sans-serif" font-size="10.5" fill="#333">{"".join(parts)}</svg>'
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from biela.analysis.formulations.choice import (
     FORMULATIONS,
     PARTITIONED,
+    REDUCED,
     STEPPING,
 )
 from biela.analysis.formulations.options import Options
@@ -50,11 +51,10 @@ def given_options(options: Options | None) -> list[str]:
 
 def unused_options(formulation: str, options: Options | None) -> list[str]:
     """Names of the options given that a formulation does not use."""
-    return [
-        name
-        for name in given_options(options)
-        if formulation not in USED_BY.get(name, FORMULATIONS)
-    ]
+    given = given_options(options)
+    if options is not None and options.projections == "never" and formulation in REDUCED:
+        given.remove("projections")  # which is what they do
+    return [name for name in given if formulation not in USED_BY.get(name, FORMULATIONS)]
 
 
 def check_options(who: str, formulation: str, options: Options | None) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 
 from biela.analysis.engine_choice import with_drivers
-from biela.analysis.groups.positions import assembled_positions
+from biela.analysis.groups.positions import DENSE, assembled_positions, later_positions
 from biela.equations.blocks import reference_blocks
-from biela.equations.groups.building import grouped_rows, structure_of
+from biela.equations.groups.building import Passive, grouped_rows, structure_of
 from biela.equations.groups.elements import elements_of
 from biela.equations.groups.freedoms import freedoms_of
 from biela.equations.groups.structure import Structure
@@ -34,6 +34,7 @@ def structural_groups(
     drivers: Mapping[str, Any] | None = None,
     *,
     independent: Sequence[str] | str | None = None,
+    passive: Passive = "hold",
     parameters: Mapping[str, float] | None = None,
     t: float = 0.0,
     positions: int = 3,
@@ -54,6 +55,8 @@ def structural_groups(
         drivers: Laws of further joint coordinates, by name, as for `kinematics`.
         independent: Joint coordinates taken as known though nothing drives them, as for dynamics;
             "auto" chooses as many as there are freedoms, so that the largest group is smallest.
+        passive: "hold" turns that move nothing else, as of a rod about its two balls, by one
+            equation each, or "report" them as freedoms that want a driver.
         parameters: Values other than those of the model.
         t: The time at which the model is assembled.
         positions: At how many positions ranks are looked at; large models are where they start.
@@ -69,12 +72,12 @@ def structural_groups(
     driven = with_drivers(model, drivers) if drivers else model
     study = _Study(driven, parameters, t, positions, seed)
     if independent is None or (not isinstance(independent, str) and not len(independent)):
-        return structure_of(study.rows, model.name)
+        return structure_of(study.rows, model.name, None, passive, study.elsewhere)
     if independent == "auto":
-        return _chosen(study)
+        return _chosen(study, passive)
     names = [independent] if isinstance(independent, str) else list(independent)
     rows, known = study.with_coordinates(names)
-    return structure_of(rows, model.name, known)
+    return structure_of(rows, model.name, known, passive)
 
 
 class _Study:
@@ -96,6 +99,18 @@ class _Study:
             self.blocks, drives, t=t, count=max(positions, 1), seed=seed
         )
         self.rows = rows_of(self.blocks, [(t, q) for q in self.positions], elements)
+
+    @property
+    def elsewhere(self) -> Callable[[], Rows] | None:
+        """The equations at more positions of a large model; None if there are several already."""
+        if len(self.positions) > 1 or self.blocks.nv <= DENSE:
+            return None
+
+        def later() -> Rows:
+            found = later_positions(self.blocks, self.positions[0], self.t)
+            return rows_of(self.blocks, [(self.t, self.positions[0]), *found], self.rows.elements)
+
+        return later
 
     def with_coordinates(self, names: Sequence[str]) -> tuple[Rows, dict[int, str]]:
         """The equations with a driver for each coordinate, and which elements these are.
@@ -132,10 +147,10 @@ def _full(joint: Joint, name: str) -> str:
     )
 
 
-def _chosen(study: _Study) -> Structure:
+def _chosen(study: _Study, passive: Passive) -> Structure:
     """The structure with the coordinates as known that split the model best."""
     name = study.model.name
-    plain = structure_of(study.rows, name)
+    plain = structure_of(study.rows, name, None, passive)
     count = len(plain.freedoms)
     candidates = list(dict.fromkeys(c for f in plain.freedoms for c in f.coordinates))
     if not count or not candidates:
@@ -146,7 +161,8 @@ def _chosen(study: _Study) -> Structure:
     def tried(some: Sequence[int]) -> tuple[int, int, int]:
         """Freedoms that are left, bodies of the largest group, and the sum of their squares."""
         others = [e for e in elements if e not in some]
-        held, found, kinds, _ = grouped_rows(rows.without(others), {e: known[e] for e in some})
+        chosen = {e: known[e] for e in some}
+        held, found, kinds, _ = grouped_rows(rows.without(others), chosen, passive)
         left = np.flatnonzero(found.group < 0).tolist()
         sizes = [kind.bodies.shape[1] for kind in kinds for _ in kind.groups]
         sizes += [len(left)] if left else []
@@ -163,4 +179,5 @@ def _chosen(study: _Study) -> Structure:
         for _ in range(count):
             best = min(((*best, e) for e in elements if e not in best), key=tried)
     others = [e for e in elements if e not in best]
-    return structure_of(rows.without(others), name, {e: known[e] for e in sorted(best)})
+    chosen = {e: known[e] for e in sorted(best)}
+    return structure_of(rows.without(others), name, chosen, passive)

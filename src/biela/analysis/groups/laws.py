@@ -18,6 +18,14 @@ class Laws:
     def __init__(self, table: LawTable) -> None:
         self.size = table.size
         self._blocks = table.blocks()
+        self._followed: tuple[Floats, list[int], Floats] | None = None
+
+    def follow(self, t: Floats, places: list[int], values: Floats) -> None:
+        """Let some laws follow numbers at instants: values, rates and second rates of all.
+
+        Between instants they go by the polynomial of fifth degree that fits both ends.
+        """
+        self._followed = t, places, values.reshape(len(t), 3, len(places))
 
     def at(self, t: Floats) -> Floats:
         """Values, rates and second rates, (instants, 3 * number of laws)."""
@@ -31,4 +39,29 @@ class Laws:
                 for rate, name in enumerate(("w", "dw", "ddw")):
                     places = np.atleast_1d(np.asarray(block.scatter[name][1])[row])
                     found[:, rate, places] = np.asarray(values[rate]).reshape(len(t), -1)
+        if self._followed is not None:
+            known, laws, values = self._followed
+            found[:, :, laws] = _between(known, values, t)
         return found.reshape(len(t), 3 * self.size)
+
+
+def _between(known: Floats, values: Floats, t: Floats) -> Floats:
+    """Values and two rates at instants, by quintic polynomials between those that are known."""
+    k = np.clip(np.searchsorted(known, t, side="right") - 1, 0, max(len(known) - 2, 0))
+    if len(known) < 2:
+        return values[k]
+    h = (known[k + 1] - known[k])[:, None]
+    s = (t - known[k])[:, None] / h
+    a, b = values[k], values[k + 1]
+    c0, c1, c2 = a[:, 0], a[:, 1] * h, a[:, 2] * h * h / 2
+    p = b[:, 0] - c0 - c1 - c2
+    v = b[:, 1] * h - c1 - 2 * c2
+    w = b[:, 2] * h * h - 2 * c2
+    c3, c4, c5 = 10 * p - 4 * v + w / 2, -15 * p + 7 * v - w, 6 * p - 3 * v + w / 2
+    value = c0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
+    rate = (c1 + s * (2 * c2 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / h
+    second = (2 * c2 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / (h * h)
+    exact = (s == 0) | (s == 1)
+    ends = np.where((s == 0)[:, None], a, b)
+    found = np.stack([value, rate, second], axis=1)
+    return np.where(exact[:, None], ends, found)

@@ -16,6 +16,7 @@ from biela.equations import System, formulate
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.groups.placing import angle_in_plane
 from biela.equations.positions import own_velocities
+from biela.model import Model
 from biela.results import Results, RunStatistics
 
 __all__ = ["group_results"]
@@ -23,12 +24,23 @@ __all__ = ["group_results"]
 Floats = npt.NDArray[np.float64]
 
 
-def group_results(solver: GroupSolver, motion: GroupMotion, name: str, spent: float) -> Results:
-    """All channels of a motion that groups have found; ``name`` is that of the formulation."""
+def group_results(
+    solver: GroupSolver,
+    motion: GroupMotion,
+    name: str,
+    spent: float,
+    model: Model | None = None,
+) -> Results:
+    """All channels of a motion that groups have found.
+
+    ``name`` is that of the formulation; ``model`` the one that is shown, if it is not that of the
+    solver.
+    """
     q, v, a = _bodies(solver, motion)
+    shown = solver.model if model is None else model
     if solver.large:
-        return _of_arrays(solver, motion, (q, v, a), name, spent)
-    system = formulate(solver.model, "reference")
+        return _of_arrays(solver, motion, (q, v, a), name, spent, shown)
+    system = formulate(shown, "reference")
     p = values(system, "parameter", system.p, solver.parameters)
     u = np.tile(values(system, "input", system.u, None), (len(motion.t), 1))
     if len(system.q) > q.shape[1]:
@@ -140,10 +152,11 @@ def _of_arrays(
     readings: tuple[Floats, Floats, Floats],
     name: str,
     spent: float,
+    model: Model,
 ) -> Results:
-    blocks = reference_blocks(solver.model, solver.parameters)
+    blocks = reference_blocks(model, solver.parameters)
     found = _ArrayMotion(blocks, motion.t, readings)
     statistics = _statistics(solver, motion, name, spent, None)
     return Results(
-        solver.model.name, motion.t, channel_groups(found), {}, {}, statistics, None, (), False
+        model.name, motion.t, channel_groups(found), {}, {}, statistics, None, (), False
     )

@@ -7,27 +7,33 @@ mechanisms are looked at where they start.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.instant import motions
+from biela.analysis.looped.follower import Follower
 from biela.equations.blocks import ReferenceBlocks
-from biela.errors import AssemblyError
+from biela.errors import AssemblyError, BielaError
 
-__all__ = ["assembled_positions"]
+__all__ = ["assembled_positions", "later_positions"]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-#: Velocities up to which equations are looked at as full matrices.
-DENSE: Final = 700
+#: Velocities up to which equations are looked at as full matrices, and above that up to which the
+#: start is brought onto the constraints.
+DENSE: Final = 300
+SPARSE: Final = 20_000
 #: A position is assembled when no equation misses by more (m, rad).
 MISSED: Final = 1e-9
 #: The way, about, between positions (m, rad a body).
 _WAY: Final = 0.3
 _ITERATIONS: Final = 200
+#: Times after the start, s, at which a large mechanism is looked at if it starts at a dead point.
+_LATER: Final = (0.03, 0.1, 0.25)
 
 
 def assembled_positions(
@@ -51,7 +57,7 @@ def assembled_positions(
         AssemblyError: No position fulfils the joints.
     """
     if blocks.nv > DENSE:
-        return [blocks.start]
+        return [_large_start(blocks, t)]
     joints = ~drives
     first = _closed(blocks, blocks.start, np.ones(len(drives), dtype=bool), t)
     random = np.random.default_rng(seed)
@@ -88,6 +94,27 @@ def assembled_positions(
     return found
 
 
+def later_positions(blocks: ReferenceBlocks, q: Floats, t: float) -> list[tuple[float, Floats]]:
+    """Positions (time, q) of a large mechanism a little later, as far as they are found."""
+    found = []
+    follower = Follower(blocks, MISSED)
+    for step in _LATER:
+        with suppress(BielaError):
+            q = follower.assembled(t + step, q)
+            found.append((t + step, q))
+    return found
+
+
+def _large_start(blocks: ReferenceBlocks, t: float) -> Floats:
+    """The start of a large mechanism, assembled if that is quick and can be done."""
+    if blocks.nv > SPARSE or float(np.abs(blocks.Phi(blocks.start, t)).max(initial=0.0)) <= MISSED:
+        return blocks.start
+    try:
+        return Follower(blocks, MISSED).assembled(t, blocks.start)
+    except BielaError:
+        return blocks.start
+
+
 def _dense(blocks: ReferenceBlocks, q: Floats, t: float) -> Floats:
     A = np.zeros((len(blocks.rows), blocks.nv))
     A[blocks.indices[0], blocks.indices[1]] = blocks.Phi_v(q, t)
@@ -109,7 +136,8 @@ def _closed(blocks: ReferenceBlocks, q: Floats, rows: Flags, t: float) -> Floats
             break
         J = _dense(blocks, q, t)[rows]
         normal = J.T @ J + damping * np.eye(J.shape[1])
-        place = blocks.moved(q, -np.linalg.solve(normal, J.T @ residual))
+        step = np.asarray(-np.linalg.solve(normal, J.T @ residual), dtype=float)
+        place = blocks.moved(q, step)
         value = blocks.Phi(place, t)[rows]
         if np.isfinite(value).all() and value @ value < residual @ residual:
             q, residual = place, value

@@ -10,12 +10,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.engine_choice import LARGE
+from biela.analysis.groups.joint_requests import joint_requests
 from biela.analysis.groups.poses import poses_of
 from biela.analysis.groups.runner import GroupRunner, Lanes, Stored
 from biela.analysis.groups.starting import start_poses
@@ -27,6 +29,7 @@ from biela.equations.groups.derivation import GroupDerivation, relative_poses
 from biela.equations.groups.items import components
 from biela.equations.groups.kernel import Convective, GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request
+from biela.equations.groups.natural import natural_group
 from biela.equations.groups.reference_point import reference_point_group
 from biela.equations.groups.relative import relative_group
 from biela.equations.groups.structure import Structure
@@ -63,6 +66,7 @@ class GroupSolver:
             "relative" or "reference".
         points: Markers ("coupler.P") whose motion is wanted.
         bodies: Whether the motion of all bodies is wanted.
+        joints: Coordinates of joints ("D", "D.angle") that are wanted, over all turns.
         convective: How the velocity terms are written, as a "rate" or with the "tensor" of second
             derivatives.
         angles: Of planar bodies in relative coordinates, against the ground ("absolute") or of
@@ -72,6 +76,7 @@ class GroupSolver:
         parameters: Values other than those of the model.
         q: First guess of coordinates at the start, by name.
         t: Time of the start.
+        poses: Where all bodies are then; assembled if it is not given.
 
     Raises:
         ModelError: Freedoms are left that nothing drives, or a name is not known.
@@ -85,6 +90,7 @@ class GroupSolver:
         coordinates: Coordinates | Mapping[str, Coordinates] = "natural",
         points: Sequence[str] = (),
         bodies: bool = True,
+        joints: Sequence[str] = (),
         convective: Convective = "rate",
         angles: Literal["absolute", "relative"] = "absolute",
         lanes: Lanes | None = None,
@@ -92,6 +98,7 @@ class GroupSolver:
         parameters: Mapping[str, float] | None = None,
         q: Mapping[str, float] | None = None,
         t: float = 0.0,
+        poses: Poses | None = None,
     ) -> None:
         began = time.perf_counter()
         self.model, self.t = model, float(t)
@@ -107,37 +114,29 @@ class GroupSolver:
                 f"{structure.wanting()}"
             )
         self.world = World(model, parameters)
-        self.poses: Poses = start_poses(model, self.world, q, self.t, parameters)
+        if poses is None:
+            poses = start_poses(model, self.world, q, self.t, parameters)
+        self.poses = poses
         self.casts = Casts(self.world, structure)
-        self.coordinates = [self._chosen(coordinates, c) for c in self.casts.casts]
-        ways = zip(self.casts.casts, self.coordinates, strict=True)
-        equations = [
-            GroupEquations(_placed(cast, way, self.poses, angles), self.poses, convective)
-            for cast, way in ways
-        ]
+        self.coordinates = [chosen_coordinates(coordinates, c) for c in self.casts.casts]
+        self._joints = joint_requests(self.casts, joints)
+        between = self.casts.coordinates_between()
+        between |= {(j.cast, j.element, j.coordinate) for j in self._joints.values()}
+        equations = []
+        for c, (cast, way) in enumerate(zip(self.casts.casts, self.coordinates, strict=True)):
+            derivation = placed_group(cast, way, self.poses, angles)
+            for _, element, coordinate in sorted(x for x in between if x[0] == c):
+                derivation.require(element, coordinate)
+            equations.append(GroupEquations(derivation, self.poses, convective))
         self._points = {name: self._point_request(name) for name in points}
         self._bodies = self._body_requests() if bodies else []
-        self.groups = GroupProgram(
-            self.casts, equations, [*self._points.values(), *self._bodies], iteration
-        )
+        items = [j.item for j in self._joints.values()]
+        asked = [*self._points.values(), *self._bodies, *items]
+        self.groups = GroupProgram(self.casts, equations, asked, iteration)
         self.lanes: Lanes = self._lanes() if lanes is None else lanes
         self.time_prepared = time.perf_counter() - began
 
     # ----------------------------------------------------------------------- choices
-
-    def _chosen(
-        self, coordinates: Coordinates | Mapping[str, Coordinates], cast: Cast
-    ) -> Coordinates:
-        if isinstance(coordinates, str):
-            found: Any = coordinates
-        else:
-            found = coordinates.get(cast.example.name, coordinates.get("", "natural"))
-        if found not in COORDINATES:
-            raise ModelError(
-                f"groups have no {found!r} coordinates{nearest(str(found), COORDINATES)}; they "
-                f"have {', '.join(COORDINATES)}"
-            )
-        return found  # type: ignore[no-any-return]
 
     def _lanes(self) -> Lanes:
         """Groups in the lanes where most groups stand in wide rows, else instants."""
@@ -206,6 +205,7 @@ class GroupSolver:
         *,
         store: Literal["all", "points"] = "all",
         room: Floats | None = None,
+        given: tuple[Sequence[str], Floats] | None = None,
         progress: bool | None = None,
     ) -> GroupMotion:
         """The motion at some instants, in order.
@@ -214,6 +214,8 @@ class GroupSolver:
             t: Times.
             store: All items of all groups, or what was asked for as points.
             room: Where it is stored, see `room`; new memory if it is not given.
+            given: Drivers that follow numbers in place of their laws: their names, and values,
+                rates and second rates of all of them at every instant, (instants, 3 * drivers).
             progress: Whether to show a bar; None shows it on a terminal for long runs.
 
         Raises:
@@ -225,6 +227,9 @@ class GroupSolver:
             raise ModelError("the instants are a row of times, in seconds")
         began = time.perf_counter(), time.process_time()
         runner = GroupRunner(self.groups, self.poses, self.lanes)
+        if given is not None:
+            places = [self.casts.law_place(name) for name in given[0]]
+            runner.laws.follow(times, places, np.asarray(given[1], dtype=float))
         runner.assemble(float(times[0]))
         stretches, place = self._stretches(store)
         ready = time.perf_counter(), time.process_time()
@@ -248,6 +253,57 @@ class GroupSolver:
         found.fill(0.0)  # the system hands out pages when they are touched
         return found
 
+    # ----------------------------------------------------------------------- real time
+
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        name: str | None = None,
+        points: Sequence[str] | None = None,
+        bodies: bool | None = None,
+        step: float = 1e-3,
+        iterations: int = 3,
+        limit: float | None = None,
+    ) -> list[Path]:
+        """Write the solver as C99 for real time: the same work at every instant.
+
+        Args:
+            folder: Where the files go: ``name.h``, ``name.c``, main.c, Makefile and README.txt.
+            name: Name of the files and prefix of what they define (default: that of the model).
+            points: Markers whose motion is given (default: those asked of this solver).
+            bodies: Whether the motion of all bodies is given (default: as asked of this solver).
+            step: Time between instants for which ``main.c`` runs it, s; each call takes its own.
+            iterations: Steps of Newton's method, in every group and at every instant.
+            limit: Norm of the equations of a group after them from which on it is not solved
+                (default: the tolerance of this solver).
+
+        Raises:
+            ExportError: The name does not suit, or a file is there that biela did not write.
+            ModelError: A number makes no sense, or a marker is not known.
+            SimulationError: A group cannot be assembled at the start.
+        """
+        from biela.analysis.realtime.groups import Asked, write_group_solver
+
+        known = self._points
+        if points is not None:
+            known = {point: self._point_request(point) for point in points}
+        whole = self._bodies if bodies is None else self._body_requests() if bodies else []
+        groups = self.groups
+        if points is not None or bodies is not None:
+            items = [j.item for j in self._joints.values()]
+            groups = GroupProgram(
+                self.casts,
+                groups.equations,
+                [*known.values(), *whole, *items],
+                groups.iteration,
+                closed_forms=any(form is not None for form in groups.closed),
+            )
+        asked = Asked(tuple(known), len(whole), tuple(self._joints.values()))
+        return write_group_solver(
+            self, groups, asked, folder, name=name, step=step, iterations=iterations, limit=limit
+        )
+
     def _stretches(self, store: str) -> tuple[list[tuple[int, int]], dict[int, int]]:
         """Parts of the workspace that are stored, and where places of y stand then."""
         memory = self.groups.memory
@@ -263,15 +319,39 @@ class GroupSolver:
         return found, {place: k for k, place in enumerate(places)}
 
 
-def _placed(cast: Cast, way: Coordinates, poses: Poses, angles: Any) -> GroupDerivation:
-    explicit = cast.example.explicit
+def chosen_coordinates(
+    coordinates: Coordinates | Mapping[str, Coordinates], cast: Cast
+) -> Coordinates:
+    """The coordinates of a kind.
+
+    Raises:
+        ModelError: There are none of that name.
+    """
+    if isinstance(coordinates, str):
+        found: Any = coordinates
+    else:
+        found = coordinates.get(cast.example.name, coordinates.get("", "natural"))
+    if found not in COORDINATES:
+        raise ModelError(
+            f"groups have no {found!r} coordinates{nearest(str(found), COORDINATES)}; they "
+            f"have {', '.join(COORDINATES)}"
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def placed_group(
+    cast: Cast,
+    coordinates: Coordinates | Mapping[str, Coordinates],
+    poses: Poses,
+    angles: Literal["absolute", "relative"] = "absolute",
+) -> GroupDerivation:
+    """The bodies of a kind placed by coordinates of that name."""
+    way = chosen_coordinates(coordinates, cast)
     if way == "reference":
         return reference_point_group(cast, poses)
-    if way == "relative" or explicit:
+    if way == "relative" or cast.example.explicit:
         # one driven body is explicit: a function of its law
         return relative_group(cast, poses, angles)
-    from biela.equations.groups.natural import natural_group
-
     return natural_group(cast, poses, mixed=way == "mixed")
 
 

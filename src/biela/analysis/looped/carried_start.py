@@ -18,7 +18,7 @@ from biela.equations import formulate
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.populations import Population
 from biela.equations.blocks.world import World
-from biela.errors import AssemblyError, BielaError
+from biela.errors import BielaError
 from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
@@ -41,19 +41,15 @@ def carried_state(
     t: float,
     parameters: Mapping[str, float] | None,
 ) -> tuple[Floats, Floats] | None:
-    """The start of a mechanism of few bodies; None if it is larger, or not found along joints.
-
-    Raises:
-        ModelError: A name in ``q`` or ``v`` is not known.
-    """
+    """The start of a mechanism of few bodies; None if it is larger, or not found along joints."""
     if body_count(model) > WHOLE:
         return None
-    system = formulate(_with(model, parameters), "reference")
-    u, p = system.inputs, system.parameters
     try:
-        place, speed = start_state(system, q or None, v or None, t=t, u=u, p=p)
-    except AssemblyError:
-        return None  # the looped equations say why
+        system = formulate(_with(model, parameters), "reference")
+        u, p = system.inputs, system.parameters
+        place, speed = start_state(system, q, v, t=t, u=u, p=p)
+    except BielaError:
+        return None  # the looped equations say why, in their own words
     known = dict(zip((e.name for e in system.q), place, strict=True))
     rates = dict(zip((e.name for e in system.v), speed, strict=True))
     start = blocks.start.copy()

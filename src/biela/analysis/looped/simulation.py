@@ -84,6 +84,8 @@ def looped_simulation(
         raise ModelError(f"{model.name}: the duration must be a positive time, not {duration!r}")
     if not np.isfinite(t):
         raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
+    if tolerance is not None and not tolerance > 0:
+        raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
     q, v = _by_name(model, "q", q), _by_name(model, "v", v)
     blocks, guess, speed = first_state(model, q, v, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)

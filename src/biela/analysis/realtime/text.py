@@ -25,6 +25,11 @@ _TOKEN: Final = re.compile(r"@([A-Z_]+)@")
 #: rad: from here on a step says that an angle is large; sines hold to four times that.
 ANGLE_LIMIT: Final = 1e5
 
+_WRITE_STATE: Final = """\
+  for (int i = 0; i < {upper}_STATE; i++) {{
+    fprintf(csv, ",%.17g", simulator.x[i]);
+  }}
+"""
 _SEPARATE: Final = "different structs are independent of each other."
 _SHARED: Final = "they share memory, so step one at a time."
 
@@ -120,6 +125,9 @@ def _values(made: Kernels, choices: Choices) -> dict[str, str]:
         "V_ITERATIONS": 1 if project_v else 0,
         "ANGLES": "",
         "CSV_HEAD": ",".join(["t", *_state_names(made)]),
+        "WRITE_STATE": _WRITE_STATE.format(upper=name.upper()),
+        "TAKE_STEP": f"{name}_step(&simulator, {name.upper()}_STEP, NULL);",
+        "EXIT": f"simulator.status & {name.upper()}_NOT_FINITE",
         **_work_notes(functions.values()),
         **_output_texts(made, name, sizes),
     }

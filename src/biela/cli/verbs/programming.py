@@ -1,4 +1,4 @@
-"""Verbs about code and measurements: export, order, bench, demo, cache."""
+"""Verbs about code and measurements: export, order, groups, bench, demo, cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from biela.cli.options import CoordinatesOption, File, Formulation, Language, Mo
 
 def add(app: typer.Typer) -> None:
     """Add the verbs."""
-    for verb in (export, order, bench, demo, cache):
+    for verb in (export, order, groups, bench, demo, cache):
         app.command(rich_help_panel=PROGRAM)(verb)
 
 
@@ -111,6 +111,40 @@ def order(
     from biela.cli import order as ordering
 
     ordering.order(file, model, coordinates, independent, picture)
+
+
+def groups(
+    file: File,
+    model: ModelName = None,
+    independent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--independent",
+            metavar="NAME",
+            help="A joint coordinate taken as known, for each; auto chooses them.",
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw the group diagram; the suffix says the format: .png, .svg."
+        ),
+    ] = None,
+) -> None:
+    """Split a mechanism into groups of bodies that are solved one after another.
+
+    Groups, their kinds and order, rows that are redundant, passive spins, and
+    freedoms that no driver gives.
+
+    \b
+      biela groups theo_jansen.toml
+      biela groups stewart.toml --picture groups.png
+      biela groups bricard.toml --independent P0.angle
+      biela groups balanced_lamp.toml --independent auto
+    """
+    from biela.cli import grouping
+
+    grouping.groups(file, model, independent, picture)
 
 
 def bench(

@@ -97,6 +97,11 @@ class Program:
         """The program as a function of some vectors of its memory, with a workspace of its own."""
         return ProgramFunction(self, memory, inputs, outputs, name or self.name)
 
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """What is run, in order."""
+        return tuple(self._segments)
+
     @cached_property
     def states_address(self) -> int:
         """Address of the same for several states at a time.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,25 +20,33 @@ from biela.equations.groups.units import Rows
 from biela.equations.groups.verifying import redundant_rows, singular_groups
 from biela.model.joints import Joint
 
-__all__ = ["grouped_rows", "structure_of"]
+__all__ = ["Passive", "grouped_rows", "structure_of"]
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-#: Rows and bodies that are named one by one.
+#: What becomes of turns that move nothing else.
+Passive = Literal["hold", "report"]
+#: Rows that are named one by one.
 _NAMED = 10_000
 
 
 def grouped_rows(
-    rows: Rows, independent: Mapping[int, str] | None = None
+    rows: Rows,
+    independent: Mapping[int, str] | None = None,
+    passive: Passive = "hold",
+    elsewhere: Callable[[], Rows] | None = None,
 ) -> tuple[Rows, Grouping, list[KindRows], list[Spin]]:
     """The groups of rows by kind, all of them regular; the rows with passive spins held.
 
     Args:
         rows: The equations.
         independent: Elements that stand for coordinates taken as known, with their names.
+        passive: "hold" passive spins, or "report" them as freedoms.
+        elsewhere: The equations at more positions, which are asked for if a group is singular: a
+            dead point is singular where it is, special dimensions everywhere.
     """
-    spins = passive_spins(rows)
+    spins = passive_spins(rows) if passive == "hold" else []
     held = with_locks(rows, spins)
     flags = np.zeros(len(held.elements), dtype=bool)
     flags[list(independent or ())] = True
@@ -50,6 +60,8 @@ def grouped_rows(
         more = set(count.part[bodies].tolist()) - {-1}
         if not more - singular:
             return held, found, kinds, spins
+        if elsewhere is not None:
+            return grouped_rows(elsewhere(), independent, passive)
         singular |= more
 
 
@@ -81,6 +93,8 @@ def structure_of(
     rows: Rows,
     name: str,
     independent: Mapping[int, str] | None = None,
+    passive: Passive = "hold",
+    elsewhere: Callable[[], Rows] | None = None,
 ) -> Structure:
     """The structure of a model.
 
@@ -88,8 +102,10 @@ def structure_of(
         rows: Its equations at assembled positions.
         name: What it is called.
         independent: Elements that stand for coordinates taken as known, with their names.
+        passive: "hold" passive spins, or "report" them as freedoms.
+        elsewhere: The equations at more positions, if a group is singular at those of ``rows``.
     """
-    held, found, kinds, spins = grouped_rows(rows, independent)
+    held, found, kinds, spins = grouped_rows(rows, independent, passive, elsewhere)
     dropped = {kind.label: redundant_rows(held, kind) for kind in kinds}
     maker = _Maker(held, found, kinds, dropped, spins, independent or {})
     groups = Groups(found.count, maker)
@@ -120,17 +136,19 @@ def structure_of(
             )
             for kind in kinds
         },
-        levels=tuple(tuple(part.tolist()) for part in np.split(by_level, cuts))
-        if found.count
-        else (),
+        levels=_cut(by_level.tolist(), [0, *cuts.tolist(), found.count]) if found.count else (),
         freedoms=freedoms_of(held, left, known),
         undetermined=tuple(rows.elements.bodies[b] for b in left),
         redundant=tuple(held.elements.row_name(int(held.number[r])) for r in redundant[:_NAMED]),
         redundant_count=len(redundant),
         one_group=_one_group(found, kinds, rows.bodies),
         independent=tuple((independent or {}).values()),
-        positions=len(rows.values),
+        positions=len(held.values),
     )
+
+
+def _cut(numbers: list[int], cuts: list[int]) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(numbers[a:b]) for a, b in pairwise(cuts))
 
 
 def _one_group(found: Grouping, kinds: list[KindRows], bodies: int) -> str | None:

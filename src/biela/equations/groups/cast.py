@@ -9,7 +9,7 @@ earlier group), or on the ground.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
@@ -77,6 +77,19 @@ class CastElement:
         assert isinstance(self.element, Joint)
         return self.element
 
+    def at(self, rows: Integers) -> CastElement:
+        """Some of the instances."""
+        places, read = self.law_places, self.read
+        return replace(
+            self,
+            names=[self.names[k] for k in rows],
+            markers=tuple(CastMarker(m.slot, m.frames.at(rows)) for m in self.markers),
+            numbers=tuple(row[rows] for row in self.numbers),
+            law_places=None if places is None else lambda law, dim: places(law, dim)[rows],
+            joints=tuple(j if isinstance(j, int) else j.at(rows) for j in self.joints),
+            read=None if read is None else lambda text, dimension: read(text, dimension)[rows],
+        )
+
     @property
     def slots(self) -> tuple[int, ...]:
         """The bodies of its markers."""
@@ -121,6 +134,16 @@ class Cast:
     def size(self) -> int:
         """How many bodies a group has."""
         return self.bodies.shape[1]
+
+    def at(self, rows: Integers) -> Cast:
+        """Some of the instances."""
+        return replace(
+            self,
+            bodies=self.bodies[rows],
+            elements=tuple(element.at(rows) for element in self.elements),
+            groups=self.groups[rows],
+            spins=tuple(Spin(s.slot, s.first[rows], s.second[rows]) for s in self.spins),
+        )
 
     def joints(self) -> list[tuple[int, CastElement]]:
         """The joints, with their numbers."""

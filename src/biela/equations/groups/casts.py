@@ -19,7 +19,7 @@ from biela.equations.groups.group import Group
 from biela.equations.groups.structure import Structure
 from biela.errors import ModelError
 from biela.model.element import Element
-from biela.model.joints import Joint
+from biela.model.joints import Coupling, Joint
 
 __all__ = ["Casts"]
 
@@ -53,6 +53,61 @@ class Casts:
         self.casts: list[Cast] = []
         for members in structure.kinds.values():
             self.casts += self._kind([structure.groups[k] for k in members], np.array(members))
+
+    def law_place(self, driver: str) -> int:
+        """Where the law of a driver of the model stands among the laws.
+
+        Raises:
+            ModelError: It is in no group.
+        """
+        for cast in self.casts:
+            for element in cast.elements:
+                if driver in element.names and element.law_places is not None:
+                    dimension = getattr(element.element, "dimension", "any")
+                    return int(element.law_places(0, dimension)[element.names.index(driver)])
+        raise ModelError(f"{self.world.model.name}: no group has the driver {driver!r}")
+
+    def coordinates_between(
+        self, kinds: Sequence[Cast] | None = None
+    ) -> set[tuple[int, int, str]]:
+        """Joint coordinates that others than their group name: cast, element, coordinate.
+
+        Those of forces count where ``kinds`` are given, which then are the casts.
+        """
+        casts = self.casts if kinds is None else kinds
+        asking = list(casts) if kinds is None else [*casts, *self.forces()]
+        wanted = {
+            f"{name}.{coordinate}"
+            for cast in asking
+            for element in cast.elements
+            for joint, coordinate in _named_outside(element)
+            for name in joint.names
+        }
+        found = set()
+        for c, cast in enumerate(casts if wanted else ()):
+            for e, element in cast.joints():
+                for coordinate in element.joint.coordinates:
+                    if any(f"{name}.{coordinate.name}" in wanted for name in element.names):
+                        found.add((c, e, coordinate.name))
+        return found
+
+    def forces(self) -> Iterator[Cast]:
+        """The forces of the model: casts of one element, all bodies of which are known."""
+        for population in self.world.populations:
+            for force in population.prototype.forces.values():
+                names = [population.prefix(k) + force.name for k in range(population.count)]
+                index = np.arange(population.count)
+                for casting in self.caster.cast(population, force, index):
+                    rows = [
+                        (casting, row, names[int(k)], False)
+                        for row, k in enumerate(casting.index)
+                    ]
+                    nobody = np.zeros((len(rows), 0), dtype=np.int64)
+                    mine = [name for _, _, name, _ in rows]
+                    element = self._element(rows, mine, nobody, [{} for _ in rows])
+                    group = replace(self.structure.groups[0], bodies=(), bodies_in_order=())
+                    plane = self.world.model.plane
+                    yield Cast(group, plane, nobody, (element,), np.zeros(len(rows), np.int64))
 
     # ------------------------------------------------------------------------ kinds
 
@@ -162,7 +217,8 @@ class Casts:
     ) -> CastElement:
         casting = rows[0][0]
         frames = [_gathered(rows, k) for k in range(len(casting.frames))]
-        turned = np.array([side for *_, side in rows])
+        # as the first one stands: its coordinate then has the sign that it has in the model
+        turned = np.array([side != rows[0][3] for *_, side in rows])
         if isinstance(casting.element, Joint) and turned.any():
             frames[:2] = _swapped(frames[0], frames[1], turned)
         markers = tuple(CastMarker(_slot(f, bodies, names[0]), f) for f in frames)
@@ -213,6 +269,17 @@ class Casts:
         ends = tuple(markers[int(m.name[1:])] for m in (joint.i, joint.j))
         element = replace(joint, i=replace(joint.i, name="m0"), j=replace(joint.j, name="m1"))
         return CastElement(names, element, ends)
+
+
+def _named_outside(element: CastElement) -> Iterator[tuple[CastElement, str]]:
+    """Joints of earlier groups that an element names, and which coordinate of each."""
+    said = element.element
+    names = said.couples if isinstance(said, Coupling) else [getattr(said, "coordinate", "")]
+    for name in names:
+        owner, _, part = name.partition(".")
+        found = element.joints[int(owner[1:])] if part else 0
+        if isinstance(found, CastElement):
+            yield found, part
 
 
 def _gathered(rows: Sequence[tuple[Casting, int, str, bool]], marker: int) -> Frames:

@@ -9,7 +9,7 @@ known symbols moving as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -293,6 +293,11 @@ class GroupDerivation:
             self._laws[key] = self.given(Item("law", find(law.number, dimension)), 0)
         return self._laws[key]
 
+    @property
+    def laws(self) -> Mapping[tuple[int, int], Atom]:
+        """The symbols of laws, by number of the element and of the law in it."""
+        return self._laws
+
     def place(self, marker: Marker) -> Place:
         """A marker of the element that asks."""
         return self.marker(self._current, int(marker.name[1:]))
@@ -328,13 +333,22 @@ class GroupDerivation:
         if (found, coordinate.name) in self.coordinates:
             return self.coordinates[found, coordinate.name]
         reading = coordinate.reading
-        with self.element(found):
-            pair = self.pair(joint.i, joint.j)
-            if reading is not None and not reading.turns:
-                return reading.value(pair)
-            symbol = self.joint_unknown(found, coordinate.name)
-            if reading is not None:
-                self.further.append(reading.row(pair, symbol, symbol.velocity))
+        if reading is not None and not reading.turns:
+            with self.element(found):
+                return reading.value(self.pair(joint.i, joint.j))
+        return self.require(found, coordinate.name)
+
+    def require(self, element: int, coordinate: str) -> Atom:
+        """The coordinate of a joint of the group, over any number of turns, for other groups."""
+        if (element, coordinate) in self.coordinates:
+            return self.coordinates[element, coordinate]
+        with self.element(element) as cast:
+            joint = cast.joint
+            (described,) = (c for c in joint.coordinates if c.name == coordinate)
+            symbol = self.joint_unknown(element, coordinate)
+            if described.reading is not None:
+                pair = self.pair(joint.i, joint.j)
+                self.further.append(described.reading.row(pair, symbol, symbol.velocity))
         return symbol
 
     def joint_unknown(self, element: int, coordinate: str) -> Atom:
@@ -402,19 +416,10 @@ class GroupDerivation:
             pair = self.pair(joint.i, joint.j)
             rows = all_rows(joint.conditions(), pair)
             if joint.laws:
-                q = {need: self._own(number, joint, need, pair) for need in joint.needs}
+                q = {need: self.require(number, need) for need in joint.needs}
                 held = zip(joint.laws, joint.law_rows(q, pair), strict=True)
                 rows += [replace(row, label=label) for label, row in held]
         return rows
-
-    def _own(self, number: int, joint: Joint, name: str, pair: Pair) -> Atom:
-        """A coordinate of a joint that its own laws contain."""
-        if (number, name) not in self.coordinates:
-            (described,) = (c for c in joint.coordinates if c.name == name)
-            symbol = self.joint_unknown(number, name)
-            if described.reading is not None:
-                self.further.append(described.reading.row(pair, symbol, symbol.velocity))
-        return self.coordinates[number, name]
 
     def other_rows(self, number: int) -> list[Row]:
         """The equations of a coupling or a driver."""

@@ -187,6 +187,7 @@ def ordered(rows: Rows, part: Integers, by_count: Sequence[bool] | Flags) -> Gro
     there = touched >= 0
     own = np.where(there, body[np.maximum(touched, 0)], -1)
     lost = (there & (own < 0)).any(axis=1)
+    lost |= np.bincount(rows.element, minlength=len(rows.elements)) == 0  # brings no equation
     last = np.where(lost, -1, own.max(axis=1, initial=-1))
     arrow = there & (own >= 0) & (own != last[:, None]) & (last >= 0)[:, None]
     heads = np.broadcast_to(last[:, None], own.shape)[arrow]

@@ -21,10 +21,11 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from biela.atoms import Atom, jacobian, substitute
+from biela.atoms import Atom, jacobian, select, substitute
 from biela.code import Function
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Poses
+from biela.equations.groups.closed_forms import ClosedForm
 from biela.equations.groups.derivation import Column, GroupDerivation, Known, Unknown
 from biela.equations.groups.elimination import Elimination, eliminate
 from biela.equations.groups.wanted import Wanted, component_atoms
@@ -208,22 +209,32 @@ class GroupEquations:
 
     # ------------------------------------------------------------------------- kernel
 
-    def depends_on(self, wanted: Sequence[Wanted]) -> tuple[Known, ...]:
+    def depends_on(
+        self, wanted: Sequence[Wanted], closed: ClosedForm | None = None
+    ) -> tuple[Known, ...]:
         """What is known that the equations, or what is wanted of them, depend on."""
         atoms = [*self.Phi, *(a for w in wanted for a in component_atoms(self.derivation, w))]
+        atoms += [] if closed is None else closed.atoms
         live = set(self.derivation.workspace.table.live([a.ref for a in atoms]))
         return tuple(k for k in self.derivation.known if k.symbol.ref in live)
 
-    def kernel(self, name: str, wanted: Sequence[Wanted]) -> GroupKernel:
-        """The kernel with all that is wanted of it."""
+    def kernel(
+        self, name: str, wanted: Sequence[Wanted], closed: ClosedForm | None = None
+    ) -> GroupKernel:
+        """The kernel with all that is wanted of it.
+
+        With a closed form the iteration starts at the solution, on the branch that the input
+        "branch" gives; where there is none it stays there, and is not solved.
+        """
         derivation = self.derivation
         ws = derivation.workspace
         x, dx = self.x, self.dx
-        known = self.depends_on(wanted)
+        known = self.depends_on(wanted, closed)
         m = len(x)
         last = [[ws.parameter(f"{d}last{k}") for k in range(m)] for d in ("", "d", "dd")]
         tau, gauge_before = ws.parameter("tau"), ws.parameter("gauge_before")
-        guess = [a + tau * (b + (0.5 * tau) * c) for a, b, c in zip(*last, strict=True)]
+        prediction = [a + tau * (b + (0.5 * tau) * c) for a, b, c in zip(*last, strict=True)]
+        guess = prediction
         elimination = None
         speeds: list[Atom] = []
         ddx: list[Atom] = []
@@ -234,6 +245,11 @@ class GroupEquations:
             elimination = eliminate(J, (self.labels, [u.name for u in derivation.unknowns]))
             step = elimination.solve(self.Phi)
             following = [a - s for a, s in zip(x, step, strict=True)]
+            if closed is not None:
+                guess = closed.guess(prediction)
+                if closed.margin is not None:
+                    apart = closed.margin < 0
+                    following = [select(apart, a, b) for a, b in zip(x, following, strict=True)]
             rates = [self.rate(e) for e in self.Phi]
             moved = substitute(rates, self._still())
             speeds = elimination.solve([-e for e in moved])
@@ -254,9 +270,14 @@ class GroupEquations:
         if m:
             outputs |= {"guess": guess, "residual": self.Phi, "next": following}
             outputs |= {"positive": [gauge * gauge_before]}
+            if closed is not None and closed.sides is not None:
+                # the branch is kept by its sign
+                outputs["positive"] = closed.positive(prediction)
             outputs |= {"x_found": x, "dx": speeds, "ddx": ddx, "gauge": [gauge]}
             inputs |= {"x": x, "last": last[0], "dlast": last[1], "ddlast": last[2]}
             inputs |= {"tau": [tau], "gauge_before": [gauge_before]}
+            if closed is not None and closed.branch is not None:
+                inputs["branch"] = [closed.branch]
         if known:
             inputs["h"] = [k.symbol for k in known]
             inputs["dh"] = [k.symbol.velocity for k in known]

@@ -17,14 +17,16 @@ import numpy as np
 from biela.code.looped import Clear, Memory, Program, Segment, Solve, Write
 from biela.code.looped.solve_stage import STATUS
 from biela.equations.blocks.populations import Floats, Integers
-from biela.equations.groups.cast import Poses
+from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.casts import Casts
+from biela.equations.groups.closed_forms import closed_form
+from biela.equations.groups.derivation import Known
 from biela.equations.groups.items import Item, ItemKind, components
 from biela.equations.groups.kernel import GroupEquations, GroupKernel
 from biela.equations.groups.wanted import Wanted
 from biela.errors import ModelError
 
-__all__ = ["GroupProgram", "Iteration", "Request"]
+__all__ = ["Asked", "GroupProgram", "Iteration", "Request"]
 
 _KINDS: Final[tuple[ItemKind, ...]] = ("point", "axis", "turn")
 
@@ -56,7 +58,7 @@ class Request:
 
 
 @dataclass(eq=False)
-class _Asked:
+class Asked:
     """What somebody reads: an item in some instances, and where each of them is found."""
 
     item: Item | Request
@@ -69,9 +71,11 @@ class GroupProgram:
     Args:
         casts: Kinds of groups.
         equations: Of each kind, in coordinates of its own.
-        requests: What is wanted of bodies besides what groups want of each other.
+        requests: What is wanted of bodies and joints besides what groups want of each other.
         iteration: How equations are solved.
         side_by_side: Whether independent groups of a kind share the lanes of the processor.
+        closed_forms: Whether positions of groups that have a closed form are taken from it.
+        kinds: The casts that equations belong to, if they are others than those of ``casts``.
 
     Attributes:
         memory: The workspace.
@@ -85,15 +89,21 @@ class GroupProgram:
         self,
         casts: Casts,
         equations: Sequence[GroupEquations],
-        requests: Sequence[Request] = (),
+        requests: Sequence[Request | Item] = (),
         iteration: Iteration | None = None,
         side_by_side: bool = True,
+        closed_forms: bool = False,
+        kinds: Sequence[Cast] | None = None,
     ) -> None:
         self.casts, self.equations = casts, list(equations)
+        #: The casts that equations belong to.
+        self.kinds = list(casts.casts if kinds is None else kinds)
+        #: Closed forms of kinds that have one.
+        self.closed = [closed_form(e) if closed_forms else None for e in self.equations]
         self.plane = casts.world.model.plane
         self.iteration = iteration or Iteration()
         self._owner = self._owners()
-        self._requests = [_Asked(r) for r in requests]
+        self._requests = [Asked(r) for r in requests]
         self.kernels, self._reads = self._settled()
         self._make_memory()
         self._make_program(side_by_side)
@@ -103,33 +113,51 @@ class GroupProgram:
     def _owners(self) -> Integers:
         """For each body its cast, instance and slot, (bodies, 3)."""
         found = np.full((self.casts.world.count, 3), -1, dtype=np.int64)
-        for c, cast in enumerate(self.casts.casts):
+        for c, cast in enumerate(self.kinds):
             for slot in range(cast.size):
                 found[cast.bodies[:, slot], 0] = c
                 found[cast.bodies[:, slot], 1] = np.arange(cast.count)
                 found[cast.bodies[:, slot], 2] = slot
         return found
 
-    def _settled(self) -> tuple[list[GroupKernel], list[list[_Asked]]]:
+    def _settled(self) -> tuple[list[GroupKernel], list[list[Asked]]]:
         """Go on until nothing new is asked for."""
         wanted: list[list[Wanted]] = [[] for _ in self.equations]
         before = -1
         while True:
-            known = [e.depends_on(w) for e, w in zip(self.equations, wanted, strict=True)]
+            kinds = enumerate(zip(self.equations, wanted, self.closed, strict=True))
+            known = [self._read_of(e, w, closed, c) for c, (e, w, closed) in kinds]
             items = [list(dict.fromkeys(k.item for k in ks)) for ks in known]
             size = sum(map(len, items))
             if size == before:
                 break
             before = size
-            reads = [[_Asked(item) for item in of_kind] for of_kind in items]
-            wanted = self._distributed([*(a for r in reads for a in r), *self._requests])
-        kernels = [
-            e.kernel(f"group_{_plain(c.example.name)}", w)
-            for e, c, w in zip(self.equations, self.casts.casts, wanted, strict=True)
-        ]
+            reads = [[Asked(item) for item in of_kind] for of_kind in items]
+            asked = [*(a for r in reads for a in r), *self._requests, *self._more_reads()]
+            wanted = self._distributed(asked)
+        kernels = []
+        for c, (e, w) in enumerate(zip(self.equations, wanted, strict=True)):
+            name = f"group_{_plain(e.derivation.cast.example.name)}"
+            kernels.append(self._kernel(c, e, name, w))
         return kernels, reads
 
-    def _distributed(self, asked: Sequence[_Asked]) -> list[list[Wanted]]:
+    def _read_of(
+        self, equations: GroupEquations, wanted: Sequence[Wanted], closed: Any, c: int
+    ) -> Sequence[Known]:
+        """What is known that a kind depends on."""
+        del c
+        return equations.depends_on(wanted, closed)
+
+    def _more_reads(self) -> list[Asked]:
+        """What others than groups and the user read."""
+        return []
+
+    def _kernel(
+        self, c: int, equations: GroupEquations, name: str, wanted: Sequence[Wanted]
+    ) -> GroupKernel:
+        return equations.kernel(name, wanted, self.closed[c])
+
+    def _distributed(self, asked: Sequence[Asked]) -> list[list[Wanted]]:
         """What each kind has to give; ``places`` of what is asked: y of its kind, and instance."""
         found: list[list[Wanted]] = [[] for _ in self.equations]
         self._widths = np.zeros(len(self.equations), dtype=np.int64)
@@ -140,7 +168,7 @@ class GroupProgram:
         self._joint_coordinates([a for a in asked if a.item.kind == "coordinate"], found)
         return found
 
-    def _bodies(self, kind: ItemKind, asked: Sequence[_Asked], found: list[list[Wanted]]) -> None:
+    def _bodies(self, kind: ItemKind, asked: Sequence[Asked], found: list[list[Wanted]]) -> None:
         rows = []
         for one in asked:
             local = one.item.local if kind != "turn" else np.zeros((len(one.item.body), 3))
@@ -154,7 +182,7 @@ class GroupProgram:
         rank = _rank_within(body)
         width = components(kind, self.plane)
         place = np.zeros(len(table), dtype=np.int64)  # of its first component, in y of its instance
-        for c, cast in enumerate(self.casts.casts):
+        for c, cast in enumerate(self.kinds):
             for slot in range(cast.size):
                 mine = np.flatnonzero((owner[:, 0] == c) & (owner[:, 2] == slot))
                 for number in range(int(rank[mine].max()) + 1 if len(mine) else 0):
@@ -175,12 +203,12 @@ class GroupProgram:
             one.places = np.column_stack([owner[at, 0], owner[at, 1], place[at]])
             first += n
 
-    def _joint_coordinates(self, asked: Sequence[_Asked], found: list[list[Wanted]]) -> None:
+    def _joint_coordinates(self, asked: Sequence[Asked], found: list[list[Wanted]]) -> None:
         if not asked:
             return
         wanted = {name for one in asked for name in _names(one.item)}
         known: dict[str, tuple[int, int, int]] = {}
-        for c, cast in enumerate(self.casts.casts):
+        for c, cast in enumerate(self.kinds):
             for e, element in cast.joints():
                 for coordinate in element.joint.coordinates:
                     mine = [f"{name}.{coordinate.name}" for name in element.names]
@@ -203,18 +231,20 @@ class GroupProgram:
         sizes: dict[str, int] = {"status": STATUS, "tau": 1}
         laws = self.casts.laws.size
         sizes |= {"w": laws, "dw": laws, "ddw": laws}
-        counts = [cast.count for cast in self.casts.casts]
+        counts = [cast.count for cast in self.kinds]
         for c, kernel in enumerate(self.kernels):
             m = len(kernel.unknowns)
             sizes |= {f"{d}x{c}": counts[c] * m for d in ("", "d", "dd")}
             sizes[f"gauge{c}"] = counts[c] if m else 0
+            form = self.closed[c]
+            sizes[f"branch{c}"] = counts[c] if form is not None and form.branch is not None else 0
         total = int((np.array(counts) * self._widths).sum())
         sizes |= {"y": total, "dy": total, "ddy": total}
         self.memory = Memory(sizes)
         self._first_y = np.concatenate([[0], np.cumsum(np.array(counts) * self._widths)])
         self.request_places = [self._in_y(a) for a in self._requests]
 
-    def _in_y(self, asked: _Asked) -> Integers:
+    def _in_y(self, asked: Asked) -> Integers:
         """Places in y of the components of what is asked, (n, components)."""
         c, k, first = asked.places.T
         width = components(asked.item.kind, self.plane)
@@ -226,11 +256,19 @@ class GroupProgram:
 
     def _make_program(self, side_by_side: bool) -> None:
         memory = self.memory
+        stages, tape = self._group_stages(side_by_side, 1)
+        clear = Clear(memory.first("status"), STATUS)
+        self.program = Program(
+            [clear, *stages], memory.size, tape=[Segment(0, 0, 0), *tape], name="groups"
+        )
+
+    def _group_stages(self, side_by_side: bool, begin: int) -> tuple[list[Solve], list[Segment]]:
+        """A stage a kind, and the tape of their segments; ``begin`` is the number of the first."""
         levels = self._levels()
-        stages: list[Any] = [Clear(memory.first("status"), STATUS)]
+        stages: list[Solve] = []
         runs: list[tuple[int, int, Segment]] = []
         self.orders: list[Integers] = []
-        for c, (cast, kernel) in enumerate(zip(self.casts.casts, self.kernels, strict=True)):
+        for c, (cast, kernel) in enumerate(zip(self.kinds, self.kernels, strict=True)):
             level = levels[cast.groups]
             order = np.lexsort((cast.groups, level))
             self.orders.append(order)
@@ -241,17 +279,17 @@ class GroupProgram:
             cuts = np.flatnonzero(np.diff(level)) + 1
             starts = np.concatenate([[0], cuts, [len(level)]])
             for a, b in zip(starts[:-1], starts[1:], strict=True):
-                runs.append((int(level[a]), c, Segment(c + 1, int(a), int(b - a))))
+                runs.append((int(level[a]), c, Segment(begin + c, int(a), int(b - a))))
         runs.sort(key=lambda run: run[:2])
-        tape = [Segment(0, 0, 0)]
-        for _, _, segment in runs:
-            before = tape[-1]
+        tape: list[Segment] = []
+        for _, c, segment in runs:
+            before = tape[-1] if tape else Segment(-1, 0, 0)
             follows = before.stage == segment.stage and before.first + before.count == segment.first
-            if follows and not stages[segment.stage].independent:
+            if follows and not stages[c].independent:
                 tape[-1] = Segment(before.stage, before.first, before.count + segment.count)
             else:
                 tape.append(segment)
-        self.program = Program(stages, memory.size, tape=tape, name="groups")
+        return stages, tape
 
     def _levels(self) -> Integers:
         structure = self.casts.structure
@@ -261,7 +299,7 @@ class GroupProgram:
         return found
 
     def _stage(self, c: int, kernel: GroupKernel, order: Integers, together: bool) -> Solve:
-        memory, cast = self.memory, self.casts.casts[c]
+        memory, cast = self.memory, self.kinds[c]
         m, n, ny = len(kernel.unknowns), cast.count, int(self._widths[c])
         gather: dict[str, Integers] = {}
         scatter: dict[str, Write] = {}
@@ -270,6 +308,8 @@ class GroupProgram:
                 gather[name] = memory.first(f"{d}x{c}") + order * m
             gather["tau"] = np.full(n, memory.first("tau"))
             gather["gauge_before"] = memory.first(f"gauge{c}") + order
+            if memory.sizes[f"branch{c}"]:
+                gather["branch"] = memory.first(f"branch{c}") + order
             for d, name in (("", "x_found"), ("d", "dx"), ("dd", "ddx")):
                 scatter[name] = Write(memory.first(f"{d}x{c}") + order * m)
             scatter["gauge"] = Write(memory.first(f"gauge{c}") + order)
@@ -298,9 +338,12 @@ class GroupProgram:
 
     def _known_places(self, c: int, kernel: GroupKernel, rate: str) -> Integers:
         """Where the known numbers of a kind stand, (instances, number of them)."""
-        asked: Mapping[Item, _Asked] = {a.item: a for a in self._reads[c]}  # type: ignore[misc]
+        return self._places_of(kernel.known, self._reads[c], rate)
+
+    def _places_of(self, knowns: Sequence[Known], reads: Sequence[Asked], rate: str) -> Integers:
+        asked: Mapping[Item, Asked] = {a.item: a for a in reads}  # type: ignore[misc]
         columns = []
-        for known in kernel.known:
+        for known in knowns:
             if known.item.kind == "law":
                 columns.append(self.memory.first(f"{rate}w") + known.item.body)
             else:
@@ -319,6 +362,10 @@ class GroupProgram:
             if kernel.unknowns:
                 x = np.stack([u.start(poses) for u in kernel.unknowns], axis=1)
                 view(f"x{c}")[:] = x.reshape(-1, 1)
+            form = self.closed[c]
+            signs = None if form is None else form.branch_of(poses)
+            if signs is not None:
+                view(f"branch{c}")[:] = signs.reshape(-1, 1)
 
 
 def _names(item: Item | Request) -> Sequence[str]:

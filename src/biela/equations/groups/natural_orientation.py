@@ -13,17 +13,14 @@ the frame of the body are a₁, a₂.  A direction l of the body is then V A⁻�
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
-from biela.atoms import Atom
 from biela.equations.blocks.populations import Floats, Frames
 from biela.equations.groups.cast import Cast, CastElement, Poses
+from biela.equations.groups.natural_vectors import Triple
 
-__all__ = ["Orientation", "Span", "Triple", "orientations"]
-
-Triple: TypeAlias = tuple[Atom, Atom, Atom]
+__all__ = ["Orientation", "Span", "holds_orientation", "orientations"]
 
 
 @dataclass(frozen=True, eq=False)

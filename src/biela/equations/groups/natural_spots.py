@@ -81,7 +81,7 @@ class Spots:
         return k
 
     def merge(self, a: int, b: int) -> bool:
-        """Make two spots one; refused if two places of one body, or two that are known, would be."""
+        """Make two spots one; refused if two of one body, or two that are known, would be."""
         first, second = sorted((self.root(a), self.root(b)))
         if first == second:
             return True

@@ -73,10 +73,13 @@ def passive_spins(rows: Rows) -> list[Spin]:
     # and one needs two balls at least
     ends = touched[ball]
     count = np.bincount(root[ends[ends >= 0]], minlength=rows.bodies)
+    candidates = candidates[count[root[candidates]] >= 2]
+    rods, others = _rods(rows, candidates[size[root[candidates]] == 1], balls)
     sets: dict[int, list[int]] = defaultdict(list)
-    for b in candidates[count[root[candidates]] >= 2].tolist():
+    for b in (*candidates[size[root[candidates]] > 1].tolist(), *others.tolist()):
         sets[int(root[b])].append(b)
-    return [spin for bodies in sets.values() for spin in _spins(rows, bodies, balls)]
+    found = [spin for bodies in sets.values() for spin in _spins(rows, bodies, balls)]
+    return sorted(rods + found, key=lambda spin: spin.body)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,48 +104,52 @@ def _balls(rows: Rows) -> _Balls:
     left is least for the p that solves Σ [f]ᵀ[f] (p - r) = Σ [f]ᵀ m.
     """
     count = len(rows.elements)
-    there = np.ones(count, dtype=bool)
-    full = np.bincount(rows.element, minlength=count) == 3
-    points = []
-    for position in range(len(rows.values)):
-        place = np.zeros((count, 3))
-        for k in range(rows.touched.shape[1] - 1, -1, -1):
-            left, p, mine = _meeting(rows, position, k)
-            there[left] = False
-            place[mine] = p[mine]
-        points.append(place)
-    return _Balls(there, full & there, tuple(points))
+    number = np.bincount(rows.element, minlength=count)
+    # rows that meet in a point are three at most, and none is a moment alone
+    there = (number >= 1) & (number <= 3)
+    force = np.abs(rows.values[0][:, :, :3]).max(axis=(1, 2), initial=0.0)
+    there[rows.element[force < _SAME]] = False
+    points = tuple(np.zeros((count, 3)) for _ in rows.values)
+    for m in (1, 2, 3):
+        for position, place in enumerate(points):
+            for slot in range(rows.touched.shape[1] - 1, -1, -1):
+                touched = rows.elements.touched[:, slot]
+                own = np.flatnonzero(there & (number == m) & (touched >= 0))
+                p, meet = _meeting(rows, position, slot, own, m)
+                there[own[~meet]] = False
+                place[own] = p + rows.centres[position][touched[own]]
+    return _Balls(there, there & (number == 3), points)
 
 
-def _meeting(rows: Rows, position: int, slot: int) -> tuple[Integers, Floats, Flags]:
-    """Elements whose rows on the body of a slot meet in no point; the points; those with a body."""
-    count = len(rows.elements)
-    own = rows.touched[:, slot] >= 0
-    value = rows.values[position][own, slot]
-    F, M, owner = value[:, :3], value[:, 3:], rows.element[own]
-    cross = np.zeros((len(F), 3, 3))
+def _meeting(rows: Rows, position: int, slot: int, own: Integers, m: int) -> tuple[Floats, Flags]:
+    """Where the m rows of elements on the body of a slot meet, from its centre; and whether."""
+    start, order = rows.by_element
+    value = rows.values[position][order[start[own][:, None] + np.arange(m)], slot]
+    F, M = value[:, :, :3], value[:, :, 3:]
+    cross = np.zeros((len(own), m, 3, 3))
     # (p - r) x f = -[f] (p - r)
-    cross[:, 0, 1], cross[:, 0, 2], cross[:, 1, 2] = F[:, 2], -F[:, 1], F[:, 0]
-    cross -= np.swapaxes(cross, 1, 2)
-    normal, right = np.zeros((count, 3, 3)), np.zeros((count, 3))
-    np.add.at(normal, owner, np.swapaxes(cross, 1, 2) @ cross)
-    np.add.at(right, owner, np.einsum("nji,nj->ni", cross, M))
-    p = np.einsum("nij,nj->ni", np.linalg.pinv(normal, rcond=1e-10, hermitian=True), right)
-    left = np.abs(M - np.einsum("nij,nj->ni", cross, p[owner])).max(axis=1, initial=0.0)
-    mine = np.zeros(count, dtype=bool)
-    mine[owner] = True
-    body = rows.elements.touched[:, slot]
-    return owner[left > _SAME], p + rows.centres[position][np.maximum(body, 0)], mine
+    cross[..., 0, 1], cross[..., 0, 2], cross[..., 1, 2] = F[..., 2], -F[..., 1], F[..., 0]
+    cross -= np.swapaxes(cross, 2, 3)
+    A, b = cross.reshape(len(own), 3 * m, 3), M.reshape(len(own), 3 * m)
+    normal, right = np.swapaxes(A, 1, 2) @ A, np.einsum("nki,nk->ni", A, b)
+    clear = np.linalg.det(normal) > 1e-6
+    p = np.zeros((len(own), 3))
+    p[clear] = np.linalg.solve(normal[clear], right[clear][:, :, None])[:, :, 0]
+    inverse = np.linalg.pinv(normal[~clear], rcond=1e-10, hermitian=True)
+    p[~clear] = np.einsum("nij,nj->ni", inverse, right[~clear])
+    left = np.abs(np.einsum("nki,ni->nk", A, p) - b).max(axis=1, initial=0.0)
+    return p, left <= _SAME
 
 
 def _sets(rows: Rows, ball: Flags) -> Integers:
     """The lowest body of the set that each hangs together with, without balls."""
     touched = rows.elements.touched[~ball]
-    a = [touched[:, 0][there := touched[:, k] >= 0] for k in range(1, touched.shape[1])]
-    b = [touched[:, k][touched[:, k] >= 0] for k in range(1, touched.shape[1])]
-    del there
-    none = np.zeros(0, dtype=np.int64)
-    return components(rows.bodies, np.concatenate([none, *a]), np.concatenate([none, *b]))
+    first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for k in range(1, touched.shape[1]):
+        there = touched[:, k] >= 0
+        first.append(touched[there, 0])
+        second.append(touched[there, k])
+    return components(rows.bodies, np.concatenate(first), np.concatenate(second))
 
 
 def _spins(rows: Rows, bodies: list[int], balls: _Balls) -> Iterable[Spin]:
@@ -153,8 +160,6 @@ def _spins(rows: Rows, bodies: list[int], balls: _Balls) -> Iterable[Spin]:
     }
     if len(ends) < 2 or len(outside) < 2:
         return []
-    if len(bodies) == 1 and len(ends) == len(elements) == 2 and balls.full[ends].all():
-        return _rod(bodies[0], ends, balls)
     numbers = rows.rows_of(elements)
     spaces = [null_space(rows.matrix(k, numbers, bodies)) for k in range(len(rows.values))]
     least = min(N.shape[1] for N in spaces)
@@ -174,12 +179,13 @@ def _spins(rows: Rows, bodies: list[int], balls: _Balls) -> Iterable[Spin]:
         for k in range(len(rows.values))
     )
     for _ in range(least):
-        # of bodies that turn alike the one with fewest elements, whatever their numbers are
+        # of bodies that turn alike one with balls rather than what stands on it, and then one
+        # with few elements, whatever their numbers are
         k = min(
             (k for k in range(len(bodies)) if np.abs(turns[k]).max() > 1e-3),
             key=lambda k: (
+                -sum(bodies[k] in rows.elements.touched[e] for e in ends),
                 len(rows.elements_of([bodies[k]])),
-                -round(float(np.abs(turns[k]).max()), 3),
             ),
         )
         together = [b for b, turn in zip(bodies, turns, strict=True) if np.abs(turn).max() > 1e-6]
@@ -191,15 +197,25 @@ def _spins(rows: Rows, bodies: list[int], balls: _Balls) -> Iterable[Spin]:
     return found
 
 
-def _rod(body: int, ends: list[int], balls: _Balls) -> list[Spin]:
-    """A body between two balls, which needs no null space."""
-    gaps = [place[ends[1]] - place[ends[0]] for place in balls.points]
-    sizes = [float(np.linalg.norm(gap)) for gap in gaps]
-    if min(sizes) < 1e-9:
-        return []
-    axes = tuple(gap / size for gap, size in zip(gaps, sizes, strict=True))
-    points = tuple(balls.points[0][e] for e in ends)
-    return [Spin(body, (body,), tuple(ends), axes, points)]
+def _rods(rows: Rows, single: Integers, balls: _Balls) -> tuple[list[Spin], Integers]:
+    """The spins of single bodies between two balls, which need no null space; and the others."""
+    start, numbers = rows.of_body
+    two = single[start[single + 1] - start[single] == 2]
+    ends = numbers[start[two][:, None] + np.arange(2)]
+    touched = rows.elements.touched[ends]
+    beside = np.where(touched == two[:, None, None], -1, touched).max(axis=2)
+    rod = balls.full[ends].all(axis=1) & (beside[:, 0] != beside[:, 1])
+    gaps = [place[ends[:, 1]] - place[ends[:, 0]] for place in balls.points]
+    sizes = [np.linalg.norm(gap, axis=1) for gap in gaps]
+    rod &= np.min(sizes, axis=0) > 1e-9
+    axes = [gap / np.maximum(size, 1e-300)[:, None] for gap, size in zip(gaps, sizes, strict=True)]
+    places = balls.points[0][ends]
+    found = [
+        Spin(b, (b,), (e, f), tuple(axis[k] for axis in axes), (places[k, 0], places[k, 1]))
+        for k, (b, (e, f)) in enumerate(zip(two.tolist(), ends.tolist(), strict=True))
+        if rod[k]
+    ]
+    return found, np.setdiff1d(single, two[rod])
 
 
 def _line(rows: Rows, position: int, bodies: list[int], N: Floats) -> Floats | None:

@@ -12,6 +12,7 @@ from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Poses, Spin
 from biela.equations.groups.derivation import GroupDerivation
 from biela.equations.reference_point import NORMAL
+from biela.model.drivers.joint_driver import JointDriver
 from biela.model.joints.primitives import Row
 from biela.model.pair import Place
 from biela.model.topology.tree import quaternion
@@ -20,6 +21,7 @@ from biela.space import Base, Vector
 __all__ = [
     "add_quaternion",
     "angle_in_plane",
+    "driven_coordinates",
     "frame_along",
     "hold_spin",
     "own_rotation",
@@ -177,3 +179,15 @@ def origin_place(derivation: GroupDerivation, r: list[Atom], base: Base, name: s
     """A place with those coordinates in the ground."""
     vector = derivation.system.base.vector(r[0], r[1], r[2])
     return Place(derivation.system.origin.offset(derivation.fresh(name), vector), base)
+
+
+def driven_coordinates(derivation: GroupDerivation) -> dict[tuple[int, str], int]:
+    """The coordinates of joints of the group that drivers give, and the drivers."""
+    found: dict[tuple[int, str], int] = {}
+    for number, cast in enumerate(derivation.cast.elements):
+        if isinstance(cast.element, JointDriver):
+            with derivation.element(number):
+                joint, _, coordinate = derivation.named(cast.element.coordinate)
+            if isinstance(joint, int):
+                found.setdefault((joint, coordinate.name), number)
+    return found

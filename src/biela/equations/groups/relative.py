@@ -113,7 +113,6 @@ class _Carrier:
         for spin in self.spins.values():
             hold_spin(self.derivation, spin, poses)
         self.derivation.carried = {b.element for b in branches if b.body not in missing}
-        self.derivation.satisfied = set(self.driven.values())
 
     def _place_freely(self, missing: set[int]) -> None:
         from biela.equations.groups.reference_point import place_freely
@@ -228,6 +227,7 @@ class _Carrier:
             assert isinstance(element, JointDriver)
             law = self.derivation.law(element.law, element.dimension)
         self.derivation.coordinates[key] = law
+        self.derivation.satisfied.add(driver)
         return law
 
     def _moved(self, place: Place, moves: list[Move] | tuple[Move, ...], branch: Branch) -> Place:

@@ -17,7 +17,6 @@ their class are left as they are: nothing is counted twice there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -82,20 +81,20 @@ def subchains(rows: Rows, inside: Flags) -> Subchains:
 def _described(rows: Rows, element: Integers, spherical: Flags) -> Subchains:
     """Subchains with their bodies; those that share a body are none."""
     touched = rows.elements.touched
-    body = np.full(rows.bodies, -1, dtype=np.int64)
-    clash: set[int] = set()
-    members = np.flatnonzero(element >= 0)
+    count = len(spherical)
+    lowest = np.full(rows.bodies, count, dtype=np.int64)
+    highest = np.full(rows.bodies, -1, dtype=np.int64)
     for k in range(touched.shape[1]):
-        for e in members[touched[members, k] >= 0].tolist():
-            b, c = int(touched[e, k]), int(element[e])
-            if body[b] not in (-1, c):
-                clash |= {int(body[b]), c}
-            body[b] = c
-    good = np.array([c for c in range(len(spherical)) if c not in clash], dtype=np.int64)
+        own = (element >= 0) & (touched[:, k] >= 0)
+        np.minimum.at(lowest, touched[own, k], element[own])
+        np.maximum.at(highest, touched[own, k], element[own])
+    shared = (highest >= 0) & (lowest != highest)
+    clash = (element >= 0) & (shared[np.maximum(touched, 0)] & (touched >= 0)).any(axis=1)
+    good = np.setdiff1d(np.arange(count), element[clash])
     number = np.full(len(spherical) + 1, -1, dtype=np.int64)
     number[good] = np.arange(len(good))
     element = number[element]
-    body = number[body]
+    body = number[highest]
     grounded = np.zeros(len(good), dtype=bool)
     alone = (touched >= 0).sum(axis=1) == 1
     grounded[element[(element >= 0) & alone]] = True
@@ -105,14 +104,29 @@ def _described(rows: Rows, element: Integers, spherical: Flags) -> Subchains:
 # ------------------------------------------------------------------------------ one position
 
 
+@dataclass(frozen=True, eq=False)
+class _Twists:
+    """Joints with so many freedoms, and the motions they allow.
+
+    Attributes:
+        elements: (n,) the joints.
+        W: (n, 6, f) velocity r' of the centre of mass and ω of the first body that each touches,
+            while the other one rests.
+    """
+
+    elements: Integers
+    W: Floats
+
+
 def _at(rows: Rows, position: int, inside: Flags) -> tuple[Integers, Flags]:
     """The subchain of each element at a position, and which of them are spherical."""
-    usable, W = _twists(rows, position, inside)
-    edges = _planar_edges(rows, usable, W)
-    flat = _loops(rows, edges)
-    rest = {e: W[e] for e in usable if flat[e] < 0}
-    round_edges = _spherical_edges(rows, position, rest)
-    turning = _loops(rows, round_edges)
+    twists = _twists(rows, position, inside)
+    flat = _loops(rows, *_planar_edges(rows, twists))
+    rest: dict[int, Floats] = {}
+    for some in twists:
+        apart = flat[some.elements] < 0
+        rest |= zip(some.elements[apart].tolist(), some.W[apart], strict=True)
+    turning = _loops(rows, *_spherical_edges(rows, position, rest))
     count = int(flat.max(initial=-1)) + 1
     element = np.where(flat >= 0, flat, np.where(turning >= 0, turning + count, -1))
     spherical = np.zeros(count + int(turning.max(initial=-1)) + 1, dtype=bool)
@@ -120,108 +134,131 @@ def _at(rows: Rows, position: int, inside: Flags) -> tuple[Integers, Flags]:
     return element, spherical
 
 
-def _twists(rows: Rows, position: int, inside: Flags) -> tuple[list[int], dict[int, Floats]]:
-    """The joints among some bodies, and their allowed motions (6, f): r' and ω of their body.
+def _twists(rows: Rows, position: int, inside: Flags) -> list[_Twists]:
+    """The joints with one, two or three freedoms among some bodies."""
+    from biela.equations.groups.compiled_rows import null_vectors
 
-    The body is the first that the joint touches, and the other one rests.
-    """
     elements = rows.elements
     joints = np.array([isinstance(sort.element, Joint) for sort in elements.sorts] + [False])
     touched = elements.touched
     all_inside = ((touched < 0) | inside[np.maximum(touched, 0)]).all(axis=1)
     count = np.bincount(rows.element, minlength=len(elements))
     start, order = rows.by_element
-    usable = np.flatnonzero(joints[elements.sort] & all_inside & (count >= 3) & (count <= 5))
-    W: dict[int, Floats] = {}
+    usable = joints[elements.sort] & all_inside
+    found = []
     for m in (3, 4, 5):
-        own = usable[count[usable] == m]
+        own = np.flatnonzero(usable & (count == m))
         if len(own):
-            numbers = order[start[own][:, None] + np.arange(m)]
-            A = rows.values[position][numbers, 0]
-            Vt = np.linalg.svd(A)[2]
-            for e, null in zip(own.tolist(), np.swapaxes(Vt[:, m:, :], 1, 2), strict=True):
-                W[e] = null
-    return sorted(W), W
+            A = rows.values[position][order[start[own][:, None] + np.arange(m)], 0]
+            if m == 5:
+                W = null_vectors(np.ascontiguousarray(A))[:, :, None]
+            else:
+                W = np.swapaxes(np.linalg.svd(A)[2][:, m:, :], 1, 2)
+            found.append(_Twists(own, W))
+    return found
 
 
-def _loops(rows: Rows, edges: list[tuple[int, tuple[float, ...]]]) -> Integers:
-    """The subchain of each element: what hangs together by joints of a class that are in loops."""
+def _loops(rows: Rows, edge: Integers, kind: Integers) -> Integers:
+    """The subchain of each element: what hangs together by joints of a class that are in loops.
+
+    ``edge`` are elements and ``kind`` their classes; one element may be in several.
+    """
     found = np.full(len(rows.elements), -1, dtype=np.int64)
-    if not edges:
+    if not len(edge):
         return found
-    vertex: dict[tuple[int, tuple[float, ...]], int] = {}
-    ends = []
-    for e, key in edges:
-        own = [b for b in rows.elements.touched[e].tolist() if b >= 0]
-        pair = own if len(own) == 2 else [*own, -1]
-        ends.append([vertex.setdefault((b, key), len(vertex)) for b in pair])
-    at = np.array(ends, dtype=np.int64)
-    looped = ~bridges(len(vertex), at[:, 0], at[:, 1])
-    ground = {v for (b, _), v in vertex.items() if b < 0}
+    touched = rows.elements.touched[edge]
+    ends = np.stack([touched[:, 0], touched[:, 1] if touched.shape[1] > 1 else touched[:, 0]])
+    if touched.shape[1] == 1:
+        ends[1] = -1
+    # a vertex is a body in a class
+    wide = int(kind.max()) + 1
+    vertices, number = np.unique((ends + 1) * wide + kind, return_inverse=True)
+    a, b = number.reshape(2, -1)
+    ground = vertices < wide
+    looped = ~bridges(len(vertices), a, b)
     # the ground joins nothing: two four-bars on it are two subchains
-    apart = np.array([not (a in ground or b in ground) for a, b in ends])
-    joined = looped & apart
-    root = components(len(vertex), at[joined, 0], at[joined, 1])
-    number: dict[int, int] = {}
-    for k in np.flatnonzero(looped).tolist():
-        e = edges[k][0]
-        if found[e] < 0:
-            a, b = ends[k]
-            found[e] = number.setdefault(int(root[b if a in ground else a]), len(number))
+    joined = looped & ~ground[a] & ~ground[b]
+    root = components(len(vertices), a[joined], b[joined])
+    own = np.where(ground[a], root[b], root[a])
+    for k in np.flatnonzero(looped)[::-1].tolist():  # the first class of several stays
+        found[edge[k]] = own[k]
+    there = found >= 0
+    found[there] = np.unique(found[there], return_inverse=True)[1]
     return found
 
 
 # ---------------------------------------------------------------------------------- planar
 
 
-def _planar_edges(
-    rows: Rows, usable: Iterable[int], W: dict[int, Floats]
-) -> list[tuple[int, tuple[float, ...]]]:
-    """Joints with the normals of planes in which they move."""
-    edges: list[tuple[int, tuple[float, ...]]] = []
-    slides: dict[int, Floats] = {}
-    classes: dict[int, set[tuple[float, ...]]] = {}
-    for e in usable:
-        omega, shift = W[e][3:], W[e][:3]
-        axes, sizes, _ = np.linalg.svd(omega)
-        if sizes[0] < _SAME:
-            slides[e] = shift
-        elif len(sizes) < 2 or sizes[1] < _SAME * sizes[0]:
-            n = axes[:, 0]
-            if np.abs(n @ shift).max() < _SAME:
-                key = _direction(n)
-                edges.append((e, key))
-                for b in rows.elements.touched[e].tolist():
-                    if b >= 0:
-                        classes.setdefault(b, set()).add(key)
-    # slides belong to the planes of the hinges around them, twice for a slide beside a slide
+def _planar_edges(rows: Rows, twists: list[_Twists]) -> tuple[Integers, Integers]:
+    """Joints, and classes of planes in which they move: their normals."""
+    hinges, normals = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 3))]
+    slides: list[tuple[int, Floats]] = []
+    for some in twists:
+        n, largest, second = _axes(some.W[:, 3:, :])
+        across = np.abs(np.einsum("ni,nif->nf", n, some.W[:, :3, :])).max(axis=1)
+        slide = largest < _SAME
+        flat = ~slide & (second < _SAME * largest) & (across < _SAME)
+        hinges.append(some.elements[flat])
+        normals.append(n[flat])
+        slides += list(zip(some.elements[slide].tolist(), some.W[slide, :3, :], strict=True))
+    edge, n = np.concatenate(hinges), np.concatenate(normals)
+    if not len(edge):
+        return edge, edge
+    first = n[np.arange(len(n)), np.argmax(np.abs(n) > 0.3, axis=1)]
+    rounded = np.round(n * np.sign(first)[:, None], _DIGITS) + 0.0
+    directions, kind = np.unique(rounded, axis=0, return_inverse=True)
+    kind = kind.ravel()
+    if not slides:
+        return edge, kind
+    more = _slide_edges(rows, edge, kind, directions, slides)
+    return np.concatenate([edge, more[0]]), np.concatenate([kind, more[1]])
+
+
+def _axes(omega: Floats) -> tuple[Floats, Floats, Floats]:
+    """The direction in which angular velocities (n, 3, f) are largest, and their two sizes."""
+    if omega.shape[2] == 1:
+        sizes = np.linalg.norm(omega[:, :, 0], axis=1)
+        return omega[:, :, 0] / np.maximum(sizes, 1e-300)[:, None], sizes, np.zeros(len(sizes))
+    axes, singular, _ = np.linalg.svd(omega)
+    return axes[:, :, 0], singular[:, 0], singular[:, 1]
+
+
+def _slide_edges(
+    rows: Rows,
+    edge: Integers,
+    kind: Integers,
+    directions: Floats,
+    slides: list[tuple[int, Floats]],
+) -> tuple[Integers, Integers]:
+    """Slides in the planes of the hinges around them; also of those around a slide beside them."""
+    touched = rows.elements.touched
+    beside = {b for e, _ in slides for b in touched[e].tolist() if b >= 0}
+    planes: dict[int, set[int]] = {b: set() for b in beside}
+    for e, c in zip(edge.tolist(), kind.tolist(), strict=True):
+        for b in touched[e].tolist():
+            if b in planes:
+                planes[b].add(c)
+    found: set[tuple[int, int]] = set()
     for _ in range(2):
-        more: list[tuple[int, tuple[float, ...]]] = []
-        for e, shift in slides.items():
-            bodies = [b for b in rows.elements.touched[e].tolist() if b >= 0]
-            around = set().union(*(classes.get(b, set()) for b in bodies))
-            keys = {key for key in around if np.abs(np.array(key) @ shift).max() < 1e-4}
-            more += [(e, key) for key in keys]
-        for e, key in more:
-            for b in rows.elements.touched[e].tolist():
+        for e, shift in slides:
+            bodies = [b for b in touched[e].tolist() if b >= 0]
+            for c in set().union(*(planes[b] for b in bodies)):
+                if np.abs(directions[c] @ shift).max() < 1e-4:
+                    found.add((e, c))
+        for e, c in found:
+            for b in touched[e].tolist():
                 if b >= 0:
-                    classes.setdefault(b, set()).add(key)
-    return edges + sorted(set(more))
-
-
-def _direction(n: Floats) -> tuple[float, ...]:
-    """A direction up to its sign, rounded."""
-    first = n[int(np.flatnonzero(np.abs(n) > 0.3)[0])]
-    return tuple(float(x) + 0.0 for x in np.round(n * np.sign(first), _DIGITS))
+                    planes[b].add(c)
+    pairs = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
 
 
 # -------------------------------------------------------------------------------- spherical
 
 
-def _spherical_edges(
-    rows: Rows, position: int, W: dict[int, Floats]
-) -> list[tuple[int, tuple[float, ...]]]:
-    """Joints with the points about which they turn, where the axes of two on a body meet."""
+def _spherical_edges(rows: Rows, position: int, W: dict[int, Floats]) -> tuple[Integers, Integers]:
+    """Joints, and classes of points about which they turn, where the axes of two on a body meet."""
     r = rows.centres[position]
     first = rows.elements.touched[:, 0]
     lines = {e: w for e, w in W.items() if np.linalg.matrix_rank(w[3:], tol=_SAME) == w.shape[1]}
@@ -230,14 +267,17 @@ def _spherical_edges(
         for b in rows.elements.touched[e].tolist():
             if b >= 0:
                 around.setdefault(b, []).append(e)
-    edges: set[tuple[int, tuple[float, ...]]] = set()
+    points: dict[tuple[float, ...], int] = {}
+    edges: set[tuple[int, int]] = set()
     for own in around.values():
         for a, b in combinations(own[:12], 2):
             point = _common_point([(lines[e], r[first[e]]) for e in (a, b)])
             if point is not None:
                 key = tuple(float(x) + 0.0 for x in np.round(point, _DIGITS))
-                edges |= {(a, key), (b, key)}
-    return sorted(edges)
+                c = points.setdefault(key, len(points))
+                edges |= {(a, c), (b, c)}
+    pairs = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
 
 
 def _common_point(joints: list[tuple[Floats, Floats]]) -> Floats | None:

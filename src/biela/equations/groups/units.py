@@ -107,7 +107,7 @@ class Rows:
             for r, b in enumerate(touched[:, slot].tolist()):
                 if b >= 0 and b in place:
                     A[r, place[b]] += values[r, slot]
-        return A.reshape(len(rows), -1)
+        return A.reshape(len(rows), len(bodies) * self.width)
 
     def without(self, dropped: Sequence[int] | Integers) -> Rows:
         """The same without the rows of some elements."""
@@ -138,44 +138,41 @@ def rows_of(
     elements: Elements | None = None,
 ) -> Rows:
     """The rows of a model at positions (t, q)."""
+    from biela.equations.groups.compiled_rows import filled, turned_units
+
     found = elements_of(blocks) if elements is None else elements
-    width = blocks.widths[1]
-    row, column = blocks.indices
-    inside = column < blocks.body_sizes[1]
-    body = np.where(inside, column // width, -1)
-    # the slot of each entry among the bodies that its element touches
-    touched = found.touched[found.element[row]]
-    slot = np.argmax(touched == body[:, None], axis=1)
-    kept = np.ones(len(blocks.rows), dtype=bool)
-    shape = (len(blocks.rows), found.touched.shape[1], width)
+    width, count = blocks.widths[1], blocks.world.count
+    row, column = (np.ascontiguousarray(x, dtype=np.int64) for x in blocks.indices)
+    beside = column >= blocks.body_sizes[1]
     pivots: dict[int, int] = {}
     values, centres, axes = [], [], []
     for t, q in positions:
-        entries = blocks.Phi_v(q, t)
-        A = np.zeros(shape)
-        A[row[inside], slot[inside], column[inside] % width] = entries[inside]
-        if not inside.all():
-            extra = column[~inside] - blocks.body_sizes[1]
-            _eliminate(A, found, row[~inside], extra, entries[~inside], pivots)
+        entries = np.ascontiguousarray(blocks.Phi_v(q, t))
+        A = np.zeros((len(blocks.rows), found.touched.shape[1], width))
+        filled(row, column, entries, found.element, found.touched, width, count, A)
+        if beside.any():
+            extra = column[beside] - blocks.body_sizes[1]
+            _eliminate(A, found, row[beside], extra, entries[beside], pivots)
+        R = np.zeros((0, 3, 3))
         if blocks.plane is None:
-            poses = q[: 7 * blocks.world.count].reshape(-1, 7)
+            poses = q[: 7 * count].reshape(-1, 7)
+            R = _turned(poses[:, 3:])
             centres.append(poses[:, :3].copy())
-            axes.append(_turned(poses[:, 3:]))
-            for k in range(shape[1]):
-                own = axes[-1][np.maximum(found.touched[found.element, k], 0)]
-                A[:, k, 3:] = np.einsum("nij,nj->ni", own, A[:, k, 3:])
+            axes.append(R)
         else:
-            centres.append(q[: 3 * blocks.world.count].reshape(-1, 3)[:, :2].copy())
+            centres.append(q[: 3 * count].reshape(-1, 3)[:, :2].copy())
+        turned_units(A, np.ascontiguousarray(found.touched[found.element]), R)
         values.append(A)
+    kept = np.ones(len(blocks.rows), dtype=bool)
     kept[list(pivots.values())] = False
     numbers = np.flatnonzero(kept)
     return Rows(
         found,
-        blocks.world.count,
+        count,
         width,
         numbers,
         found.element[numbers],
-        tuple(_unit(A[numbers]) for A in values),
+        tuple(A if kept.all() else A[numbers] for A in values),
         tuple(centres),
         tuple(axes),
         blocks.plane,
@@ -196,11 +193,6 @@ def _turned(e: Floats) -> Floats:
     R[:, 0, 2], R[:, 2, 0] = 2 * (x * z + e0 * y), 2 * (x * z - e0 * y)
     R[:, 1, 2], R[:, 2, 1] = 2 * (y * z - e0 * x), 2 * (y * z + e0 * x)
     return R
-
-
-def _unit(A: Floats) -> Floats:
-    sizes = np.sqrt((A**2).sum(axis=(1, 2)))
-    return np.asarray(A / np.where(sizes > 0, sizes, 1.0)[:, None, None])
 
 
 def _eliminate(

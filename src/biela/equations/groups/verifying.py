@@ -88,6 +88,8 @@ def _regular(A: Floats) -> npt.NDArray[np.bool_]:
     good = np.zeros(count, dtype=bool)
     if m == n:
         good = np.abs(np.linalg.det(A)) > _CLEAR
+    elif count > 1:
+        good = np.linalg.det(np.swapaxes(A, 1, 2) @ A) > _CLEAR
     rest = np.flatnonzero(~good)
     if len(rest):
         s = np.linalg.svd(A[rest], compute_uv=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,10 +15,12 @@ from biela.equations.natural.bodies import NaturalBody
 from biela.equations.natural.entities import Floats, NaturalPoint, NaturalVector
 from biela.equations.natural.layout import Layout
 from biela.equations.natural.linear_masses import NaturalSystem
-from biela.equations.natural.rigid import Span, rigid_body
+from biela.equations.natural.rigid import Span, hold_shape, rigid_body
+from biela.equations.natural.rods import rod_body, spread_across
 from biela.equations.natural.sharing import Node, shared_entities
 from biela.equations.natural.spanning import completing, spanning
 from biela.equations.reference_point import NORMAL
+from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.markers import Marker
@@ -53,7 +55,7 @@ class Carried:
 class Laying(MechanismDerivation):
     """Bodies, their masses and frames: what `NaturalDerivation` adds markers and joints to."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, rods: Collection[str] = ()) -> None:
         source = NaturalSystem(model.name)
         super().__init__(model, source)
         self.differentiates = True
@@ -71,6 +73,8 @@ class Laying(MechanismDerivation):
         self.stands: dict[str, tuple[str, Triple]] = {}
         self._points: dict[tuple[int, int, int], Point] = {}
         self.poses, _ = start_poses(model, joint_tree(model))
+        #: Bodies on two points alone, whose spin is left out.
+        self.rods = frozenset(rods)
 
     def position_of(self, marker: Marker) -> tuple[Atom, Atom, Atom]:
         """The place of a marker in the frame of its body."""
@@ -81,6 +85,9 @@ class Laying(MechanismDerivation):
 
     def lay(self, name: str) -> None:
         """Give a body its point and arrows, its mass, and the equations that keep its shape."""
+        if name in self.rods:
+            self._lay_rod(name)
+            return
         plane = self.model.plane
         wanted = 3 if plane is None else 1
         points = _of(name, self._shared_points)
@@ -122,6 +129,33 @@ class Laying(MechanismDerivation):
             frozenset(root for kind, root in kept if kind == "axis"),
         )
         self._weigh(name)
+        self._frame(name)
+
+    def _lay_rod(self, name: str) -> None:
+        """Give a body two points, which keep their distance.
+
+        Raises:
+            ModelError: A joint of it does not share its point.
+        """
+        points = _of(name, self._shared_points)
+        if len(points) != 2:
+            raise ModelError(
+                f"{self.model.name}: body {name} cannot be a two-point rod: one of its joints has "
+                f"equations of its own, as those have whose reactions somebody asks for"
+            )
+        (first, origin), (second, end) = points.items()
+        span = Span(name)
+        span.origin, span.at = self._point(first), origin.at
+        way = [x - o for x, o in zip(end.at, origin.at, strict=True)]
+        span.segment(self._point(second), way)
+        hold_shape(self.layout, span)
+        ends = [self._point(root).components for root in (first, second)]
+        arrow = [b - a for a, b in zip(*ends, strict=True)]
+        unit = end.numbers - origin.numbers
+        unit = unit / np.linalg.norm(unit)
+        body = rod_body(name, ends[0], arrow, way, unit, self.poses[name][:3, :3])
+        self.naturals[name] = Carried(body, span.at, frozenset((first, second)), frozenset())
+        self._weigh(name, way)
         self._frame(name)
 
     def _own(self, arrows: Sequence[Floats], wanted: int) -> list[Floats]:
@@ -171,7 +205,7 @@ class Laying(MechanismDerivation):
         self.stands[f"{name}.r"] = name, self._com(name)
         return self.layout.point(f"{name}.r", self._numbers(T[:3, :3] @ at + T[:3, 3]))
 
-    def _weigh(self, name: str) -> None:
+    def _weigh(self, name: str, way: Triple | None = None) -> None:
         inertia, carried = self.model.bodies[name].inertia, self.naturals[name]
         m = self.number(inertia.mass, "mass")
         Ixx, Iyy, Izz, Ixy, Ixz, Iyz = (self.number(v, "inertia") for v in inertia.moments)
@@ -187,7 +221,8 @@ class Laying(MechanismDerivation):
             m * y * z - Iyz,
         ]
         if any(entry.ref for entry in ten):
-            self._masses.append(carried.body.mass(ten))
+            spread = None if way is None else spread_across(ten, way)
+            self._masses.append(carried.body.mass(ten, spread))
 
     def _frame(self, name: str) -> None:
         """The frame of a body, on which forces act."""

@@ -19,6 +19,7 @@ from typing import TypeAlias
 from biela.atoms import Atom
 from biela.equations.natural.implied import implied
 from biela.equations.natural.laying import Laying
+from biela.equations.natural.rods import two_point_rods
 from biela.equations.natural.sharing import axis_node, point_node
 from biela.model import Model
 from biela.model.bodies import GROUND
@@ -31,9 +32,15 @@ from biela.space import Vector
 Triple: TypeAlias = Sequence[Atom]
 
 
-def placed(model: Model) -> NaturalDerivation:
-    """All bodies and joints, and what is given at the start as relative coordinates."""
-    derivation = laid(model)
+def placed(model: Model, rods: str | Sequence[str] | None = None) -> NaturalDerivation:
+    """All bodies and joints, and what is given at the start as relative coordinates.
+
+    ``rods`` are bodies on two points alone, see `two_point_rods`.
+
+    Raises:
+        ModelError: A body cannot be such a rod.
+    """
+    derivation = lay_out(NaturalDerivation(model, two_point_rods(model, rods)))
     for joint in model.joints.values():
         if isinstance(joint, Joint):
             derivation.start_joint(joint)

@@ -61,7 +61,7 @@ class Span:
 
 def rigid_body(layout: Layout, span: Span, across: float) -> NaturalBody:
     """The body, with its equations written.  ``across`` is where it is across its plane."""
-    _hold(layout, span)
+    hold_shape(layout, span)
     ws = layout.workspace
     basis = [embedded(layout, _components(arrow)) for arrow in span.arrows]
     E = [list(way) for way in span.local]
@@ -96,7 +96,8 @@ def _clean(x: Atom) -> Atom:
     return x
 
 
-def _hold(layout: Layout, span: Span) -> None:
+def hold_shape(layout: Layout, span: Span) -> None:
+    """Write the equations that keep the products of the arrows of a body."""
     arrows = list(zip(span.arrows, span.local, strict=True))
     if layout.plane:
         keep = ["xyz".index(axis) for axis in layout.plane]

@@ -302,10 +302,10 @@ def topological(start: Integers, ahead: Integers, rank: Integers) -> Integers:
     order = np.empty(n, np.int64)
     count = 0
     while len(ready) > 0:
-        v = heapq.heappop(ready)[1]
-        order[count] = v
+        done = heapq.heappop(ready)[1]
+        order[count] = done
         count += 1
-        for k in range(start[v], start[v + 1]):
+        for k in range(start[done], start[done + 1]):
             waiting[ahead[k]] -= 1
             if waiting[ahead[k]] == 0:
                 heapq.heappush(ready, (rank[ahead[k]], ahead[k]))
@@ -316,7 +316,8 @@ def topological(start: Integers, ahead: Integers, rank: Integers) -> Integers:
 def levels_of(start: Integers, ahead: Integers, order: Integers) -> Integers:
     """The longest way from a vertex without predecessors to each vertex."""
     level = np.zeros(len(start) - 1, np.int64)
-    for v in order:
+    for place in range(len(order)):
+        v = order[place]
         for k in range(start[v], start[v + 1]):
             level[ahead[k]] = max(level[ahead[k]], level[v] + 1)
     return level

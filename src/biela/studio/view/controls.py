@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import viser
 
@@ -17,7 +17,10 @@ from biela.studio.view.binding import on_change, on_click
 from biela.studio.view.status import status_text
 from biela.studio.view.worker import Worker
 
-__all__ = ["Controls", "Doer"]
+if TYPE_CHECKING:
+    from biela.studio.view.page import Page
+
+__all__ = ["Controls"]
 
 SPEEDS: Final = {"⅛": 0.125, "¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
 #: Sliders beyond these would bury the page.
@@ -25,40 +28,20 @@ _MOST: Final = 24
 _NONE: Final = "-"
 
 
-class Doer(Protocol):
-    """What the controls have done: the page."""
-
-    def play_or_pause(self) -> None: ...
-    def go_to(self, time: float) -> None: ...
-    def set_speed(self, speed: float) -> None: ...
-    def change(self, **settings: Any) -> None: ...
-    def set_parameter(self, name: str, value: float) -> None: ...
-    def set_law(self, name: str, change: LawChange) -> None: ...
-    def set_start(self, name: str, value: float) -> None: ...
-    def set_rate(self, name: str, value: float) -> None: ...
-    def start_here(self) -> None: ...
-    def reset(self) -> None: ...
-    def trace(self, point: str) -> None: ...
-    def show_overlay(self, kind: str, shown: bool) -> None: ...
-    def reach(self, frame: str, place: tuple[float, float, float]) -> None: ...
-    def open(self, name: str) -> None: ...
-    def look(self) -> None: ...
-
-
 class Controls:
     """The main panel of one page.
 
     Args:
-        client: The page.
-        worker: Of its visitor.
-        doer: Who does what is asked.
+        client: The connection.
+        worker: Of the visitor.
+        page: Does what is asked.
         shelf: What can be opened.
     """
 
     def __init__(
-        self, client: viser.ClientHandle, worker: Worker, doer: Doer, shelf: Shelf
+        self, client: viser.ClientHandle, worker: Worker, page: Page, shelf: Shelf
     ) -> None:
-        self._gui, self._worker, self._doer, self._shelf = client.gui, worker, doer, shelf
+        self._gui, self._worker, self._page, self._shelf = client.gui, worker, page, shelf
         gui = client.gui
         gui.main_panel.dock_right()
         gui.main_panel.set_width(360)
@@ -67,11 +50,11 @@ class Controls:
         self._time: Any = gui.add_slider("time", 0.0, 1.0, 0.01, 0.0, hint="s")
         self._speed: Any = gui.add_button_group("speed", tuple(SPEEDS))
         self._analysis: Any = gui.add_dropdown("analysis", tuple(Analysis))
-        on_click(worker, self._play, "play", doer.play_or_pause)
-        on_change(worker, self._time, "time", lambda t: doer.go_to(float(t)))
-        on_click(worker, self._speed, "speed", lambda: doer.set_speed(SPEEDS[self._speed.value]))
+        on_click(worker, self._play, "play", page.play_or_pause)
+        on_change(worker, self._time, "time", lambda t: page.go_to(float(t)))
+        on_click(worker, self._speed, "speed", lambda: page.set_speed(SPEEDS[self._speed.value]))
         on_change(
-            worker, self._analysis, "analysis", lambda name: doer.change(analysis=Analysis(name))
+            worker, self._analysis, "analysis", lambda name: page.change(analysis=Analysis(name))
         )
         self._tabs: Any = None
         self._sliders: dict[str, Any] = {}
@@ -137,7 +120,7 @@ class Controls:
         """A button a mechanism."""
         for name in self._shelf.names:
             button = self._gui.add_button(name, hint=self._shelf.description(name) or None)
-            on_click(self._worker, button, "open", partial(self._doer.open, name))
+            on_click(self._worker, button, "open", partial(self._page.open, name))
 
     def gallery_only(self) -> None:
         """The gallery alone, where the first mechanism cannot be opened."""
@@ -147,29 +130,27 @@ class Controls:
 
     def _values(self, session: Session) -> None:
         """Parameters, laws of drivers, duration."""
-        gui, doer = self._gui, self._doer
+        gui, page = self._gui, self._page
         self._duration = gui.add_number(
             "duration, s", session.settings.duration, min=1e-3, step=1e-3
         )
         on_change(
-            self._worker, self._duration, "duration", lambda x: doer.change(duration=float(x))
+            self._worker, self._duration, "duration", lambda x: page.change(duration=float(x))
         )
         laws = session.laws()
         if laws:
             self._driven = gui.add_checkbox(
                 "drivers act", session.settings.driven, hint="else it is left to its forces"
             )
-            on_change(
-                self._worker, self._driven, "driven", lambda on: doer.change(driven=bool(on))
-            )
+            on_change(self._worker, self._driven, "driven", lambda on: page.change(driven=bool(on)))
         for each in session.parameters()[:_MOST]:
-            self._slider("parameter", each, doer.set_parameter)
+            self._slider("parameter", each, page.set_parameter)
         if laws:
             with gui.add_folder("drivers", expand_by_default=len(laws) == 1):
                 for law in laws[:_MOST]:
                     self._law(law, session)
         reset = gui.add_button("Reset all values", icon=viser.Icon.REFRESH)
-        on_click(self._worker, reset, "reset", doer.reset)
+        on_click(self._worker, reset, "reset", page.reset)
 
     def _slider(self, kind: str, each: Range, act: Any) -> Any:
         label = f"{each.name}, {each.unit}" if each.unit else each.name
@@ -185,14 +166,14 @@ class Controls:
         change = session.settings.laws.get(law.name, LawChange())
         span = 3.15 if law.unit == "rad" else max(0.5 * session.size, 1e-3)
         with gui.add_form(f"{law.name}(t)") as form:
-            text = gui.add_text("law", change.text or law.text, hint=law.help)
+            text = gui.add_text("law", change.text or law.text, hint=f"{law.help}; Enter runs it")
         factor = gui.add_slider(f"{law.name} ×", -2.0, 2.0, 0.01, change.factor)
         step = Range("", 0.0, -span, span).step
         shift = gui.add_slider(f"{law.name} + {law.unit}", -span, span, step, change.shift)
 
         def set_law(_: object = None) -> None:
             written = "" if text.value.strip() == law.text else text.value
-            self._doer.set_law(law.name, LawChange(written, factor.value, shift.value))
+            self._page.set_law(law.name, LawChange(written, factor.value, shift.value))
 
         @form.on_submit
         async def _(_: Any) -> None:
@@ -203,7 +184,7 @@ class Controls:
 
     def _start(self, session: Session) -> None:
         """Initial conditions, and the position by hand."""
-        gui, doer = self._gui, self._doer
+        gui, page = self._gui, self._page
         gui.add_markdown(
             "*Where and how fast a motion begins. Drivers decide that for what they drive; "
             "the rest is assembled around these values.*"
@@ -211,13 +192,13 @@ class Controls:
         here = gui.add_button(
             "Start from the position shown", hint="drag it there first", icon=viser.Icon.HAND_GRAB
         )
-        on_click(self._worker, here, "start here", doer.start_here)
+        on_click(self._worker, here, "start here", page.start_here)
         with gui.add_folder("positions"):
             for each in session.starts()[:_MOST]:
-                self._slider("start", each, doer.set_start)
+                self._slider("start", each, page.set_start)
         with gui.add_folder("velocities", expand_by_default=False):
             for each in session.rates()[:_MOST]:
-                self._slider("rate", each, doer.set_rate)
+                self._slider("rate", each, page.set_rate)
         motion = session.motion
         if motion is None:
             return
@@ -227,26 +208,22 @@ class Controls:
             r, _ = session.poser.frame(frames[0], session.position())
             place: Any = gui.add_vector3("place, m", tuple(r.tolist()), step=1e-3)
             go = gui.add_button("Reach it", hint="inverse kinematics", icon=viser.Icon.TARGET)
-            on_click(self._worker, go, "reach", lambda: doer.reach(frame.value, place.value))
+            on_click(self._worker, go, "reach", lambda: page.reach(frame.value, place.value))
 
     def _shown(self, session: Session) -> None:
-        gui, doer = self._gui, self._doer
+        gui, page = self._gui, self._page
         for kind, label in (
             ("reactions", "reactions of joints"),
             ("forces", "weights and forces"),
             ("frames", "frames of bodies"),
         ):
             box: Any = gui.add_checkbox(label, False)
-            on_change(
-                self._worker, box, f"show {kind}", partial(_call, doer.show_overlay, kind)
-            )
+            on_change(self._worker, box, f"show {kind}", partial(_call, page.show_overlay, kind))
         points = tuple(frames_of(session.motion)) if session.motion is not None else ()
         way: Any = gui.add_dropdown("way of", (_NONE, *points), hint="the path of a point")
-        on_change(
-            self._worker, way, "way", lambda name: doer.trace("" if name == _NONE else name)
-        )
+        on_change(self._worker, way, "way", lambda name: page.trace("" if name == _NONE else name))
         look = gui.add_button("Look from the front", icon=viser.Icon.CAMERA)
-        on_click(self._worker, look, "look", doer.look)
+        on_click(self._worker, look, "look", page.look)
 
 
 def _call(act: Any, kind: str, value: Any) -> None:

@@ -5,6 +5,7 @@ Every method here but the first runs in the thread of the visitor, see `worker`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -34,6 +35,9 @@ Floats = npt.NDArray[np.float64]
 
 #: Of the beats every so many-th moves the sliders and plots too.
 _SLOW: Final = 6
+#: The window of the scene is another one if its aspect changes by this; within so many seconds.
+_NARROWER: Final = 0.1
+_SETTLING: Final = 4.0
 
 
 class Page:
@@ -54,11 +58,19 @@ class Page:
         self._way = ""
         self._beats = 0
         self._hand_plane: Floats | None = None
+        self._fitted = (0.0, 0.0)
         self.worker = Worker(self._beat, self._fail)
         self._view, self._over = SceneView(client), Overlays(client)
         self._controls = Controls(client, self.worker, self, shelf)
         self._plots = Plots(client, self.worker)
+        client.camera.on_update(self._resized)
         self.worker.ask("open", partial(self.open, name))
+
+    async def _resized(self, camera: viser.CameraHandle) -> None:
+        """Panels take their place a moment after the page is opened: look again then."""
+        aspect, opened = self._fitted
+        if abs(camera.aspect - aspect) > _NARROWER and time.monotonic() - opened < _SETTLING:
+            self.worker.ask("look", self.look)
 
     def end(self) -> None:
         """The visitor has gone."""
@@ -79,7 +91,8 @@ class Page:
             return
         self.session, self._overlays = session, {}
         self._over.clear()
-        self._view.look(session.scene)
+        self._fitted = (self._fitted[0], time.monotonic())
+        self.look()
         self._view.show(found, self._drag)
         self._pieces = found
         path = session.model.run.get("path", ())
@@ -260,6 +273,7 @@ class Page:
 
     def look(self) -> None:
         """Look at the whole mechanism from the front."""
+        self._fitted = (self._client.camera.aspect, self._fitted[1])
         self._view.look(self._session.scene)
 
     # ------------------------------------------------------------------------------- by hand

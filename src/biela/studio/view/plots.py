@@ -56,7 +56,7 @@ class Plots:
                 "against", (TIME,), hint="the axis across: the time, or what is chosen above"
             )
         panel.dock_left()
-        panel.set_width(390)
+        panel.set_width(360)
         on_change(worker, self._owner, "plot owner", self._choose_owner)
         on_click(worker, self._buttons, "plot curve", self._press)
         on_change(worker, self._across_choice, "plot across", self._choose_across)

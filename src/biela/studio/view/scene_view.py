@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import viser
 
+from biela.results.display import view_matrix
 from biela.results.drawing import nice_step
 from biela.results.scene import PLANES, Scene
-from biela.results.display import view_matrix
 from biela.studio.pieces import Piece, Solid, Stroke, Track, hues
 
 __all__ = ["SceneView"]
@@ -23,9 +23,9 @@ Floats = npt.NDArray[np.float64]
 OnDrag = Callable[[str, Any], None]
 
 _ROOT: Final = "/mechanism"
-#: Grid and camera, as parts of the extent of the scene.
-_GRID: Final = 2.4
-_AWAY: Final = 0.72
+#: The grid as a part of the extent of the scene, and how much more than the scene is seen.
+_GRID: Final = 1.4
+_ROOM: Final = 1.25
 #: A little from the side and from above, so that planar mechanisms have depth.
 _ASIDE: Final = (-0.22, 0.28)
 
@@ -56,6 +56,8 @@ class SceneView:
 
     def __init__(self, client: viser.ClientHandle) -> None:
         self._client = client
+        # shadows take a renderer without hardware longer than all the rest
+        client.scene.configure_default_lights(cast_shadow=False)
         self._nodes: list[Any] = []
         self._movers: list[_Mover] = []
         self._batches: list[_Batch] = []
@@ -110,6 +112,8 @@ class SceneView:
                     color=hues(piece.color),
                     flat_shading=True,
                     side="double",
+                    cast_shadow=False,
+                    receive_shadow=False,
                 )
             )
             if len(group) == 1:
@@ -134,6 +138,8 @@ class SceneView:
             np.zeros((len(group), 3)),
             batched_colors=hues(first.color),
             flat_shading=True,
+            cast_shadow=False,
+            receive_shadow=False,
             lod="off",
         )
         self._batches.append(_Batch(group, self._kept(node)))
@@ -182,25 +188,32 @@ class SceneView:
             toward = toward + _ASIDE[0] * across + _ASIDE[1] * up
             toward /= np.linalg.norm(toward)
         axis = int(np.abs(up).argmax()) if scene.view in PLANES else 2
-        away = _AWAY * extent / np.tan(client.camera.fov / 2)
+        # a narrow window sees less across than up
+        aspect = client.camera.aspect if client.camera.image_height else 1.0
+        first, last = scene.bounds_along(np.array([across, up, toward]))
+        wide, high_up, deep = (last - first) / 2
+        away = _ROOM * max(wide / aspect, high_up) / np.tan(client.camera.fov / 2) + deep
         client.camera.up_direction = np.eye(3)[axis]
         client.camera.position = middle + away * toward
         client.camera.look_at = middle
         client.camera.near, client.camera.far = 0.01 * extent, 50.0 * extent
-        floor = middle.copy()
-        floor[axis] = low[axis] - 0.06 * extent
+        self._floor(middle, low[axis] - 0.06 * extent, axis, extent)
+
+    def _floor(self, middle: Floats, level: float, axis: int, extent: float) -> None:
+        """A grid below the mechanism: plain lines, which cost a slow renderer the least."""
         step = nice_step(extent)
-        self._client.scene.add_grid(
-            "/floor",
-            width=_GRID * extent,
-            height=_GRID * extent,
-            plane={0: "yz", 1: "xz", 2: "xy"}[axis],  # type: ignore[arg-type]
-            cell_size=step / 2,
-            section_size=step,
-            cell_color=(225, 225, 228),
-            section_color=(196, 198, 204),
-            position=floor,
-            fade_distance=6 * extent,
+        a, b = (k for k in range(3) if k != axis)
+        half = step * np.ceil(0.5 * _GRID * extent / step)
+        ways = np.arange(-half, half + step / 2, step)
+        corner = step * np.round(middle / step)
+        lines = np.zeros((2 * len(ways), 2, 3))
+        lines[..., axis] = level
+        for k, (along, across) in enumerate(((a, b), (b, a))):
+            part = lines[k * len(ways) : (k + 1) * len(ways)]
+            part[..., across] = corner[across] + ways[:, None]
+            part[..., along] = corner[along] + np.array([-half, half])
+        self._client.scene.add_line_segments(
+            "/floor", lines, (214, 217, 222), thickness=1.0, thickness_units="screen"
         )
 
 

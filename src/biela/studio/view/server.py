@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 import threading
 import warnings
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from typing import Any, Final
 
 import viser
@@ -48,7 +49,8 @@ class Server:
         self._shelf, self._name = shelf, name
         self.pages: dict[int, Page] = {}
         self._stopped = threading.Event()
-        self._viser = _Local(host, _free(host, port), verbose=False)
+        with redirect_stdout(StringIO()):  # viser announces itself in its own way
+            self._viser = _Local(host, _free(host, port), verbose=False)
         self.host, self.port = host, self._viser.get_port()
         self._viser.gui.configure_theme(
             show_logo=False, show_share_button=False, brand_color=(0, 114, 178)
@@ -98,7 +100,8 @@ class Server:
         self.pages = {}
         if not self._stopped.is_set():
             self._stopped.set()
-        self._viser.stop()
+        with redirect_stdout(StringIO()):
+            self._viser.stop()
 
     def __enter__(self) -> Server:
         return self

@@ -15,11 +15,10 @@ import numpy as np
 
 from biela.atoms import Atom
 from biela.equations.blocks.populations import Floats
-from biela.equations.groups.cast import CastMarker
 from biela.equations.groups.closed_forms.arrows import Arrow
 from biela.equations.groups.closed_forms.planar_view import PlanarView
 from biela.equations.groups.derivation import GroupDerivation
-from biela.model.pair import Place
+from biela.space import position
 
 __all__ = ["Found", "PlanarFound"]
 
@@ -37,18 +36,24 @@ class Found(ABC):
     def direction(self, slot: int, local: Floats) -> list[Atom]:
         """A direction of a body, (n, 3) in its frame: three components."""
 
-    def place(self, element: int, number: int) -> Place:
-        """A marker."""
+    def marker_point(self, element: int, number: int) -> list[Atom]:
+        """The point of a marker on any body."""
         derivation = self.derivation
-        marker: CastMarker = derivation.cast.elements[element].markers[number]
-        if marker.slot < 0:
-            return derivation.marker(element, number)
-        frames, root = marker.frames, derivation.system.base
-        x, y, z = self.point(marker.slot, frames.place)
-        columns = [self.direction(marker.slot, frames.axes[:, :, k]) for k in range(3)]
-        base = root.by_matrix(derivation.fresh("found"), list(zip(*columns, strict=True)))
-        point = derivation.system.origin.offset(derivation.fresh("found"), root.vector(x, y, z))
-        return Place(point, base)
+        marker = derivation.cast.elements[element].markers[number]
+        if marker.slot >= 0:
+            return self.point(marker.slot, marker.frames.place)
+        point = derivation.marker(element, number).point
+        return list(position(derivation.system.origin, point).components(derivation.system.base))
+
+    def marker_axis(self, element: int, number: int, letter: str) -> list[Atom]:
+        """An axis of a marker on any body: "x", "y", "z", or "-x" …"""
+        derivation = self.derivation
+        marker = derivation.cast.elements[element].markers[number]
+        if marker.slot >= 0:
+            rows = marker.frames.axes[:, :, "xyz".index(letter[-1])]
+            return self.direction(marker.slot, -rows if letter[0] == "-" else rows)
+        axis = derivation.marker(element, number).axis(letter)
+        return list(axis.components(derivation.system.base))
 
 
 @dataclass(eq=False)
@@ -78,30 +83,21 @@ class PlanarFound(Found):
         return self._made[slot]
 
     def point(self, slot: int, local: Floats) -> list[Atom]:
-        """In its plane; the component across it is zero."""
-        a, b = self.view.axes
-        wanted = Arrow(local[:, a], local[:, b])
+        """A point that is found, or one that is reached from it."""
+        wanted = self.view.flat(slot, local)
         mine = [(at, point) for s, at, point in self.points if s == slot]
         for at, point in mine:
             if at.same(wanted):
-                return self._three(point)
+                return self.view.raised_point(slot, local, point)
         at, point = mine[0]
-        way = self.view.column("to", wanted - at)
-        return self._three(point + way.turned(self.turn(slot)))
+        way = self.view.column("to", wanted - at).turned(self.turn(slot))
+        return self.view.raised_point(slot, local, point + way)
 
     def direction(self, slot: int, local: Floats) -> list[Atom]:
         """A direction turns with its body; what it has across the plane stays."""
-        a, b = self.view.axes
-        across = self.derivation.column("across", local[:, self.view.normal])
-        rows = Arrow(local[:, a], local[:, b])
-        if not np.any(rows.x) and not np.any(rows.y):
-            zero = self.derivation.workspace.atom(0)
-            return self._three(Arrow(zero, zero), across)
-        return self._three(self.view.column("way", rows).turned(self.turn(slot)), across)
-
-    def _three(self, arrow: Arrow, across: Atom | None = None) -> list[Atom]:
-        a, b = self.view.axes
+        rows = self.view.flat(slot, local)
         zero = self.derivation.workspace.atom(0)
-        found = [zero if across is None else across] * 3
-        found[a], found[b] = arrow.x, arrow.y
-        return found
+        if not np.any(rows.x) and not np.any(rows.y):
+            return self.view.raised_direction(slot, local, Arrow(zero, zero))
+        turned = self.view.column("way", rows).turned(self.turn(slot))
+        return self.view.raised_direction(slot, local, turned)

@@ -1,4 +1,4 @@
-"""What the geometry of a group gives: where bodies are, how far it is from a dead point, its sides."""
+"""What the geometry of a group gives: where bodies are, which sides, how far from dead points."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ but what d² has lost already.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -73,9 +73,7 @@ class _Solver:
         """A slide on a known body."""
         along = self.view.known_axis(known)
         local = self.view.local_axis(own).conjugate * self.same_way(known, own)
-        return _Slide(
-            self.view.known(known), along, along.turned(self.view.column("slide", local))
-        )
+        return _Slide(self.view.known(known), along, along.turned(self.view.column("slide", local)))
 
     def keep(self, slot: int, key: Key, point: Arrow) -> None:
         """A point of a body is found."""
@@ -96,9 +94,7 @@ class _Solver:
         a, c = np.sqrt(aa), np.sqrt(cc)
         d = C - A
         dd = d.square
-        root = (self.number("reach", (a + c) ** 2) - dd) * (
-            dd - self.number("fold", (a - c) ** 2)
-        )
+        root = (self.number("reach", (a + c) ** 2) - dd) * (dd - self.number("fold", (a - c) ** 2))
         share = 0.5 / maximum(dd, TINY)
         along = (dd + self.number("bars", aa - cc)) * share
         aside = self.branch * sqrt(maximum(root, 0)) * share
@@ -183,9 +179,7 @@ class _Solver:
         rail = self.slide(dyad.c_known, dyad.c_second)
         z2 = view.local_axis(dyad.b_second)
         along = view.column("inner", z2).turned(rail.turn)
-        back = view.local_axis(dyad.b_first).conjugate * self.same_way(
-            dyad.b_first, dyad.b_second
-        )
+        back = view.local_axis(dyad.b_first).conjugate * self.same_way(dyad.b_first, dyad.b_second)
         # both bodies turn with the rail: the turn of the first is that of the second and a constant
         turn = rail.turn.turned(view.column("both", z2.turned(back)))
         way = view.column("arm", view.local(dyad.b_first) - view.local(dyad.a_first))
@@ -204,9 +198,6 @@ class _Solver:
         dyad, view = self.dyad, self.view
         names = [view.derivation.cast.elements[k[0]].names for k in _joints(dyad)]
 
-        def joint(k: int) -> Any:
-            return lambda instance: names[k][instance]
-
         def side(poses: Poses) -> Floats:
             A, B = view.at(dyad.a_known, poses), view.at(dyad.b_first, poses)
             C = view.at(dyad.c_known, poses)
@@ -217,11 +208,15 @@ class _Solver:
                 return np.asarray(view.axis_at(dyad.c_known, poses).dot(pin - A))
             return np.asarray(view.axis_at(dyad.b_first, poses).dot(C - A))
 
-        words, meaning = {
-            "RRR": (("left", "right"), "{1} is to the {side} of the line from {0} to {2}"),
-            "RRP": (("ahead", "behind"), "{1} is {side} of {0} along the slide of {2}"),
-            "RPR": (("along", "against"), "the slide of {1} points {side} the way from {0} to {2}"),
-        }[letters]
+        sentences = {
+            "RRR": ("left", "right", "{1} is to the {side} of the line from {0} to {2}"),
+            "RRP": ("ahead", "behind", "{1} is {side} of {0} along the slide of {2}"),
+            "RPR": ("along", "against", "the slide of {1} points {side} the way from {0} to {2}"),
+        }
+        positive, negative, meaning = sentences[letters]
+        words = positive, negative
+        if letters == "RRR" and not view.drawn:
+            words = negative, positive
         return Sides(words, meaning, tuple(names), side)
 
 

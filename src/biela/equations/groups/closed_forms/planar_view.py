@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from biela.atoms import Atom
+from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import CastMarker, Poses
 from biela.equations.groups.closed_forms.arrows import Arrow, column_arrow
 from biela.equations.groups.derivation import GroupDerivation
@@ -26,6 +28,15 @@ class PlanarView:
         assert self.derivation.plane is not None
         k = "xyz".index(NORMAL[self.derivation.plane])
         return (k + 1) % 3, (k + 2) % 3
+
+    @property
+    def drawn(self) -> bool:
+        """Whether left is left where the plane is drawn, its first letter to the right.
+
+        The plane "xz" is looked at against y, from behind.
+        """
+        a, b = self.axes
+        return self.derivation.plane == "xyz"[a] + "xyz"[b]
 
     @property
     def normal(self) -> int:
@@ -62,6 +73,30 @@ class PlanarView:
         a, b = self.axes
         _, R = poses.of(self.marker(key).frames)
         return Arrow(R[:, a, axis], R[:, b, axis])
+
+    def flat(self, slot: int, rows: Floats) -> Arrow:
+        """What a vector in the frame of a body has in the plane."""
+        del slot
+        a, b = self.axes
+        return Arrow(rows[:, a], rows[:, b])
+
+    # ---------------------------------------------------------------- in space: atoms
+
+    def raised_point(self, slot: int, rows: Floats, point: Arrow) -> list[Atom]:
+        """A point of a body with three components, given where it is in the plane."""
+        del slot, rows
+        return self._three(point, self.derivation.workspace.atom(0))
+
+    def raised_direction(self, slot: int, rows: Floats, way: Arrow) -> list[Atom]:
+        """A direction of a body with three components, given what it is in the plane."""
+        del slot
+        return self._three(way, self.derivation.column("across", rows[:, self.normal]))
+
+    def _three(self, arrow: Arrow, across: Atom) -> list[Atom]:
+        a, b = self.axes
+        found = [across] * 3
+        found[a], found[b] = arrow.x, arrow.y
+        return found
 
     # ---------------------------------------------------------------- known: atoms
 

@@ -77,9 +77,9 @@ class Elimination:
     def gauge(self) -> Atom:
         """A quantity that is zero exactly where J is singular.
 
-        Of a square J it is the determinant, which changes sign from branch to branch.  A block with
-        more rows than columns gives its part without a sign, √det(AᵀA) of what it is reduced to or
-        a power of it.
+        Of a square J it is the determinant, which changes sign from branch to branch.  With more
+        rows than columns it is the product of √det(AᵀA) of the block A that has too many rows,
+        which is never negative, and of the determinants of the square blocks.
         """
         return self._solver.determinant
 
@@ -167,7 +167,7 @@ def eliminate(
     >>> x, y, u, v = ws.symbols("x y u v")
     >>> dyad = eliminate([[x, y], [u, v]])
     >>> dyad.gauge
-    v*x - u*y
+    x*v - y*u
     """
     matrix = _checked_matrix(J)
     rows, columns = matrix.shape

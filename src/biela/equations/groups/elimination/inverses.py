@@ -21,7 +21,7 @@ from functools import reduce
 from operator import add
 from typing import Protocol
 
-from biela.atoms import Atom
+from biela.atoms import Atom, sqrt
 from biela.equations.groups.elimination.matrix import Entries
 
 __all__ = ["Adjugate", "Cramer", "Orthogonal", "Projection", "Quotient", "Solver", "dot"]
@@ -32,7 +32,7 @@ class Solver(Protocol):
 
     @property
     def determinant(self) -> Atom:
-        """The determinant; with more rows than columns, some quantity of its zeros."""
+        """The determinant; √det(AᵀA) with more rows than columns."""
 
     def solve(self, b: Sequence[Atom]) -> list[Atom]:
         """The solution x of A x = b."""
@@ -78,7 +78,7 @@ class Projection:
         """From the matrix."""
         column = [row[0] for row in A]
         square = dot(column, column)
-        return cls(column, square, 1 / square)
+        return cls(column, sqrt(square), 1 / square)
 
     def solve(self, b: Sequence[Atom]) -> list[Atom]:
         """The x that makes |a x - b| least."""

@@ -176,7 +176,10 @@ class TransformedRows:
 
     @cached_property
     def determinant(self) -> Atom:
-        """That of the rest, times the pivot."""
+        """That of the rest, times the pivot; its size if there are more rows than columns."""
+        rows, columns = self.shape
+        if rows > columns:  # the sign of a reflection follows one entry, and here means nothing
+            return abs(self.H.pivot) * self.rest.determinant
         sign = self.H.determinant * (-1 if (self.rows[0] + self.column) % 2 else 1)
         return sign * self.H.pivot * self.rest.determinant
 

@@ -1,0 +1,237 @@
+"""Forward dynamics by structural groups.
+
+The state are the independent coordinates and their rates; positions of all bodies follow group by
+group, so that constraints hold to the tolerance of the groups at every instant and nothing drifts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.groups.independent import Independent, independent_coordinates
+from biela.analysis.groups.motion import group_results
+from biela.analysis.groups.solver import Coordinates, GroupSolver, placed_group
+from biela.analysis.progress import Progress
+from biela.analysis.stepping import whole_steps
+from biela.code.looped import Failure
+from biela.equations.blocks.world import World
+from biela.equations.groups.casts import Casts
+from biela.equations.groups.dynamics import Influence, MotionProgram
+from biela.equations.groups.kernel import GroupEquations
+from biela.equations.groups.lowering import Iteration
+from biela.errors import DeadPointError, ModelError, SimulationError
+from biela.model import Model
+from biela.results import Results
+from biela.solvers.integrators import FINISHED, FixedStep, Problem
+from biela.solvers.sparse.up_looking import positive_definite_stage
+
+__all__ = ["GroupSimulator", "group_simulation"]
+
+Floats = npt.NDArray[np.float64]
+#: Steps between looks at the clock and at the state of the groups.
+_CHUNK: Final = 2000
+
+
+class GroupSimulator:
+    """The equations of motion of a model in its independent coordinates, by groups.
+
+    Args:
+        model: Bodies, joints, forces; drivers of some freedoms stay drivers.
+        independent: Joint coordinates that the motion is integrated in; "auto" chooses them so
+            that the largest group is smallest.
+        coordinates: Of the groups, as in `GroupSolver`.
+        q: Where it starts, by name.
+        v: Rates there, by name.
+        t: Start time, s.
+        parameters: Values other than those of the model.
+        iteration: Tolerance and number of steps of the groups.
+
+    Attributes:
+        start: The independent coordinates and where they start.
+        program: The equations of motion.
+
+    Raises:
+        ModelError: A force depends on reactions, or the coordinates do not determine the motion.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        independent: Sequence[str] | str = "auto",
+        coordinates: Coordinates | Mapping[str, Coordinates] = "natural",
+        q: Mapping[str, float] | None = None,
+        v: Mapping[str, float] | None = None,
+        t: float = 0.0,
+        parameters: Mapping[str, float] | None = None,
+        iteration: Iteration | None = None,
+    ) -> None:
+        self.t, self.parameters, self.coordinates = float(t), parameters, coordinates
+        self.start: Independent = independent_coordinates(
+            model, independent, q=q, v=v, t=t, parameters=parameters
+        )
+        self.program = self._program(iteration or Iteration(tolerance=1e-11))
+        f = len(self.start.names)
+        if not f:
+            raise ModelError(
+                f"{model.name} has no freedom that is not driven; use group_kinematics"
+            )
+        self.problem = Problem(self.program.function, 2 * f)
+
+    def _program(self, iteration: Iteration) -> MotionProgram:
+        start = self.start
+        world = World(start.model, self.parameters)
+        casts = Casts(world, start.structure)
+        numbers = {name: k for k, name in enumerate(start.drivers)}
+        influence = Influence(casts, numbers)
+        between = casts.coordinates_between(influence.casts)
+        equations = []
+        for c, cast in enumerate(influence.casts):
+            derivation = placed_group(cast, self.coordinates, start.poses)
+            for _, element, coordinate in sorted(x for x in between if x[0] == c):
+                derivation.require(element, coordinate)
+            equations.append(GroupEquations(derivation, start.poses))
+        laws = np.array([casts.law_place(name) for name in start.drivers], dtype=np.int64)
+        return MotionProgram(casts, influence, equations, laws, iteration, positive_definite_stage)
+
+    def begin(self) -> Floats:
+        """Assemble the groups at the start, and give the state there.
+
+        Raises:
+            SimulationError: A group cannot be assembled.
+        """
+        start, program = self.start, self.program
+        w = program.function.w
+        program.start(w, start.poses, start.z)
+        x = np.concatenate([start.z, start.dz])
+        memory = program.memory
+        for last in (False, True):  # the signs of determinants are found by the first run
+            memory.view(w, "status")[:] = 0.0
+            program.function(np.array([self.t]), x, np.zeros(0))
+            if last and memory.view(w, "status")[0]:
+                raise SimulationError(
+                    f"{start.model.name}: at the start, t = {self.t:g} s, {self.what_failed()}"
+                )
+        memory.view(w, "status")[:] = 0.0
+        return x
+
+    def failed(self) -> bool:
+        """Whether a group was not solved since the start or the last look."""
+        return bool(self.program.memory.view(self.program.function.w, "status")[0])
+
+    def what_failed(self) -> str:
+        """Which group, and how, in words."""
+        status = self.program.memory.view(self.program.function.w, "status")
+        group = self.start.structure.groups[int(status[0]) - 1]
+        joints = ", ".join(j for j in group.joints if j not in group.drivers)
+        who = f"group {group.name} ({', '.join(group.bodies)}; joints {joints})"
+        if Failure(int(status[1])) is Failure.NOT_POSITIVE:
+            return (
+                f"{who} is at a dead point: its joints are in line, and two branches meet; take "
+                f"other independent coordinates"
+            )
+        return f"{who} cannot be assembled, or is at a dead point where its joints are in line"
+
+    def accelerations(self, t: Floats, states: Floats) -> Floats:
+        """The accelerations of the independent coordinates at states of a run."""
+        f = len(self.start.names)
+        self.begin()
+        found = [self.program.function(np.array([a]), x, np.zeros(0))[f:] for a, x in zip(t, states, strict=True)]
+        return np.array(found).reshape(len(t), f)
+
+    def body_motion(self, t: Floats, z: Floats, dz: Floats, ddz: Floats) -> tuple[Any, Any]:
+        """The motion of all bodies at instants of a run."""
+        start = self.start
+        solver = GroupSolver(
+            start.model,
+            start.structure,
+            coordinates=self.coordinates,
+            parameters=self.parameters,
+            poses=start.poses,
+            t=self.t,
+            iteration=Iteration(tolerance=1e-10, polish=1),
+        )
+        values = np.concatenate([z, dz, ddz], axis=1)
+        return solver, solver.run(t, given=(start.drivers, values))
+
+
+def group_simulation(
+    model: Model,
+    duration: float,
+    *,
+    step: float = 1e-3,
+    integrator: str = "rk4",
+    output: float | None = None,
+    t: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> Results:
+    """The motion of a mechanism under its forces, in independent coordinates, by groups.
+
+    Args:
+        model: Bodies, joints, forces; drivers of some freedoms stay drivers.
+        duration: Time to simulate, s.
+        step: Time step, s.
+        integrator: A method of fixed step.
+        output: Time between stored instants, s (default: the step).
+        t: Start time, s.
+        parameters: Values other than those of the model.
+        progress: Whether to show a bar; None shows it on a terminal for long runs.
+        options: Further ones of `GroupSimulator`: independent, coordinates, q, v ….
+
+    Returns:
+        All channels of the bodies, and of the joints of small models.
+
+    Raises:
+        ModelError: An argument makes no sense, or a force depends on reactions.
+        DeadPointError: A group is at a dead point; the results until then are in it.
+        SimulationError: The motion diverges.
+    """
+    began = time.perf_counter()
+    for what, value in (("duration", duration), ("step", step)):
+        if not (np.isfinite(value) and value > 0):
+            raise ModelError(f"the {what} must be a positive time, not {value!r}")
+    steps = whole_steps(duration, step, "the step")
+    stride = whole_steps(output, step, "the step") if output else 1
+    simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
+    x = simulator.begin()
+    stepper = FixedStep(simulator.problem, integrator)
+    f = len(x) // 2
+    times, states = [np.array([float(t)])], [x[None]]
+    done, failure = 0, ""
+    moving = time.perf_counter()
+    whole = steps // stride * stride
+    chunk = max(1, _CHUNK // stride) * stride
+    with Progress(f"simulation of {model.name}", whole, progress) as bar:
+        while done < whole and not failure:
+            take = min(chunk, whole - done)
+            run = stepper.run(t + done * step, x, np.zeros(0), step, take // stride, stride)
+            if run.status != FINISHED or simulator.failed():
+                failure = simulator.what_failed() if simulator.failed() else "the motion diverges"
+                break
+            times.append(run.times[1:])
+            states.append(run.states[1:])
+            x = run.x
+            done += take
+            bar.update(done)
+    spent = time.perf_counter() - moving
+    instants, rows = np.concatenate(times), np.concatenate(states)
+    z, dz = rows[:, :f], rows[:, f:]
+    ddz = simulator.accelerations(instants, rows)
+    solver, motion = simulator.body_motion(instants, z, dz, ddz)
+    motion.time_run = spent
+    results = group_results(solver, motion, "groups", time.perf_counter() - began, model)
+    if failure:
+        kind = DeadPointError if simulator.failed() else SimulationError
+        raise kind(
+            f"{model.name}: after t = {instants[-1]:.6g} s {failure}. The results until then are "
+            f"in the attribute results of this error",
+            results,
+        )
+    return results

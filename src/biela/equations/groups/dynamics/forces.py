@@ -1,0 +1,110 @@
+"""Kernels of forces: what each does along the independent coordinates.
+
+All bodies that a force touches are known: its kernel reads points, directions and joint
+coordinates with their rates and columns.  A force F and a moment T on a marker, and a force f along
+a speed r', bring
+
+    Q_j = F · v_j + T · ω_j + f r_j
+
+with the columns v_j, ω_j of that marker and r_j of that speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from biela.atoms import Atom, substitute
+from biela.code import Function
+from biela.equations.blocks.populations import Floats
+from biela.equations.groups.cast import Cast, Owner
+from biela.equations.groups.derivation import Column, GroupDerivation, Known
+from biela.errors import ModelError
+from biela.model.bodies import GROUND
+from biela.model.forces import Force
+from biela.model.markers import Marker
+from biela.space import Vector
+
+__all__ = ["ForceDerivation", "ForceKernel"]
+
+
+@dataclass(frozen=True, eq=False)
+class ForceKernel:
+    """The kernel of a force: outputs Q; inputs h, dh, sh and p."""
+
+    function: Function
+    known: tuple[Known, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def parameters(self) -> Floats:
+        """The rows of parameters."""
+        return np.stack([column.values for column in self.columns], axis=1)
+
+
+class ForceDerivation(GroupDerivation):
+    """What a force does.
+
+    Raises:
+        ModelError: It depends on reactions.
+    """
+
+    def __init__(self, cast: Cast) -> None:
+        super().__init__(cast)
+        #: Forces and what they act along, linear in rates.
+        self._pushes: list[tuple[Atom, Atom]] = []
+        force = cast.elements[0].element
+        assert isinstance(force, Force)
+        if force.needs_reactions:
+            raise ModelError(
+                f"force {cast.elements[0].label} depends on the reactions of "
+                f"{', '.join(force.needs_reactions)}, which dynamics by groups does not know; "
+                f"use simulate(model)"
+            )
+        with self.element(0):
+            force.act(self)
+
+    def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:
+        """A force through the point of a marker, and a moment, act on its body."""
+        number = int(marker.name[1:])
+        owner = self.cast.elements[0].markers[number].slot
+        if marker.body == GROUND or owner == Owner.GROUND:
+            return
+        place, root = self.place(marker), self.system.base
+        pairs = ((force, place.velocity), (moment, place.angular_velocity))
+        for what, along in pairs:
+            components = zip(what.components(root), along.components(root), strict=True)
+            self._pushes += [(f, v) for f, v in components if f.ref and v.ref]
+
+    def push(self, rate: Atom, force: Atom) -> None:
+        """A force along a speed."""
+        self._pushes.append((self.workspace.atom(force), rate))
+
+    def kernel(self, name: str, width: int) -> ForceKernel:
+        """Its kernel with ``width`` independent coordinates."""
+        ws = self.workspace
+        sh = [
+            {k.symbol.velocity: ws.parameter(f"s{j}{k.symbol.name}") for k in self.known}
+            for j in range(width)
+        ]
+        Q = [ws.atom(0.0)] * width
+        for force, along in self._pushes:
+            for j in range(width):
+                Q[j] = Q[j] + force * substitute(along, sh[j])
+        live = set(ws.table.live([q.ref for q in Q]))
+        known = tuple(
+            k
+            for k in self.known
+            if live & {k.symbol.ref, k.symbol.velocity.ref}
+            or any(s[k.symbol.velocity].ref in live for s in sh)
+        )
+        columns = tuple(c for c in self.columns if c.symbol.ref in live)
+        inputs: dict[str, list[Atom]] = {}
+        if known:
+            inputs["h"] = [k.symbol for k in known]
+            inputs["dh"] = [k.symbol.velocity for k in known]
+            inputs["sh"] = [s[k.symbol.velocity] for k in known for s in sh]
+        if columns:
+            inputs["p"] = [c.symbol for c in columns]
+        return ForceKernel(Function(name, inputs, {"Q": Q}), known, columns)

@@ -1,0 +1,57 @@
+"""Which independent coordinates move which group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from biela.equations.blocks.populations import Integers
+from biela.equations.groups.cast import Cast
+from biela.equations.groups.casts import Casts
+
+__all__ = ["Influence"]
+
+
+class Influence:
+    """The independent coordinates that each group depends on.
+
+    Kinds whose groups depend on different numbers of them are divided, so that all groups of a
+    cast have equally many columns.
+
+    Args:
+        casts: Kinds of groups.
+        drivers: Number of the independent coordinate of each driver that stands for one.
+
+    Attributes:
+        casts: The casts, divided.
+        columns: Of each cast the numbers of its coordinates, (instances, columns).
+        of_body: Those of each body.
+    """
+
+    def __init__(self, casts: Casts, drivers: Mapping[str, int]) -> None:
+        structure = casts.structure
+        sets: list[tuple[int, ...]] = [()] * len(structure.groups)
+        for number, group in enumerate(structure.groups):
+            found = {drivers[name] for name in group.drivers if name in drivers}
+            for before in group.after:
+                found.update(sets[before])
+            sets[number] = tuple(sorted(found))
+        self.casts: list[Cast] = []
+        self.columns: list[Integers] = []
+        for cast in casts.casts:
+            for part in _divided(cast, sets):
+                self.casts.append(part)
+                rows = [sets[int(g)] for g in part.groups]
+                self.columns.append(np.array(rows, dtype=np.int64).reshape(part.count, -1))
+        self.of_body: dict[int, tuple[int, ...]] = {}
+        for cast in self.casts:
+            for row, number in zip(cast.bodies, cast.groups, strict=True):
+                self.of_body |= {int(body): sets[int(number)] for body in row}
+
+
+def _divided(cast: Cast, sets: list[tuple[int, ...]]) -> Iterator[Cast]:
+    sizes = np.array([len(sets[int(g)]) for g in cast.groups])
+    for size in np.unique(sizes):
+        rows = np.flatnonzero(sizes == size)
+        yield cast if len(rows) == cast.count else cast.at(rows)

@@ -1,0 +1,284 @@
+"""The kernel of a kind for dynamics: its motion, and what its bodies bring to M and Q.
+
+Besides positions and rates it gives, for each of the independent coordinates z_j that the group
+depends on, the columns ∂φ'/∂z_j' of its unknowns and of what is read of it; accelerations are those
+with z'' = 0.  Of a body with mass m, centre c, and angular velocity ω and inertia I along the axes
+of its frame,
+
+    M_jk = m v_j · v_k + ω_j · I ω_k,      Q_j = v_j · m (g - b_c) - ω_j · (I b_ω + ω x I ω)
+
+with v_j, ω_j its columns and b_c, b_ω its accelerations at z'' = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biela.atoms import Atom, jacobian, substitute
+from biela.code import Function
+from biela.equations.blocks.populations import Floats
+from biela.equations.groups.derivation import Column, Known, Unknown
+from biela.equations.groups.elimination import eliminate
+from biela.equations.groups.kernel import GroupEquations
+from biela.equations.groups.wanted import Wanted, component_atoms
+from biela.equations.reference_point import NORMAL
+from biela.space import angular_velocity
+
+__all__ = ["BodyMasses", "MotionKernel", "motion_kernel"]
+
+Values = dict[Atom, Atom | float]
+
+
+@dataclass(frozen=True, eq=False)
+class BodyMasses:
+    """Of the bodies of a slot: mass (n,), centre (n, 3), inertia (n, 3, 3) about it, m g (n, 3)."""
+
+    mass: Floats
+    centre: Floats
+    inertia: Floats
+    weight: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class MotionKernel:
+    """The kernel of a kind; see the module and `biela.equations.groups.kernel`."""
+
+    function: Function
+    unknowns: tuple[Unknown, ...]
+    known: tuple[Known, ...]
+    columns: tuple[Column, ...]
+    wanted: tuple[Wanted, ...]
+    width: int
+
+    @property
+    def parameters(self) -> Floats:
+        """The rows of parameters."""
+        return np.stack([column.values for column in self.columns], axis=1)
+
+
+class _Maker:
+    def __init__(self, equations: GroupEquations, width: int) -> None:
+        self.equations, self.width = equations, width
+        self.derivation = equations.derivation
+        self.ws = self.derivation.workspace
+        self.x, self.dx = equations.x, equations.dx
+        known = self.derivation.known
+        self.sh = [
+            {k.symbol.velocity: self.ws.parameter(f"s{j}{k.symbol.name}") for k in known}
+            for j in range(width)
+        ]
+        self.speed: Values = {}
+        self.bias: Values = {k.symbol.velocity: k.symbol.acceleration for k in known}
+        self.column: list[Values] = [dict(values) for values in self.sh]
+
+    # ------------------------------------------------------------- along the motion
+
+    def rate(self, value: Atom) -> Atom:
+        """The rate of a quantity."""
+        found = self.derivation.space.time_rate(value)
+        return substitute(found, self.speed) if self.speed else found
+
+    def rates(self, value: Atom) -> tuple[Atom, Atom, list[Atom]]:
+        """Rate, acceleration at z'' = 0, and columns of a quantity of position."""
+        return self.of_rate(self.derivation.space.time_rate(value))
+
+    def of_rate(self, rate: Atom) -> tuple[Atom, Atom, list[Atom]]:
+        """The same of what is linear in rates, by itself."""
+        convective = self.derivation.space.bias_rate(rate)
+        bias = substitute(rate, self.bias) + convective
+        columns = [substitute(rate, column) for column in self.column]
+        return (
+            substitute(rate, self.speed) if self.speed else rate,
+            substitute(bias, self.speed) if self.speed else bias,
+            columns,
+        )
+
+    # ------------------------------------------------------------------- unknowns
+
+    def solve(self) -> dict[str, list[Atom]]:
+        """Newton's step, rates, columns and accelerations of the unknowns."""
+        ws, x, dx, m = self.ws, self.x, self.dx, len(self.x)
+        equations = self.equations
+        J = jacobian(equations.Phi, x).rows
+        elimination = eliminate(
+            J, (equations.labels, [u.name for u in self.derivation.unknowns])
+        )
+        step = elimination.solve(equations.Phi)
+        rates = [self.derivation.space.time_rate(e) for e in equations.Phi]
+        still: Values = {rate: 0.0 for rate in dx}
+        moved = substitute(rates, still)
+        speeds = elimination.solve([-e for e in moved])
+        convective = [self.derivation.space.bias_rate(rate) for rate in rates]
+        shifted = substitute(moved, self.bias)
+        self.speed = dict(zip(dx, speeds, strict=True))
+        right = [-(a + b) for a, b in zip(shifted, convective, strict=True)]
+        bias = elimination.solve(substitute(right, self.speed))
+        self.bias |= dict(zip(dx, bias, strict=True))
+        for values in self.column:
+            found = elimination.solve([-e for e in substitute(moved, values)])
+            values |= dict(zip(dx, found, strict=True))
+        columns = [ws.atom(values[rate]) for rate in dx for values in self.column]
+        last = [ws.parameter(f"last{k}") for k in range(m)]
+        before = [ws.parameter(f"slast{k}") for k in range(m * self.width)]
+        moves = [ws.parameter(f"move{j}") for j in range(self.width)]
+        guess = []
+        for k in range(m):
+            total = last[k]
+            for j in range(self.width):
+                total = total + before[k * self.width + j] * moves[j]
+            guess.append(total)
+        sign = ws.parameter("gauge_before")
+        gauge = elimination.gauge
+        self.inputs = {"x": x, "last": last, "gauge_before": [sign]}
+        if self.width:
+            self.inputs |= {"slast": before, "move": moves}
+        found_outputs = {
+            "guess": guess,
+            "residual": equations.Phi,
+            "next": [a - s for a, s in zip(x, step, strict=True)],
+            "positive": [gauge * sign],
+            "x_found": x,
+            "gauge": [gauge],
+        }
+        if self.width:
+            found_outputs["sx"] = columns
+        return found_outputs
+
+    inputs: dict[str, list[Atom]]
+
+    # --------------------------------------------------------------------- bodies
+
+    def body(self, slot: int, masses: BodyMasses) -> tuple[list[list[Atom]], list[Atom]]:
+        """What a body brings to M and Q."""
+        derivation = self.derivation
+        f, zero = self.width, self.ws.atom(0.0)
+        M = [[zero] * f for _ in range(f)]
+        Q = [zero] * f
+        mass = derivation.column(f"mass{slot}", masses.mass)
+        centre = component_atoms(derivation, Wanted("point", slot, 0, masses.centre))
+        axes = derivation.plane or "xyz"
+        for axis, place in zip(axes, centre, strict=True):
+            _, bias, columns = self.rates(place)
+            weight = derivation.column(f"weight{slot}", masses.weight[:, "xyz".index(axis)])
+            force = weight - mass * bias
+            self._add(M, Q, columns, [mass * c for c in columns], force)
+        self._turning(slot, masses, M, Q)
+        return M, Q
+
+    def _turning(
+        self, slot: int, masses: BodyMasses, M: list[list[Atom]], Q: list[Atom]
+    ) -> None:
+        derivation = self.derivation
+        base = derivation.bodies[slot].base
+        omega = angular_velocity(derivation.system.base, base).components(base)
+        frame = derivation.frames[slot][1]
+        own = np.einsum("nji,njk,nkl->nil", frame, masses.inertia, frame)
+        if derivation.plane is not None:
+            normal = np.eye(3)["xyz".index(NORMAL[derivation.plane])]
+            across = frame.transpose(0, 2, 1) @ normal
+            inertia = derivation.column(
+                f"inertia{slot}", np.einsum("ni,nij,nj->n", across, own, across)
+            )
+            k = int(np.argmax(np.abs(across[0])))
+            _, bias, columns = self.of_rate(omega[k])
+            self._add(M, Q, columns, [inertia * c for c in columns], -(inertia * bias))
+            return
+        moments = [
+            [derivation.column(f"inertia{slot}_{i}{j}", own[:, i, j]) for j in range(i + 1)]
+            for i in range(3)
+        ]
+        I = [[moments[max(i, j)][min(i, j)] for j in range(3)] for i in range(3)]
+
+        def times(w: Sequence[Atom]) -> list[Atom]:
+            return [row[0] * w[0] + row[1] * w[1] + row[2] * w[2] for row in I]
+
+        found = [self.of_rate(w) for w in omega]
+        speed, bias3 = [f[0] for f in found], [f[1] for f in found]
+        h, rest = times(speed), times(bias3)
+        spin = [
+            speed[1] * h[2] - speed[2] * h[1],
+            speed[2] * h[0] - speed[0] * h[2],
+            speed[0] * h[1] - speed[1] * h[0],
+        ]
+        columns3 = [[f[2][j] for f in found] for j in range(self.width)]
+        loads = [times(column) for column in columns3]
+        for i in range(3):
+            columns = [column[i] for column in columns3]
+            self._add(M, Q, columns, [load[i] for load in loads], -(rest[i] + spin[i]))
+
+    def _add(
+        self,
+        M: list[list[Atom]],
+        Q: list[Atom],
+        columns: Sequence[Atom],
+        loads: Sequence[Atom],
+        force: Atom,
+    ) -> None:
+        for j in range(self.width):
+            if not columns[j].ref:
+                continue
+            Q[j] = Q[j] + columns[j] * force
+            for k in range(j + 1):
+                M[j][k] = M[j][k] + columns[j] * loads[k]
+
+
+def motion_kernel(
+    equations: GroupEquations,
+    name: str,
+    wanted: Sequence[Wanted],
+    width: int,
+    masses: Sequence[BodyMasses],
+) -> MotionKernel:
+    """The kernel of a kind with ``width`` independent coordinates."""
+    maker = _Maker(equations, width)
+    derivation, ws = equations.derivation, equations.derivation.workspace
+    outputs: dict[str, list[Atom]] = {}
+    inputs: dict[str, list[Atom]] = {}
+    if equations.x:
+        outputs |= maker.solve()
+        inputs |= maker.inputs
+    y = [a for w in wanted for a in component_atoms(derivation, w)]
+    if y:
+        found = [maker.rates(a) for a in y]
+        outputs |= {"y": y, "dy": [f[0] for f in found], "ddy": [f[1] for f in found]}
+        if width:
+            outputs["sy"] = [column for f in found for column in f[2]]
+    if width:
+        M = [[ws.atom(0.0)] * width for _ in range(width)]
+        Q = [ws.atom(0.0)] * width
+        for slot, one in enumerate(masses):
+            if (one.mass > 0).any() or one.inertia.any():
+                more, push = maker.body(slot, one)
+                M = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(M, more, strict=True)]
+                Q = [a + b for a, b in zip(Q, push, strict=True)]
+        outputs["M"] = [M[j][k] for j in range(width) for k in range(j + 1)]
+        outputs["Q"] = Q
+    live = set(ws.table.live([a.ref for part in outputs.values() for a in part]))
+    known = equations.depends_on(wanted)
+    moving = [
+        k
+        for k in derivation.known
+        if live & {k.symbol.ref, k.symbol.velocity.ref, k.symbol.acceleration.ref}
+        or any(sh[k.symbol.velocity].ref in live for sh in maker.sh)
+    ]
+    known = tuple(dict.fromkeys([*known, *moving]))
+    if known:
+        inputs["h"] = [k.symbol for k in known]
+        inputs["dh"] = [k.symbol.velocity for k in known]
+        inputs["ddh"] = [k.symbol.acceleration for k in known]
+        if width:
+            inputs["sh"] = [sh[k.symbol.velocity] for k in known for sh in maker.sh]
+    columns = [c for c in derivation.columns if c.symbol.ref in live]
+    if columns:
+        inputs["p"] = [c.symbol for c in columns]
+    return MotionKernel(
+        Function(name, inputs, outputs),
+        tuple(derivation.unknowns),
+        known,
+        tuple(columns),
+        tuple(wanted),
+        width,
+    )

@@ -1,0 +1,397 @@
+"""The equations of motion of a model in its independent coordinates, as a looped program.
+
+    state (z, z')  →  laws, groups in order, forces, (Σ Sᵀ M S) z'' = Q  →  slope (z', z'')
+
+Between calls the workspace keeps the last solution of every group with its columns: the next one
+starts from φ + S (z - z_last).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from biela.atoms import Atom, Workspace
+from biela.code import Function
+from biela.code.looped import Call, Clear, Memory, Program, Segment, Solve, Stage, Write
+from biela.code.looped.solve_stage import STATUS
+from biela.equations.blocks.populations import Floats, Integers
+from biela.equations.groups.cast import Cast, Poses
+from biela.equations.groups.casts import Casts
+from biela.equations.groups.dynamics.forces import ForceDerivation, ForceKernel
+from biela.equations.groups.dynamics.influence import Influence
+from biela.equations.groups.dynamics.kernel import BodyMasses, motion_kernel
+from biela.equations.groups.dynamics.masses import masses_of, of_slot
+from biela.equations.groups.items import Item
+from biela.equations.groups.kernel import GroupEquations
+from biela.equations.groups.lowering import Asked, GroupProgram, Iteration
+from biela.equations.groups.wanted import Wanted
+
+__all__ = ["MotionProgram", "SMALL"]
+
+#: Makes the stage that solves a positive definite system.
+Solver: TypeAlias = Callable[[Memory, Integers, Integers, tuple[str, str, str]], Call]
+#: Independent coordinates up to which M z'' = Q is solved by straight-line code.
+SMALL: Final = 8
+
+
+class MotionProgram(GroupProgram):
+    """The equations of motion of a model by groups.
+
+    Args:
+        casts: Kinds of groups of the model with its independent coordinates driven.
+        influence: Which of these coordinates move which group.
+        equations: Of each cast of ``influence``, in coordinates of its own.
+        laws: Where the laws of the independent coordinates stand among those of the model.
+        iteration: How equations are solved.
+        solve: Makes the stage that solves M z'' = Q for more than `SMALL` coordinates, from the
+            memory, rows and columns of the lower triangle of M and the vectors "M", "Q", "ddz".
+
+    Attributes:
+        function: ``(t, state, p) -> slope``, as integrators take it; p is empty.
+    """
+
+    def __init__(
+        self,
+        casts: Casts,
+        influence: Influence,
+        equations: Sequence[GroupEquations],
+        laws: Integers,
+        iteration: Iteration | None = None,
+        solve: Solver | None = None,
+    ) -> None:
+        self.influence, self.laws = influence, laws
+        self.freedoms = len(laws)
+        self._solve = solve
+        self.mass_rows, self.mass_columns = self._mass_pattern()
+        mass, inertia, gravity = masses_of(casts.world)
+        self._masses: list[list[BodyMasses]] = [
+            [
+                of_slot(casts.world, cast.bodies[:, slot], mass, inertia, gravity)
+                for slot in range(cast.size)
+            ]
+            for cast in influence.casts
+        ]
+        self._forces = [ForceDerivation(cast) for cast in casts.forces()]
+        self._force_reads = [
+            [Asked(item) for item in dict.fromkeys(k.item for k in force.known)]
+            for force in self._forces
+        ]
+        super().__init__(casts, equations, (), iteration, kinds=influence.casts)
+        self.function = self.program.function(
+            self.memory, ["t", "state", "p"], ["slope"], "slope"
+        )
+
+    def _mass_pattern(self) -> tuple[Integers, Integers]:
+        """Rows and columns of the lower triangle of M, row by row, the diagonal last."""
+        f = self.freedoms
+        keys = [np.arange(f) * f + np.arange(f)]
+        for columns in self.influence.columns:
+            for j in range(columns.shape[1]):
+                keys += [columns[:, j] * f + columns[:, k] for k in range(j)]
+        found = np.unique(np.concatenate(keys))
+        return found // max(f, 1), found % max(f, 1)
+
+    def _mass_places(self, columns: Integers) -> Integers:
+        """Places of the entries of groups in M, (instances, entries of the lower triangle)."""
+        f, width = self.freedoms, columns.shape[1]
+        known = self.mass_rows * f + self.mass_columns
+        keys = [columns[:, j] * f + columns[:, k] for j in range(width) for k in range(j + 1)]
+        return np.searchsorted(known, np.stack(keys, axis=1))
+
+    # --------------------------------------------------------------------- what is asked
+
+    def _read_of(
+        self, equations: GroupEquations, wanted: Sequence[Wanted], closed: Any, c: int
+    ) -> list[Any]:
+        del closed
+        own: list[Wanted] = []
+        for slot, masses in enumerate(self._masses[c]):
+            own.append(Wanted("point", slot, 0, masses.centre))
+            if self.plane is not None:
+                own.append(Wanted("turn", slot))
+            else:
+                for axis in np.eye(3)[:2]:
+                    rows = np.broadcast_to(axis, (len(masses.mass), 3))
+                    own.append(Wanted("axis", slot, 0, rows))
+        return list(equations.depends_on([*wanted, *own]))
+
+    def _more_reads(self) -> list[Asked]:
+        return [a for reads in self._force_reads for a in reads]
+
+    def _kernel(
+        self, c: int, equations: GroupEquations, name: str, wanted: Sequence[Wanted]
+    ) -> Any:
+        width = self.influence.columns[c].shape[1]
+        return motion_kernel(equations, name, wanted, width, self._masses[c])
+
+    # -------------------------------------------------------------------------- memory
+
+    def _make_memory(self) -> None:
+        f, laws = self.freedoms, self.casts.laws.size
+        sizes: dict[str, int] = {"status": STATUS, "t": 1, "state": 2 * f, "p": 0, "slope": 2 * f}
+        sizes |= {"one": 1, "zero": 1, "z_last": f, "move": f, "ddz": f}
+        sizes |= {"M": len(self.mass_rows), "Q": f, "w": laws, "dw": laws, "ddw": laws}
+        counts = [cast.count for cast in self.kinds]
+        for c, kernel in enumerate(self.kernels):
+            m, width = len(kernel.unknowns), kernel.width  # type: ignore[attr-defined]
+            sizes |= {f"x{c}": counts[c] * m, f"sx{c}": counts[c] * m * width}
+            sizes[f"gauge{c}"] = counts[c] if m else 0
+            sizes[f"sy{c}"] = counts[c] * int(self._widths[c]) * width
+        total = int((np.array(counts) * self._widths).sum())
+        sizes |= {"y": total, "dy": total, "ddy": total}
+        self.memory = Memory(sizes)
+        self._first_y = np.concatenate([[0], np.cumsum(np.array(counts) * self._widths)])
+        self.request_places = []
+
+    # ------------------------------------------------------------------------- program
+
+    def _make_program(self, side_by_side: bool) -> None:
+        memory, f = self.memory, self.freedoms
+        before: list[Any] = [
+            Clear(memory.first("M"), memory.sizes["M"] + f),
+            *self._law_stages(),
+            self._state_stage(),
+        ]
+        self._begin = len(before)
+        stages, tape = self._group_stages(side_by_side, self._begin)
+        after = [*self._force_stages(), *self._solving()]
+        whole = [*before, *stages, *after]
+        first = [Segment(k, 0, getattr(s, "count", 0)) for k, s in enumerate(before)]
+        last = [
+            Segment(len(before) + len(stages) + k, 0, s.count) for k, s in enumerate(after)
+        ]
+        self.program = Program(whole, memory.size, tape=[*first, *tape, *last], name="motion")
+
+    def _law_stages(self) -> list[Stage]:
+        found = []
+        memory = self.memory
+        for block in self.casts.laws.blocks():
+            scatter = {
+                name: Write(memory.first(name) + np.asarray(places))
+                for name, (_, places) in block.scatter.items()
+            }
+            gather = {"t": np.full((len(block), 1), memory.first("t"))}
+            parameters = block.parameters if block.parameters.shape[1] else None
+            found.append(Stage(block.kernel, gather, scatter, parameters, name=block.name))
+        return found
+
+    def _state_stage(self) -> Stage:
+        """From the state to the laws of the independent coordinates, and how far they moved."""
+        f, memory = self.freedoms, self.memory
+        ws = Workspace("state")
+        z = [ws.symbol(f"z{k}") for k in range(f)]
+        dz = [ws.symbol(f"dz{k}") for k in range(f)]
+        last = [ws.symbol(f"last{k}") for k in range(f)]
+        zero = ws.atom(0.0)
+        kernel = Function(
+            "state",
+            {"state": [*z, *dz], "last": last},
+            {
+                "w": z,
+                "dw": dz,
+                "ddw": [zero] * f,
+                "move": [a - b for a, b in zip(z, last, strict=True)],
+                "now": z,
+                "rate": dz,
+            },
+        )
+        row = np.array([0])
+        return Stage(
+            kernel,
+            {"state": memory.first("state") + row, "last": memory.first("z_last") + row},
+            {
+                **{d: Write(memory.first(d) + self.laws[None]) for d in ("w", "dw", "ddw")},
+                "move": Write(memory.first("move") + row),
+                "now": Write(memory.first("z_last") + row),
+                "rate": Write(memory.first("slope") + row),
+            },
+        )
+
+    def _stage(self, c: int, kernel: Any, order: Integers, together: bool) -> Solve:
+        memory, cast = self.memory, self.kinds[c]
+        m, width, ny = len(kernel.unknowns), kernel.width, int(self._widths[c])
+        columns = self.influence.columns[c][order]
+        gather: dict[str, Integers] = {}
+        scatter: dict[str, Write] = {}
+        if m:
+            gather["last"] = memory.first(f"x{c}") + order * m
+            gather["gauge_before"] = memory.first(f"gauge{c}") + order
+            scatter["x_found"] = Write(memory.first(f"x{c}") + order * m)
+            scatter["gauge"] = Write(memory.first(f"gauge{c}") + order)
+            if width:
+                gather["slast"] = memory.first(f"sx{c}") + order * m * width
+                gather["move"] = memory.first("move") + columns
+                scatter["sx"] = Write(memory.first(f"sx{c}") + order * m * width)
+        for d in ("", "d", "dd"):
+            if kernel.known:
+                gather[f"{d}h"] = self._known_places(c, kernel, d)[order]
+            if ny:
+                first = memory.first(f"{d}y") + self._first_y[c]
+                scatter[f"{d}y"] = Write(first + order * ny)
+        if width:
+            if kernel.known:
+                found = self._column_places(kernel.known, self._reads[c], self.influence.columns[c])
+                gather["sh"] = found[order]
+            if ny:
+                scatter["sy"] = Write(memory.first(f"sy{c}") + order * ny * width)
+            scatter["M"] = Write(memory.first("M") + self._mass_places(columns), "add")
+            scatter["Q"] = Write(memory.first("Q") + columns, "add")
+        iteration = self.iteration
+        return Solve(
+            kernel.function,
+            gather=gather,
+            scatter=scatter,
+            parameters=kernel.parameters[order] if kernel.columns else None,
+            independent=together,
+            name=f"group {cast.example.name}",
+            status=memory.first("status"),
+            tolerance=iteration.tolerance,
+            iterations=iteration.iterations,
+            polish=iteration.polish,
+            fixed=iteration.fixed,
+            labels=cast.groups[order] + 1,
+        )
+
+    def _column_places(
+        self, known: Sequence[Any], reads: Sequence[Asked], columns: Integers
+    ) -> Integers:
+        """Where the columns of what is known stand, (instances, known x columns)."""
+        memory = self.memory
+        asked = {a.item: a for a in reads}
+        zero, one = memory.first("zero"), memory.first("one")
+        place_of_law = {int(law): k for k, law in enumerate(self.laws)}
+        found = np.full((len(columns), len(known), columns.shape[1]), zero, dtype=np.int64)
+        for n, what in enumerate(known):
+            if what.item.kind == "law":
+                own = np.array([place_of_law.get(int(b), -1) for b in what.item.body])
+                found[:, n][own[:, None] == columns] = one
+                continue
+            c, k, first = asked[what.item].places.T
+            for owner in np.unique(c):
+                rows = np.flatnonzero(c == owner)
+                theirs = self.influence.columns[owner][k[rows]]
+                width, ny = theirs.shape[1], int(self._widths[owner])
+                start = memory.first(f"sy{owner}") + (
+                    (k[rows] * ny + first[rows] + what.component) * width
+                )
+                for j in range(width):
+                    same = theirs[:, j][:, None] == columns[rows]
+                    at, column = np.nonzero(same)
+                    found[rows[at], n, column] = start[at] + j
+        return found.reshape(len(columns), -1)
+
+    def _force_stages(self) -> list[Stage]:
+        memory, found = self.memory, []
+        for force, reads in zip(self._forces, self._force_reads, strict=True):
+            columns = self._force_columns(force.cast)
+            width = columns.shape[1]
+            if not width:
+                continue
+            kernel: ForceKernel = force.kernel(f"force{len(found)}", width)
+            if not kernel.known and not kernel.columns:
+                continue
+            gather = {}
+            if kernel.known:
+                for d in ("", "d"):
+                    gather[f"{d}h"] = self._places_of(kernel.known, reads, d)
+                gather["sh"] = self._column_places(kernel.known, reads, columns)
+            found.append(
+                Stage(
+                    kernel.function,
+                    gather,
+                    {"Q": Write(memory.first("Q") + columns, "add")},
+                    kernel.parameters if kernel.columns else None,
+                    name=f"force {force.cast.elements[0].label}",
+                )
+            )
+        return found
+
+    def _force_columns(self, cast: Cast) -> Integers:
+        """The independent coordinates that the bodies of a force depend on, filled up."""
+        rows: list[list[int]] = []
+        element = cast.elements[0]
+        frames = [m.frames.body for m in element.markers]
+        for joint in element.joints:
+            if not isinstance(joint, int):
+                frames += [m.frames.body for m in joint.markers]
+        for k in range(cast.count):
+            found: set[int] = set()
+            for bodies in frames:
+                found.update(self.influence.of_body.get(int(bodies[k]), ()))
+            rows.append(sorted(found))
+        width = max(map(len, rows), default=0)
+        # those with fewer get coordinates that do not move them: their columns are zero
+        for row in rows:
+            spare = (z for z in range(self.freedoms) if z not in set(row))
+            row += [next(spare) for _ in range(width - len(row))]
+        return np.array(rows, dtype=np.int64).reshape(cast.count, width)
+
+    def _solving(self) -> list[Stage | Call]:
+        """The stage that solves M z'' = Q."""
+        f, memory = self.freedoms, self.memory
+        if not f:
+            return []
+        row = np.array([0])
+        out = {"ddz": Write(memory.first("slope") + f + row)}
+        if f > SMALL:
+            assert self._solve is not None, "more coordinates need a solver"
+            ws = Workspace("copy")
+            a = [ws.symbol(f"a{k}") for k in range(f)]
+            copy = Function("copy", {"a": a}, {"ddz": a})
+            names = ("M", "Q", "ddz")
+            return [
+                self._solve(memory, self.mass_rows, self.mass_columns, names),
+                Stage(copy, {"a": memory.first("ddz") + row}, out),
+            ]
+        ws = Workspace("solve")
+        zero = ws.atom(0.0)
+        M = [[zero] * f for _ in range(f)]
+        entries = [ws.symbol(f"M{k}") for k in range(len(self.mass_rows))]
+        for i, j, entry in zip(self.mass_rows, self.mass_columns, entries, strict=True):
+            M[i][j] = entry
+        Q = [ws.symbol(f"Q{i}") for i in range(f)]
+        kernel = Function("solve", {"M": entries, "Q": Q}, {"ddz": _solved(M, Q)})
+        gather: Mapping[str, Integers] = {
+            "M": memory.first("M") + row,
+            "Q": memory.first("Q") + row,
+        }
+        return [Stage(kernel, gather, out)]
+
+    # ---------------------------------------------------------------------------- start
+
+    def start(self, w: Floats, poses: Poses, z: Floats) -> None:
+        """Write the unknowns at a position into a workspace."""
+        memory = self.memory
+        memory.view(w, "one")[:] = 1.0
+        memory.view(w, "z_last")[:] = z
+        for c, kernel in enumerate(self.kernels):
+            if kernel.unknowns:
+                x = np.stack([u.start(poses) for u in kernel.unknowns], axis=1)
+                memory.view(w, f"x{c}")[:] = x.ravel()
+
+
+def _solved(M: list[list[Atom]], Q: list[Atom]) -> list[Atom]:
+    """Solve M x = Q for a symmetric positive definite M by M = L D Lᵀ, the lower triangle read."""
+    n = len(Q)
+    scaled = [[M[i][j] for j in range(i + 1)] for i in range(n)]  # l_ij d_j
+    L = [[M[i][j] for j in range(i + 1)] for i in range(n)]
+    inverse: list[Atom] = []
+    for j in range(n):
+        for i in range(j, n):
+            for k in range(j):
+                scaled[i][j] = scaled[i][j] - scaled[i][k] * L[j][k]
+        inverse.append(1 / scaled[j][j])
+        for i in range(j + 1, n):
+            L[i][j] = scaled[i][j] * inverse[j]
+    y = list(Q)
+    for i in range(n):
+        for k in range(i):
+            y[i] = y[i] - L[i][k] * y[k]
+    x = [a * d for a, d in zip(y, inverse, strict=True)]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):
+            x[i] = x[i] - L[k][i] * x[k]
+    return x

@@ -1,0 +1,286 @@
+"""Forces of all groups as a looped program: loads of bodies, then groups in the reverse order.
+
+The workspace begins with the motion of the bodies (y, dy and ddy of `GroupProgram`), and holds
+
+    t, w        the time, and laws of drivers
+    q, v        the state in reference-point coordinates, where forces act in the model, and the
+                coordinates x that count turns
+    fw …, u     laws and inputs of these forces
+    Q, W        what they apply, along v; and the loads of bodies
+    lam0 …      multipliers of each kind, a row a group
+
+A state of a program in the lanes of the processor is an instant: all of them are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from biela.code.looped import STATUS, Clear, Memory, Program, Segment, Stage, Write
+from biela.equations.blocks import ReferenceBlocks
+from biela.equations.blocks.block import Block, expanded
+from biela.equations.blocks.populations import Integers
+from biela.equations.groups.casts import Casts
+from biela.equations.groups.forces.counting import ReadingKernel, alike, reading_kernels
+from biela.equations.groups.forces.derivation import ForceDerivation
+from biela.equations.groups.forces.kernel import ForceEquations
+from biela.equations.groups.forces.loads import load_kernel, state_kernel
+
+__all__ = ["ForceProgram", "Wanted"]
+
+#: What a program gives: "multipliers", or "rows" J of all groups as numbers.
+Wanted: TypeAlias = Literal["multipliers", "rows"]
+
+
+class ForceProgram:
+    """The forces in the joints of a model, by groups.
+
+    Args:
+        casts: Kinds of groups.
+        blocks: The same model in reference-point coordinates: its masses and its forces.
+        body_places: (bodies, components) where centre, and cosine and sine or two axes of each
+            body stand in y.
+        size: Of y.
+
+    Attributes:
+        equations: Of each kind.
+        memory: The workspace.
+        row_memory: The same with the rows J0, J1 … of each kind after it.
+        row_names: The multipliers, "joint.row", in the order of the segments lam0, lam1 …; those
+            of passive spins are "body.spin".
+    """
+
+    def __init__(
+        self, casts: Casts, blocks: ReferenceBlocks, body_places: Integers, size: int
+    ) -> None:
+        self.casts, self.blocks = casts, blocks
+        self.plane, self.bodies = blocks.plane, blocks.world.count
+        self._places = body_places
+        self._extra = {name: k for k, name in enumerate(blocks.extra)}
+        self.kinds = list(alike(casts.casts, self._extra))
+        centres = blocks.world.centres
+        self.equations = [
+            ForceEquations(ForceDerivation(cast, centres, self._extra)) for cast in self.kinds
+        ]
+        #: Whether forces other than gravity act.
+        self.applied = bool(blocks.forces)
+        self._make_memory(size)
+
+    # ------------------------------------------------------------------------- memory
+
+    def _make_memory(self, size: int) -> None:
+        nx = len(self._extra)
+        nq, nv = (n * self.bodies if self.applied else 0 for n in self.blocks.widths)
+        laws = self.blocks.law_count if self.applied else 0
+        self.wide = self.blocks.widths[1]
+        sizes = {"status": STATUS, "y": size, "dy": size, "ddy": size, "t": 1}
+        sizes |= {"w": self.casts.laws.size, "q": nq, "x": nx, "v": nv, "dx": nx}
+        sizes |= {"fw": laws, "fdw": laws, "fddw": laws, "u": len(self.blocks.input_values)}
+        sizes |= {"V": 1, "Q": nv, "Qx": nx, "W": self.wide * self.bodies}
+        for c, (cast, e) in enumerate(zip(self.kinds, self.equations, strict=True)):
+            sizes[f"lam{c}"] = cast.count * len(e.rows)
+        self.memory = Memory(sizes)
+        for c, (cast, e) in enumerate(zip(self.kinds, self.equations, strict=True)):
+            sizes[f"J{c}"] = cast.count * len(e.rows) * len(e.J[0])
+        self.row_memory = Memory(sizes)
+
+    @cached_property
+    def row_names(self) -> list[str]:
+        """The multipliers."""
+        names = self.blocks.world.names
+        found = []
+        for cast, e in zip(self.kinds, self.equations, strict=True):
+            for k in range(cast.count):
+                for row in e.rows:
+                    if row.element >= 0:
+                        found.append(f"{cast.elements[row.element].names[k]}.{row.label}")
+                    else:
+                        slot = cast.spins[int(row.label[4:])].slot
+                        found.append(f"{names[int(cast.bodies[k, slot])]}.spin")
+        return found
+
+    @cached_property
+    def rows_of_blocks(self) -> Integers:
+        """For each row of the blocks its number among ``row_names``."""
+        known = {name: k for k, name in enumerate(self.row_names)}
+        return np.array([known[name] for name in self.blocks.rows], dtype=np.int64)
+
+    # ------------------------------------------------------------------------- places
+
+    def body_symbols(self, numbers: Sequence[Integers], rate: str = "") -> list[Integers]:
+        """Places of the symbols of bodies, a table a body."""
+        return [self.memory.first(f"{rate}y") + self._places[b] for b in numbers]
+
+    def _symbols(self, e: ForceEquations) -> Integers:
+        columns = self.body_symbols([solid.numbers for solid in e.derivation.solids])
+        columns += [self.memory.first("w") + known.item.body[:, None] for known in e.laws]
+        columns += [self._count_places("x", c.names)[:, None] for c in e.counts]
+        return np.concatenate(columns, axis=1)
+
+    def _count_places(self, segment: str, names: Sequence[str]) -> Integers:
+        return self.memory.first(segment) + np.array([self._extra[n] for n in names])
+
+    def load_places(self, e: ForceEquations, own: bool) -> Integers:
+        """Places of the loads on the bodies and coordinates of a kind, or on those it rests on."""
+        cast = e.cast
+        bodies = [cast.bodies[:, k] for k in range(cast.size)] if own else e.known_bodies
+        first = self.memory.first("W")
+        columns = [first + self.wide * b[:, None] + np.arange(self.wide) for b in bodies]
+        columns += [self._count_places("Qx", c.names)[:, None] for c in e.counts if c.own == own]
+        if not columns:
+            return np.zeros((cast.count, 0), dtype=np.int64)
+        return np.concatenate(columns, axis=1)
+
+    # ------------------------------------------------------------------------- stages
+
+    def program(self, wanted: Wanted = "multipliers") -> Program:
+        """What gives the multipliers, or the rows and loads."""
+        memory = self.memory
+        first, count = memory.first("V"), memory.first("W") - memory.first("V")
+        stages: list[Any] = [Clear(memory.first("status"), STATUS), Clear(first, count)]
+        if self.applied:
+            stages += [self._state(), *self._force_stages()]
+        stages.append(self._loads())
+        if wanted == "rows":
+            stages += [self._rows(c) for c in range(len(self.equations))]
+            return Program(stages, self.row_memory.size, name="rows of groups")
+        tape = [Segment(k, 0, getattr(s, "count", 0)) for k, s in enumerate(stages)]
+        runs: list[tuple[int, int, Segment]] = []
+        for c in range(len(self.equations)):
+            level, order = self._order(c)
+            together = int(np.bincount(level).max()) > 1
+            stages.append(self._solution(c, order, together))
+            starts = np.concatenate([[0], np.flatnonzero(np.diff(level)) + 1, [len(level)]])
+            for a, b in zip(starts[:-1], starts[1:], strict=True):
+                segment = Segment(len(stages) - 1, int(a), int(b - a))
+                runs.append((-int(level[a]), c, segment))
+        tape += [segment for _, _, segment in sorted(runs, key=lambda run: run[:2])]
+        return Program(stages, memory.size, tape=tape, name="forces of groups")
+
+    def levels(self) -> Integers:
+        """For each group how many groups, one on the other, it rests on."""
+        structure = self.casts.structure
+        found = np.zeros(len(structure.groups), dtype=np.int64)
+        for number, members in enumerate(structure.levels):
+            found[list(members)] = number
+        return found
+
+    def _order(self, c: int) -> tuple[Integers, Integers]:
+        """The groups of a kind, highest levels first: their levels, and which ones."""
+        level = self.levels()[self.kinds[c].groups]
+        order = np.argsort(-level, kind="stable")
+        return level[order], order
+
+    def _solution(self, c: int, order: Integers, together: bool) -> Stage:
+        e = self.equations[c]
+        kernel = e.solution(f"forces_{c}")
+        gather = {"h": self._symbols(e)[order], "W": self.load_places(e, True)[order]}
+        scatter = {"lam": Write(self.memory.first(f"lam{c}") + order * len(e.rows))}
+        if len(e.J[0]) > e.own:
+            scatter["K"] = Write(self.load_places(e, False)[order], "add")
+        p = kernel.parameters()
+        return Stage(
+            kernel.function,
+            gather,
+            scatter,
+            None if p is None else p[order],
+            independent=together,
+            name=f"forces of group {e.cast.example.name}",
+        )
+
+    def _rows(self, c: int) -> Stage:
+        e = self.equations[c]
+        kernel = e.jacobian(f"rows_{c}")
+        size = len(e.rows) * len(e.J[0])
+        places = self.row_memory.first(f"J{c}") + size * np.arange(e.cast.count)
+        return Stage(
+            kernel.function,
+            {"h": self._symbols(e)},
+            {"J": Write(places)},
+            kernel.parameters(),
+            independent=True,
+            name=f"rows of group {e.cast.example.name}",
+        )
+
+    def _motion(self, *rates: str) -> dict[str, Integers]:
+        every = [np.arange(self.bodies)]
+        return {f"{rate}y": self.body_symbols(every, rate)[0] for rate in rates}
+
+    def _state(self) -> Stage:
+        first, widths = self.memory.first, self.blocks.widths
+        n = np.arange(self.bodies)
+        scatter = {"q": Write(first("q") + widths[0] * n), "v": Write(first("v") + widths[1] * n)}
+        kernel = state_kernel(self.plane)
+        return Stage(kernel, self._motion("", "d"), scatter, None, independent=True)
+
+    def _loads(self) -> Stage:
+        n = np.arange(self.bodies)
+        gather = self._motion("", "d", "dd")
+        if self.applied:
+            gather["Q"] = self.memory.first("Q") + self.wide * n
+        return Stage(
+            load_kernel(self.plane, self.applied),
+            gather,
+            {"W": Write(self.memory.first("W") + self.wide * n)},
+            self.blocks.masses.parameters,
+            independent=True,
+        )
+
+    def _force_stages(self) -> Iterator[Stage]:
+        first = self.memory.first
+        sources = {"q": first("q"), "v": first("v"), "Q": first("Q"), "V": first("V")}
+        sources |= {"w": first("fw"), "dw": first("fdw"), "ddw": first("fddw")}
+        sources |= {"t": first("t"), "u": first("u")}
+        for block in self.blocks.forces:
+            if len(block):
+                yield self._force_stage(block, sources)
+
+    def _force_stage(self, block: Block, sources: Mapping[str, int]) -> Stage:
+        gather: dict[str, Integers] = {}
+        for array in block.kernel.inputs:
+            if array.name == "p":
+                continue
+            source, places = block.gather[array.name]
+            if source == "lam":
+                rows = self.rows_of_blocks[expanded(places, array.size)]
+                gather[array.name] = self.memory.first("lam0") + rows
+            else:
+                gather[array.name] = sources[source] + places
+        scatter = {
+            name: Write(sources[target] + places, "add")
+            for name, (target, places) in block.scatter.items()
+        }
+        p = block.parameters if any(a.name == "p" for a in block.kernel.inputs) else None
+        return Stage(block.kernel, gather, scatter, p, independent=True, name=block.name)
+
+    @property
+    def loaded(self) -> bool:
+        """Whether forces depend on multipliers, as friction does."""
+        return any(
+            source == "lam" for block in self.blocks.forces for source, _ in block.gather.values()
+        )
+
+    # ----------------------------------------------------- coordinates that count turns
+
+    @cached_property
+    def readings(self) -> list[ReadingKernel]:
+        """How the coordinates that count turns are read from the motion of bodies."""
+        centres = self.blocks.world.centres
+        return [k for cast in self.kinds for k in reading_kernels(cast, centres, self._extra)]
+
+    def reading_program(self) -> Program:
+        """What reads x, up to whole turns, and dx."""
+        stages: list[Any] = [Clear(self.memory.first("status"), STATUS)]
+        for reading in self.readings:
+            tables = [
+                np.concatenate(self.body_symbols(reading.bodies, d), axis=1) for d in ("", "d")
+            ]
+            writes = {s: Write(self._count_places(s, reading.names)) for s in ("x", "dx")}
+            gather = dict(zip(("h", "dh"), tables, strict=True))
+            p = reading.parameters()
+            stages.append(Stage(reading.function, gather, writes, p, independent=True))
+        return Program(stages, self.memory.size, name="turns of joints")

@@ -1,0 +1,197 @@
+"""One model, one start: every formulation and every engine begins, and goes on, alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import biela as bl
+from biela.analysis.one_start import start_state
+from biela.errors import AssemblyError, ModelError
+
+Floats = npt.NDArray[np.float64]
+COORDINATES = ("reference", "natural", "euler")
+
+
+def rssr(**parameters: float) -> bl.Model:
+    """Two cranks and a rod between balls; nobody says how the second crank starts."""
+    m = bl.Model("rssr")
+    for name, value in {"a": 0.3, "b": 0.7, "l": 0.9, "phi": 0.4, "w": 1.0, **parameters}.items():
+        m.parameter(name, value)
+    i = m.body("i", mass=1.0, com=("a/2", 0, 0), inertia=(0.01, 0.02, 0.02))
+    c = m.body("c", mass=1.0, com=("l/2", 0, 0), inertia=(0.003, 0.05, 0.05))
+    o = m.body("o", mass=1.0, com=(0, 0, "b/2"), inertia=(0.03, 0.03, 0.01))
+    m.joint("revolute", "A", m.ground, i, axis="z", start="phi", rates="w")
+    m.joint("spherical", "B", i.at("a", 0, 0), c)
+    m.joint("spherical", "C", c.at("l", 0, 0), o.at(0, 0, "b"))
+    m.joint("revolute", "D", m.ground.at(0.7, 0, 0.1), o, axis="x")
+    return m
+
+
+def four_bar(started: str = "", name: str = "four_bar") -> bl.Model:
+    """Bars whose lengths are parameters; besides A, one more joint may be given a start."""
+    m = bl.Model(name, plane="xz")
+    for parameter, value in {"l": 0.3, "m": 0.45, "n": 0.4, "d": 0.5, "a": 0.7, "z": 1.0}.items():
+        m.parameter(parameter, value)
+    a, b, c = (
+        m.body(n, mass=1.0, com=(f"{l}/2", 0, 0), inertia=0.02)
+        for n, l in zip("abc", "lmn", strict=True)
+    )
+    given: dict[str, dict[str, str]] = {started: {"start": "z"}}
+    m.joint("revolute", "A", m.ground, a, axis="y", start="a")
+    m.joint("revolute", "B", a.at("l", 0, 0), b, axis="y", **given.get("B", {}))
+    m.joint("revolute", "C", b.at("m", 0, 0), c.at("n", 0, 0), axis="y", **given.get("C", {}))
+    m.joint("revolute", "D", m.ground.at("d", 0, 0), c, axis="y", **given.get("D", {}), rates=1.0)
+    return m
+
+
+def motion(run: bl.Results, bodies: Mapping[str, Any]) -> Floats:
+    """Places and angular velocities of all bodies, an instant a row."""
+    frames = [run.frame(name) for name in bodies]
+    return np.concatenate([x for f in frames for x in (f.position, f.angular_velocity)], axis=1)
+
+
+def moved(model: bl.Model, coordinates: str, **given: Any) -> Floats:
+    """The motion of a model in coordinates, or by the looped engine."""
+    if coordinates == "looped":
+        run = bl.simulate(model, 0.1, step=2e-3, output=0.05, engine="looped", **given)
+    else:
+        system = bl.formulate(model, coordinates)
+        # which compiles in no time
+        given["formulation"] = "velocity_projection"
+        run = bl.simulate(system, 0.1, step=2e-3, output=0.05, **given)
+    return motion(run, model.bodies)
+
+
+@pytest.mark.parametrize("coordinates", [*COORDINATES, "looped"])
+def test_a_loop_that_closes_in_two_ways_closes_alike(coordinates: str) -> None:
+    for phi in (0.4, 1.2):
+        model = rssr(phi=phi)
+        np.testing.assert_allclose(
+            moved(model, coordinates), moved(model, "joint"), atol=1e-8, rtol=0
+        )
+
+
+@pytest.mark.parametrize("started", ["", "B", "C", "D"])
+def test_random_loops_start_alike(started: str) -> None:
+    """Poses and twists to rounding, whether or not somebody chose the branch."""
+    model = four_bar(started)
+    systems = [bl.formulate(model, c) for c in ("joint", "reference", "natural")]
+    random = np.random.default_rng(3)
+    found = 0
+    while found < 5:
+        p = np.array([*random.uniform(0.25, 0.5, 4), *random.uniform(-3, 3, 2)])
+        try:
+            states = [start_state(s, None, None, t=0.0, u=s.inputs, p=p) for s in systems]
+        except AssemblyError:
+            continue
+        found += 1
+        places = [
+            np.concatenate([s.evaluate("poses", q, p=p), s.evaluate("twists", q, v, p=p)], axis=1)
+            for s, (q, v) in zip(systems, states, strict=True)
+        ]
+        size = 1 + np.abs(places[0]).max()
+        np.testing.assert_allclose(places[1] / size, places[0] / size, atol=1e-9, rtol=0)
+        np.testing.assert_allclose(places[2] / size, places[0] / size, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("coordinates", ["joint", *COORDINATES, "looped"])
+def test_parameters_of_a_run_change_its_start(coordinates: str) -> None:
+    """As if they were those of the model: lengths, start values and rates."""
+    other = {"phi": 2.5, "a": 0.25, "b": 0.6, "l": 1.1, "w": -1.5}
+    changed = moved(rssr(), coordinates, parameters=other)
+    np.testing.assert_allclose(changed, moved(rssr(**other), "joint"), atol=1e-8, rtol=0)
+
+
+@pytest.mark.parametrize("coordinates", [*COORDINATES, "looped"])
+def test_joint_coordinates_are_known_by_name_in_all(coordinates: str) -> None:
+    given: dict[str, Any] = {"q": {"A": 1.5, "D": -0.5}, "v": {"A.angle_rate": 0.7}}
+    expected = moved(rssr(), "joint", **given)
+    np.testing.assert_allclose(moved(rssr(), coordinates, **given), expected, atol=1e-8, rtol=0)
+    # the branch is another than without
+    assert np.abs(expected[0] - moved(rssr(), "joint", q={"A": 1.5})[0]).max() > 0.1
+
+
+def test_coordinates_of_bodies_are_kept_beside_those_of_joints() -> None:
+    m = bl.Model("two")
+    a = m.body("a", mass=1.0, inertia=0.1)
+    m.body("b", mass=1.0, inertia=0.1, position=(0, 0, 1))
+    m.joint("revolute", "A", m.ground, a, axis="y")
+    system = bl.formulate(m, "reference")
+    run = bl.simulate(
+        system,
+        0.01,
+        step=1e-3,
+        q={"A": 0.3, "b.rx": 2.0},
+        v={"b.rx_rate": 1.5},
+    )
+    assert run.frame("b").position[0] == pytest.approx([2.0, 0, 1.0], abs=1e-12)
+    assert run.frame("b").velocity[0] == pytest.approx([1.5, 0, 0], abs=1e-12)
+    with pytest.raises(ModelError, match=r"no coordinate c\.rx"):
+        bl.simulate(system, 0.01, q={"c.rx": 1.0})
+
+
+def hanging(position: tuple[float, float, float]) -> bl.Model:
+    """A body on a rod of given length, and one on it that nobody placed."""
+    m = bl.Model("hanging")
+    a = m.body("a", mass=1.0, inertia=0.1, position=position)
+    b = m.body("b", mass=1.0, com=(0.2, 0, 0), inertia=0.1)
+    m.joint("distance", "L", m.ground, a, length=1.0)
+    m.joint("revolute", "R", a.at(0.3, 0, 0), b, axis="y", start=0.5)
+    return m
+
+
+@pytest.mark.parametrize("coordinates", ["joint", *COORDINATES, "looped"])
+def test_a_body_that_fits_stays_and_carries_the_next_one(coordinates: str) -> None:
+    model = hanging((0.6, 0.8, 0.0))
+    place = moved(model, coordinates)
+    np.testing.assert_allclose(place[0, :3], [0.6, 0.8, 0.0], atol=1e-12)
+    np.testing.assert_allclose(place[0, 6:9], [0.9, 0.8, 0.0], atol=1e-12)
+    np.testing.assert_allclose(place, moved(model, "joint"), atol=1e-8, rtol=0)
+
+
+def test_drives_of_a_call_start_alike() -> None:
+    """Where the drive has the crank, not where the model does, and with the same elbow."""
+    model = four_bar()
+    runs = [
+        bl.kinematics(bl.formulate(model, c), 0.1, step=0.05, drives={"A.angle": "2 + t"})
+        for c in ("joint", "natural")
+    ]
+    one, other = (motion(run, model.bodies) for run in runs)
+    np.testing.assert_allclose(one, other, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("t", [0.0, 1.3])
+def test_a_start_later_than_zero_is_where_drivers_are_then(t: float) -> None:
+    def crank() -> bl.Model:
+        m = four_bar()
+        m.driver("rotary", "motor", coordinate="A", law="0.3 + 2*t")
+        return m
+
+    expected = motion(bl.kinematics(crank(), 0.1, step=0.05, t=t), crank().bodies)
+    engines: list[Callable[[], bl.Results]] = [
+        lambda: bl.kinematics(crank(), 0.1, step=0.05, t=t, engine="looped"),
+        *(
+            lambda c=c: bl.kinematics(bl.formulate(crank(), c), 0.1, step=0.05, t=t)
+            for c in COORDINATES
+        ),
+    ]
+    for run in engines:
+        np.testing.assert_allclose(motion(run(), crank().bodies), expected, atol=1e-8, rtol=0)
+
+
+def test_arrays_of_loops_start_as_one_of_them_does() -> None:
+    """Of 25 cells, more bodies than are assembled whole, each closes as its prototype alone."""
+    cell = four_bar("", "cell")
+    alone = motion(bl.simulate(cell, 0.02, step=2e-3, output=0.02), cell.bodies)
+    m = bl.Model("cells", plane="xz")
+    m.part("cell", cell, count=25, shift=(0, 0, 2.0))
+    run = bl.simulate(m, 0.02, step=2e-3, output=0.02, engine="looped")
+    for k in (0, 24):
+        names = {f"cell[{k}].{name}": None for name in cell.bodies}
+        shift = np.tile([0, 0, 2.0 * k, 0, 0, 0], len(cell.bodies))
+        np.testing.assert_allclose(motion(run, names) - shift, alone, atol=1e-7, rtol=0)

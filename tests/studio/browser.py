@@ -1,0 +1,180 @@
+"""A real browser on the page of the studio: what a visitor sees and does, by hand of a program.
+
+It needs an installed Chromium (its path in ``CHROMIUM``, or found) and the package playwright;
+pictures are drawn in software, so that no graphics card is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+Floats = npt.NDArray[np.float64]
+
+#: Where pictures are kept to be looked at.
+PICTURES = Path(__file__).parents[2] / "out" / "studio-screenshots"
+_SIZE = {"width": 1180, "height": 680}
+_SOFTWARE = [
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader-webgl",
+    "--enable-unsafe-swiftshader",
+]
+#: A slow machine is waited for, and not longer.
+_PATIENCE = 30.0
+
+
+def chromium() -> str:
+    """The path of a Chromium; the test is skipped, in words, where there is none."""
+    pytest.importorskip("playwright", reason="playwright is not installed: pip install playwright")
+    known = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, known)), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine: install it, or give its path in CHROMIUM")
+    return found
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """A browser."""
+    path = chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=_SOFTWARE)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Visitor:
+    """A window with the page, and the session that the server has for it."""
+
+    def __init__(self, browser: Any, server: Any) -> None:
+        before = set(server.pages)
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self.tab = browser.new_page(viewport=_SIZE)
+        self.tab.on("request", lambda request: self.asked.append(request.url))
+        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.tab.goto(server.address)
+        self.until(lambda: "Gallery" in self.text() and "slider.x" in self.text())
+        (own,) = set(server.pages) - before
+        self.page = server.pages[own]
+
+    @property
+    def session(self) -> Any:
+        return self.page.session
+
+    def until(self, happened: Callable[[], Any]) -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + _PATIENCE
+        while not happened():
+            assert time.monotonic() < end, f"not so after {_PATIENCE:g} s; the page: {self.text()}"
+            time.sleep(0.05)
+
+    def text(self) -> str:
+        """All that can be read."""
+        return str(self.tab.evaluate("() => document.body.innerText"))
+
+    def picture(self, name: str) -> Floats:
+        """A picture of the window, kept under a name: (height, width, 3), 0 to 255."""
+        from PIL import Image
+
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.tab.screenshot(path=PICTURES / f"{name}.png")
+        with Image.open(PICTURES / f"{name}.png") as image:
+            return np.asarray(image.convert("RGB"), dtype=float)
+
+    def scene(self) -> tuple[float, float, float, float]:
+        """Left, top, width and height of the window into space."""
+        x, y, width, height = self.tab.evaluate(
+            """() => {
+                const all = [...document.querySelectorAll('canvas')];
+                const r = all.map(c => c.getBoundingClientRect())
+                    .sort((a, b) => b.width * b.height - a.width * a.height)[0];
+                return [r.x, r.y, r.width, r.height];
+            }"""
+        )
+        return x, y, width, height
+
+    def pixel(self, place: Floats) -> Floats:
+        """Where a place of the ground is seen, by the pinhole camera of the page."""
+        import viser.transforms
+
+        camera = self.page._client.camera
+        R = viser.transforms.SO3(camera.wxyz).as_matrix()
+        x, y, z = R.T @ (np.asarray(place) - camera.position)
+        left, top, width, height = self.scene()
+        focal = 0.5 * height / np.tan(camera.fov / 2)
+        return np.array([left + width / 2 + focal * x / z, top + height / 2 + focal * y / z])
+
+    def press(self, label: str, selector: str = "button") -> None:
+        """Click with the mouse on a button, or on another element, with these words.
+
+        The window is asked where it is, without the waiting for frames that drivers do.
+        """
+        self.until(lambda: self._place(label, selector))
+        x, y = self._place(label, selector)
+        self.tab.mouse.click(x, y)
+
+    def turn_to(self, tab: str) -> None:
+        """Choose a tab."""
+        self.press(tab, "[role=tab]")
+
+    def tick(self, label: str) -> None:
+        """Click on the element that a label is for."""
+        self.press(label, "no-such-element")
+
+    def _place(self, label: str, selector: str) -> Any:
+        """The middle of an element with words, or that a label with them is beside; null if none."""
+        return self.tab.evaluate(
+            """([label, selector]) => {
+                const said = e => e.innerText.replaceAll('\\u200b', '').trim();
+                let found = [...document.querySelectorAll(selector)].find(e => said(e) == label);
+                if (!found) {
+                    found = [...document.querySelectorAll('label')].find(e => said(e) == label);
+                    while (found && !found.querySelector('input')) found = found.parentElement;
+                    found = found && found.querySelector('input');
+                }
+                if (!found) return null;
+                found.scrollIntoView({block: 'nearest'});
+                const r = found.getBoundingClientRect();
+                return r.width ? [r.x + r.width / 2, r.y + r.height / 2] : null;
+            }""",
+            [label, selector],
+        )
+
+    def slide(self, label: str, part: float) -> None:
+        """Click on the track of a slider, at a part of its length."""
+        x, y, width, height = self.tab.evaluate(
+            """label => {
+                const labels = [...document.querySelectorAll('label')];
+                const found = labels.find(l => l.innerText == label);
+                let row = found;
+                while (!row.querySelector('.mantine-Slider-track')) row = row.parentElement;
+                found.scrollIntoView({block: 'center'});
+                const r = row.querySelector('.mantine-Slider-track').getBoundingClientRect();
+                return [r.x, r.y, r.width, r.height];
+            }""",
+            label,
+        )
+        self.tab.mouse.click(x + part * width, y + height / 2)
+
+    def drag(self, start: Floats, ways: list[Floats]) -> None:
+        """Press the left button at a pixel, and move along others; it stays pressed."""
+        self.tab.mouse.move(*start)
+        self.tab.wait_for_timeout(200)
+        self.tab.mouse.down()
+        for way in ways:
+            self.tab.mouse.move(*way, steps=3)
