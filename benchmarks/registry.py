@@ -49,11 +49,13 @@ BENCHMARKS = {
         "first_answer",
         "realtime",
         "model_arrays",
+        "structure_finder",
         "looped_kinematics",
         "large_chain",
         "robots",
         "robot_loops",
         "rollouts",
         "long_robots",
+        "studio",
     )
 }

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import biela as bl
 from biela.analysis.instant import Instant
 from biela.analysis.preparation import values
+from biela.analysis.reach import nearest
 from biela.equations.groups import Group, Structure
 from tests.analysis.group_mechanisms import Mechanism, model_of, random_mechanism
 
@@ -116,10 +117,12 @@ def test_the_rows_of_each_group_determine_its_bodies_by_equations_derived_otherw
     if not found.groups:
         return
     system = bl.formulate(model, "reference")
-    q = bl.assemble(system).q
     p = values(system, "parameter", system.p, None)
     u = values(system, "input", system.u, None)
-    A = Instant(system, 0.0, u, p).Phi_v(q)
+    instant = Instant(system, 0.0, u, p)
+    place = nearest(instant, values(system, "coordinate", system.q, None))
+    assert place.reached(1e-9)
+    A = instant.Phi_v(place.q)
     columns = [v.name.removesuffix("_rate") for v in system.v]
     known: set[str] = set()
     for group in found.groups:
@@ -146,17 +149,17 @@ def _owner(row: str, group: Group) -> bool:
 
 
 @pytest.mark.parametrize("spatial", [False, True], ids=["plane", "space"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_random_mechanisms_are_taken_apart_into_the_groups_they_were_made_of(
     seed: int, spatial: bool
 ) -> None:
-    mechanism = random_mechanism(seed, 7, spatial)
+    mechanism = random_mechanism(seed, 6, spatial)
     found = bl.structural_groups(model_of(mechanism)[0])
     assert {(frozenset(g.bodies), g.name) for g in found.groups} == set(mechanism.groups)
     assert found.redundant_count == 0
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_planar_mechanisms_modelled_in_space_split_as_in_the_plane(seed: int) -> None:
     """Every loop then has three equations too many, and planar subchains tell which."""
     mechanism = random_mechanism(100 + seed, 6, spatial=False)
@@ -171,10 +174,10 @@ def test_planar_mechanisms_modelled_in_space_split_as_in_the_plane(seed: int) ->
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_order_names_and_sides_make_no_difference(seed: int, other: int, spatial: bool) -> None:
     """Bodies and joints in another order, with other names and turned round: the same kinds."""
-    mechanism = random_mechanism(seed, 5, spatial)
+    mechanism = random_mechanism(seed, 4, spatial)
     model, _ = model_of(mechanism)
     again, names = model_of(mechanism, other)
     one, two = bl.structural_groups(model), bl.structural_groups(again)
@@ -219,7 +222,7 @@ def four_bar(plane: str | None) -> bl.Model:
 @pytest.mark.parametrize("plane", ["xy", None], ids=["plane", "space"])
 @pytest.mark.parametrize("link", [None, "rocker.tip"], ids=["array", "chain"])
 def test_an_array_of_parts_splits_as_its_cells_do(plane: str | None, link: str | None) -> None:
-    count = 400
+    count = 120
     m = bl.Model("array", plane=plane)
     if link is None:
         m.part("cell", four_bar(plane), count, shift=(0, 1, 0))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import biela as bl
 from biela.analysis.groups.finding import structural_groups
-from biela.analysis.groups.runner import GroupRunner
+from biela.analysis.groups.runner import GroupRunner, Lanes
 from biela.analysis.groups.starting import start_poses
 from biela.code.looped import Failure
 from biela.equations.blocks.world import World
@@ -16,10 +18,12 @@ from biela.equations.groups.casts import Casts
 from biela.equations.groups.closed_forms import branches_of
 from biela.equations.groups.derivation import GroupDerivation
 from biela.equations.groups.kernel import GroupEquations
-from biela.equations.groups.lowering import GroupProgram, Request
+from biela.equations.groups.lowering import GroupProgram, Iteration, Request
 from biela.equations.groups.natural import natural_group
 from biela.equations.groups.relative import relative_group
 from biela.errors import DeadPointError, ModelError
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "mechanisms"
 
 
 def of_joints(cast: Cast, poses: Poses) -> GroupDerivation:
@@ -133,3 +137,33 @@ def test_a_parallelogram_is_stopped_where_it_is_flat() -> None:
     with pytest.raises(DeadPointError, match="dead point"):
         four_bar.run(t)
     assert four_bar.runner.t == pytest.approx(np.pi - 1, abs=0.02)
+
+
+@pytest.mark.parametrize("lanes", ["instants", "groups"])
+def test_groups_of_a_kind_move_as_newtons_method_says_at_rounding(lanes: Lanes) -> None:
+    """Theo Jansen's leg: three dyads, two of them of one kind and on different sides."""
+    model = bl.load(EXAMPLES / "theo_jansen.toml")
+    structure, world = structural_groups(model), World(model)
+    poses, casts = start_poses(model, world), Casts(world, structure)
+    t = np.linspace(0.0, 1.0, 51)
+    found = []
+    for closed in (True, False):
+        equations = [
+            GroupEquations(
+                (relative_group if k.example.explicit else natural_group)(k, poses), poses
+            )
+            for k in casts.casts
+        ]
+        request = Request("point", np.arange(world.count), world.centres)
+        polish = Iteration(polish=0 if closed else 1)
+        program = GroupProgram(casts, equations, [request], polish, closed_forms=closed)
+        runner = GroupRunner(program, poses, lanes)
+        runner.assemble(0.0)
+        size = program.memory.sizes["y"]
+        stored = runner.run(t, [(program.memory.first("y"), 3 * size)])
+        places = program.request_places[0].ravel()
+        found.append([stored.columns(places + rate * size) for rate in range(3)])
+        if closed:
+            assert stored.steps == 0
+    for rate, (a, b) in enumerate(zip(*found, strict=True)):
+        assert np.abs(a - b).max() <= 1e-12 * 10**rate * np.abs(b).max()

@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 #: Where pictures are kept to be looked at.
 PICTURES = Path(__file__).parents[2] / "out" / "studio-screenshots"
-_SIZE = {"width": 1180, "height": 680}
+_SIZE = {"width": 1100, "height": 660}
 _SOFTWARE = [
     "--no-sandbox",
     "--use-gl=angle",
@@ -120,40 +120,27 @@ class Visitor:
         return np.array([left + width / 2 + focal * x / z, top + height / 2 + focal * y / z])
 
     def press(self, label: str, selector: str = "button") -> None:
-        """Click with the mouse on a button, or on another element, with these words.
+        """Click on a button, or on another element that can be seen, with these words.
 
-        The window is asked where it is, without the waiting for frames that drivers do.
+        The element is told, so that it does not matter if the page moves it just then.
         """
-        self.until(lambda: self._place(label, selector))
-        x, y = self._place(label, selector)
-        self.tab.mouse.click(x, y)
+        self.until(lambda: self.tab.evaluate(_CLICK, [label, selector]))
 
     def turn_to(self, tab: str) -> None:
-        """Choose a tab."""
-        self.press(tab, "[role=tab]")
+        """Choose a tab, with the mouse."""
+        self.until(lambda: self.tab.evaluate(_PLACE, tab))
+        self.tab.mouse.click(*self.tab.evaluate(_PLACE, tab))
 
     def tick(self, label: str) -> None:
-        """Click on the element that a label is for."""
-        self.press(label, "no-such-element")
+        """Click on the box or field beside a label."""
+        self.until(lambda: self.tab.evaluate(_TICK, label))
 
-    def _place(self, label: str, selector: str) -> Any:
-        """The middle of an element with words, or that a label with them is beside; null if none."""
-        return self.tab.evaluate(
-            """([label, selector]) => {
-                const said = e => e.innerText.replaceAll('\\u200b', '').trim();
-                let found = [...document.querySelectorAll(selector)].find(e => said(e) == label);
-                if (!found) {
-                    found = [...document.querySelectorAll('label')].find(e => said(e) == label);
-                    while (found && !found.querySelector('input')) found = found.parentElement;
-                    found = found && found.querySelector('input');
-                }
-                if (!found) return null;
-                found.scrollIntoView({block: 'nearest'});
-                const r = found.getBoundingClientRect();
-                return r.width ? [r.x + r.width / 2, r.y + r.height / 2] : null;
-            }""",
-            [label, selector],
-        )
+    def write(self, label: str, text: str) -> None:
+        """Put another text into the field beside a label, and press Enter."""
+        self.until(lambda: self.tab.evaluate(_TICK, label))
+        self.tab.keyboard.press("Control+a")
+        self.tab.keyboard.insert_text(text)
+        self.tab.keyboard.press("Enter")
 
     def slide(self, label: str, part: float) -> None:
         """Click on the track of a slider, at a part of its length."""
@@ -178,3 +165,28 @@ class Visitor:
         self.tab.mouse.down()
         for way in ways:
             self.tab.mouse.move(*way, steps=3)
+
+
+_CLICK = """([label, selector]) => {
+    const found = [...document.querySelectorAll(selector)]
+        .find(e => e.innerText.trim() == label && e.getBoundingClientRect().width > 0);
+    if (found) found.click();
+    return !!found;
+}"""
+
+_PLACE = """tab => {
+    const found = [...document.querySelectorAll('[role=tab]')].find(e => e.innerText.trim() == tab);
+    const r = found && found.getBoundingClientRect();
+    return r && r.width ? [r.x + r.width / 2, r.y + r.height / 2] : null;
+}"""
+
+_TICK = """label => {
+    let found = [...document.querySelectorAll('label')].find(e => e.innerText.trim() == label);
+    while (found && !found.querySelector('input')) found = found.parentElement;
+    if (!found) return false;
+    found = found.querySelector('input');
+    found.scrollIntoView({block: 'nearest'});
+    found.focus();
+    found.click();
+    return true;
+}"""

@@ -1,7 +1,8 @@
-"""``biela export``: the equations of a model, or a whole simulator of it, as source code."""
+"""``biela export``: the equations of a model, a simulator or its groups, as source code."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
@@ -22,6 +23,8 @@ def export(
     integrator: str,
     formulation: str,
     folder: Path | None,
+    groups: bool = False,
+    points: Sequence[str] = (),
 ) -> None:
     """Write the code and say what it is.
 
@@ -31,8 +34,17 @@ def export(
     out = console()
     if simulator and language != "c":
         raise ExportError(f"a simulator is written in C only: leave out --language {language}")
+    if groups and (simulator or language != "c"):
+        raise ExportError("--groups is a solver in C of its own: leave out --simulator, --language")
+    if groups and coordinates is not None:
+        raise ExportError("groups have coordinates of their own: leave out --coordinates")
+    if points and not groups:
+        raise ExportError("--point is for the solver of groups: add --groups, or leave it out")
     model = model_in(file, model_name)
     parent = Path("out") / folder_name(model)
+    if groups:
+        _groups(model, folder or parent / "groups", 1e-3 if step is None else step, points)
+        return
     if simulator:
         folder = folder or parent / "simulator"
         chosen = 1e-3 if step is None else step
@@ -52,12 +64,30 @@ def export(
         out.print(text, markup=False, soft_wrap=True)
         return
     if step is not None:
-        raise ExportError("--step is for a simulator: add --simulator, or leave it out")
+        raise ExportError("--step is for a simulator: add --simulator or --groups, or leave it out")
     folder = folder or parent / language
     with out.status(f"deriving {model.name}"):
         count, written = _equations(model, coordinates, language, folder)
     out.print(f"[bold]{escape(model.name)}[/bold] in {language}: all equations in {count}")
     out.print(files(written))
+
+
+def _groups(model: Described, folder: Path, step: float, points: Sequence[str]) -> None:
+    """Write the kinematics of a driven model, solved group by group."""
+    from biela.analysis.realtime.groups import export_groups
+
+    if not isinstance(model, bl.Model):
+        raise ExportError("structural groups are sets of bodies: --groups wants a Model of them")
+    out = console()
+    with out.status(f"deriving the groups of {model.name}"):
+        written = export_groups(
+            model, folder, points=points, bodies=not points, step=step, name=folder_name(model)
+        )
+    what = ", ".join(points) or "all bodies"
+    out.print(f"[bold]{escape(model.name)}[/bold] by groups in C99: motion of {escape(what)}")
+    out.print(files(written))
+    text = f"\nNext, with a C compiler: make -C {shown_path(folder)} run"
+    out.print(text, markup=False, soft_wrap=True)
 
 
 #: What is written of the equations of bodies and joints, as far as they have it.

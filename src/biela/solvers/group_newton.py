@@ -110,7 +110,7 @@ def group_newton(
     converged = 1 if isfinite(square) and (begun == 1 or square <= limit) else 0
 
     # the factors at the solution serve both rates
-    w[V + e] = 1.0
+    w[V + e] = 1.0 if converged == 1 else 2.0
     factor(w[V : V + e + 2], sign)
     if sign[0] != 0.0:
         run(tapes[VELOCITY], w)

@@ -12,6 +12,7 @@ from biela.solvers.lu import PIVOT_TOLERANCE
 __all__ = [
     "CARRIED",
     "CHANGED",
+    "KNOWN",
     "choose_rows",
     "dense_jacobian_factor",
     "dense_jacobian_solve",
@@ -19,8 +20,9 @@ __all__ = [
     "row_lu_solve",
 ]
 
-#: What an instance keeps: the sign that its determinant counts with, and whether its rows changed.
-CARRIED, CHANGED = 0, 1
+#: What an instance keeps: the sign that the determinant of its rows counts with, whether these have
+#: changed, and whether there are entries of an instant before.
+CARRIED, CHANGED, KNOWN = 0, 1, 2
 #: A pivot below this part of the largest entry of its column asks for other rows, if there are any.
 WEAK = 1e-3
 
@@ -91,9 +93,7 @@ def row_lu_solve(n: Int, LU: Matrix, pivots: IntVector, x: Vector) -> None:
         x[i] = total / LU[i, i]
 
 
-@routine(
-    rows="e", columns="e", V="e", chosen="r", A="m, m", pivots="m", weakest="1"
-)
+@routine(rows="e", columns="e", V="e", chosen="r", A="m, m", pivots="m", weakest="1")
 def factor_chosen(
     r: Int,
     m: Int,
@@ -166,19 +166,23 @@ def choose_rows(
 
 
 @routine(
-    rows="e", columns="e", chosen="r", state="2", A="m, m", B="r, m", pivots="m", weakest="1",
-    given="e + 2", sign="1",
+    rows="e", columns="e", chosen="r", state="3", previous="e", A="m, m", B="r, m", pivots="m",
+    weakest="1", given="e + 2", sign="1",
 )  # fmt: skip
 def dense_jacobian_factor(
     r: Int, m: Int, e: Int, rows: IntVector, columns: IntVector, chosen: IntVector,
-    state: IntVector, A: Matrix, B: Matrix, pivots: IntVector, weakest: Vector, given: Vector,
-    sign: Vector,
+    state: IntVector, previous: Vector, A: Matrix, B: Matrix, pivots: IntVector, weakest: Vector,
+    given: Vector, sign: Vector,
 ) -> None:  # fmt: skip
     """Factor from the entries; `sign` is that of the determinant, 0 where it is singular.
 
-    After the entries `given` says whether these are the last factors of an instant, and the sign
-    that the instant before had.  With rows to spare others are chosen where those chosen
-    are nearly dependent.  Their determinant has a sign of its own, which is then carried over.
+    After the entries `given` says whether these are the last factors of an instant (1, or 2 if it
+    was not solved), and the sign that the instant before had.
+
+    With rows to spare others are chosen where those chosen are nearly dependent.  Their determinant
+    has a sign of its own, which counts as it would have at the instant before.  The determinant of
+    some rows may also change sign where others would not; it is a dead point only if that of the
+    rows which suit best now has changed as well.
     """
     found = factor_chosen(r, m, e, rows, columns, given[0:e], chosen, A, pivots, weakest)
     if r > m and weakest[0] < WEAK:
@@ -186,12 +190,29 @@ def dense_jacobian_factor(
         found = choose_rows(r, m, e, rows, columns, given[0:e], chosen, B)
         if found == 1:
             found = factor_chosen(r, m, e, rows, columns, given[0:e], chosen, A, pivots, weakest)
-    if given[e] != 0.0:
-        if state[CHANGED] == 1 and found != 0:
-            state[CHANGED] = 0
-            state[CARRIED] = found if given[e + 1] >= 0.0 else -found
-        found *= state[CARRIED]
+    if given[e] == 0.0 or r == m or found == 0:
+        sign[0] = float(found)
+        return
+    before = -1 if given[e + 1] < 0.0 else 1
+    # where nothing is known of the instant before: no change, unless there seems to be one
+    unknown = 1
+    if state[CHANGED] == 0 and found * state[CARRIED] != before:
+        state[CHANGED] = 1
+        unknown = -1
+        found = choose_rows(r, m, e, rows, columns, given[0:e], chosen, B)
+    if state[CHANGED] == 1:
+        then = 0
+        if state[KNOWN] == 1:
+            then = factor_chosen(r, m, e, rows, columns, previous, chosen, A, pivots, weakest)
+        found = factor_chosen(r, m, e, rows, columns, given[0:e], chosen, A, pivots, weakest)
+        state[CARRIED] = before * (then if then != 0 else unknown * found)
+        state[CHANGED] = 0
+    found *= state[CARRIED]
     sign[0] = float(found)
+    if found == before and given[e] == 1.0:
+        state[KNOWN] = 1
+        for k in range(e):
+            previous[k] = given[k]
 
 
 @routine(chosen="r", A="m, m", pivots="m", b="r", x="m")

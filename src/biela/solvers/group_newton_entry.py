@@ -57,9 +57,7 @@ def bound_kernel(
     return Bound(_kernel_entry(routine).address, _GIVEN, table, kept)
 
 
-def _unpacked(
-    routine: Routine[..., Any], given: Sequence[str]
-) -> tuple[list[str], list[str], int]:
+def _unpacked(routine: Routine[..., Any], given: Sequence[str]) -> tuple[list[str], list[str], int]:
     """Lines that read the table of a routine, its arguments, and the length of the table."""
     lines: list[str] = []
     names: list[str] = []

@@ -150,10 +150,11 @@ def sparse_lu_analyse(
         fewest = 0
         for t in range(top, r):
             row = found[t]
-            if step_of[row] < 0 and abs(x[row]) >= CHOSEN_PART * largest:
-                if best < 0 or row_counts[row] < fewest:
-                    best = row
-                    fewest = row_counts[row]
+            if step_of[row] >= 0 or abs(x[row]) < CHOSEN_PART * largest:
+                continue
+            if best < 0 or row_counts[row] < fewest:
+                best = row
+                fewest = row_counts[row]
         if best < 0 or finite == 0 or not largest > PIVOT_TOLERANCE * max(scale, largest):
             for t in range(top, r):
                 x[found[t]] = 0.0

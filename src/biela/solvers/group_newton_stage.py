@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biela.code.looped import Call
+from biela.code.routines.bound import Bound
 from biela.graph import (
     adjacency,
     elimination_tree,
@@ -33,7 +34,7 @@ from biela.solvers.group_newton_factors import (
     sparse_jacobian_solve,
 )
 
-__all__ = ["GroupNewton", "Linear", "NewtonOptions", "NewtonPlaces"]
+__all__ = ["GroupNewton", "Linear", "NewtonCall", "NewtonOptions", "NewtonPlaces"]
 
 Integers = NDArray[np.int64]
 Records: TypeAlias = Sequence[tuple[int, int, int, int]]
@@ -69,6 +70,14 @@ class NewtonPlaces:
     gauge: int
     work: int
     status: int
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonCall(Call):
+    """Groups of a kind as native code, which takes them one after the other."""
+
+    #: A run of them may be joined with the next.
+    independent: bool = False
 
 
 class GroupNewton:
@@ -149,29 +158,29 @@ class GroupNewton:
 
     # ------------------------------------------------------------------------ kernels
 
-    def _linear(self) -> tuple[Any, Any]:
-        """Kernels that factor and solve for one instance."""
+    def linear_kernels(self) -> tuple[Bound, Bound]:
+        """Kernels that factor and solve for one instance, see `group_newton`."""
         return self._dense() if self.linear == "dense" else self._sparse()
 
-    def _dense(self) -> tuple[Any, Any]:
+    def _dense(self) -> tuple[Bound, Bound]:
         r, m, e = self.r, self.m, self.e
         # with rows to spare the first factorisation, of no rows, asks for a choice
         chosen = np.full(r, -1, dtype=np.int64) if r > m else np.arange(r, dtype=np.int64)
         values = {
             "r": r, "m": m, "e": e, "rows": self.rows, "columns": self.columns,
-            "chosen": chosen, "state": np.array([1, 0], dtype=np.int64), "A": np.zeros((m, m)),
+            "chosen": chosen, "state": np.array([1, 0, 0], dtype=np.int64), "previous": np.zeros(e), "A": np.zeros((m, m)),
             "B": np.zeros((r, m)), "pivots": np.zeros(m, dtype=np.int64),
             "weakest": np.zeros(1),
         }  # fmt: skip
         factor = bound_kernel(dense_jacobian_factor, values, (e + 2, 1))
         return factor, bound_kernel(dense_jacobian_solve, values, (r, m))
 
-    def _sparse(self) -> tuple[Any, Any]:
+    def _sparse(self) -> tuple[Bound, Bound]:
         r, m, e = self.r, self.m, self.e
         nl, nu = self._pattern["nl"], self._pattern["nu"]
-        state = np.array([1, 0, 0, 0, 0], dtype=np.int64)
+        state = np.array([1, 0, 0, 0, 0, 0], dtype=np.int64)
         self._states.append(state)
-        reals = {"V": e, "L": nl, "U": nu, "D": m, "x": r, "work": r, "y": m, "correction": m}
+        reals = {"V": e, "previous": e, "L": nl, "U": nu, "D": m, "x": r, "work": r, "y": m, "correction": m}
         integers = {
             "chosen": r, "pivot_row": m, "step_of": r, "L_start": m + 1, "L_row": nl,
             "U_start": m + 1, "U_step": nu, "mark": r, "stack": r, "at": r, "reached": r,
@@ -192,7 +201,7 @@ class GroupNewton:
         labels: Sequence[int],
         written: tuple[tuple[int, int], ...],
         kept: Any,
-    ) -> Call:
+    ) -> NewtonCall:
         """The instances as a stage of a program.
 
         Args:
@@ -207,7 +216,7 @@ class GroupNewton:
         r, m, e = self.r, self.m, self.e
         options, tables, alive = self.options, [], []
         for phases, place, label in zip(tapes, places, labels, strict=True):
-            factor, solve = self._linear()
+            factor, solve = self.linear_kernels()
             tape = tapes_of(phases)
             work = place.work
             starts = [work, work + m, work + 2 * m, work + 3 * m, work + 3 * m + r]
@@ -226,7 +235,7 @@ class GroupNewton:
             alive += [factor, solve, owners]
         entry = stage_entry(group_newton)
         addresses = np.array([t.ctypes.data for t in tables], dtype=np.int64)
-        return Call(
+        return NewtonCall(
             entry.address,
             addresses.ctypes.data,
             written,

@@ -23,6 +23,7 @@ def studio(
     host: str = "127.0.0.1",
     port: int = 8080,
     browser: bool = True,
+    play: bool = True,
     wait: bool = True,
 ) -> Server:
     """Open a page with a mechanism that can be played, changed, dragged and plotted.
@@ -36,6 +37,7 @@ def studio(
             another one, such as "0.0.0.0".
         port: The port, or the first free one after it.
         browser: Whether to open a browser.
+        play: Whether motions run as soon as they are there.
         wait: Whether to serve until the program is interrupted; else the server is returned at
             once, and serves until its ``stop()``.
 
@@ -64,7 +66,7 @@ def studio(
         shelf = gallery().with_given(name, source)
     from biela.studio.view.server import Server
 
-    server = Server(shelf, name, host, port)
+    server = Server(shelf, name, host, port, play)
     if browser:
         server.until_ready()
         webbrowser.open(server.address)

@@ -68,6 +68,7 @@ class Session:
         self._dragging: Dragging | None = None
         self._grip: Grip | None = None
         self._scene: Scene | None = None
+        self._told = ""
 
     @property
     def name(self) -> str:
@@ -153,7 +154,7 @@ class Session:
             return
         if found.motion.scene is None:
             raise ModelError(f"{built.model.name} has nothing to draw: give its bodies markers")
-        self.motion, self.pose = found.motion, None
+        self.motion, self.pose, self._told = found.motion, None, found.note
         self._scene = found.motion.scene
         t = found.motion.t
         self.time = float(min(max(self.time, t[0]), t[-1]))
@@ -232,6 +233,8 @@ class Session:
 
     def go_to(self, time: float) -> None:
         """Show the motion at a time."""
+        if self.pose is not None:
+            self.note = self._told
         self.time, self.pose = float(time), None
 
     # ---------------------------------------------------------------------------- by hand

@@ -23,7 +23,7 @@ __all__ = ["xy_plot"]
 Floats = npt.NDArray[np.float64]
 
 _WIDTH, _HEIGHT = 360, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 12, 42
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 24, 42
 #: Points that tell their values, at most.
 _TOLD: Final = 120
 
@@ -117,10 +117,9 @@ def _labels(across: Curve, up: Sequence[Curve], units: set[str]) -> list[str]:
     parts = [
         f'<text x="{middle}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(across.label)}</text>'
     ]
-    for k, curve in enumerate(up):
-        color = COLORS[k % len(COLORS)]
-        parts.append(
-            f'<text x="{_LEFT + 8}" y="{_TOP + 12 + 14 * k}" fill="{color}">'
-            f"{escape(curve.label if len(units) > 1 or k == 0 else curve.name)}</text>"
-        )
-    return parts
+    names = (
+        f'<tspan fill="{COLORS[k % len(COLORS)]}">'
+        f"{escape(curve.label if len(units) > 1 or k == 0 else curve.name)}&#8195;</tspan>"
+        for k, curve in enumerate(up)
+    )
+    return [*parts, f'<text x="{_LEFT}" y="{_TOP - 10}">{"".join(names)}</text>']

@@ -33,7 +33,7 @@ class BlockRun:
 
     Args:
         program: What is run.
-        memory: Its workspace, which begins with a status.
+        memory: Its workspace.
         given: Vectors of it that differ between states.
         kept: Vectors that are wanted; those that follow each other are best.
         constant: Values of further vectors.
@@ -75,6 +75,7 @@ class BlockRun:
         width = sum(size for _, size in runs)
         stored = np.empty((blocks, width * W))
         given = [self._blocked(v, blocks) for v in values]
+        status = self.memory.first("status") * W
         step = max(1, _CHUNK // max(1, len(self._into)))
         first = np.array([a * W for a, _ in runs], dtype=np.int64)
         length = np.array([n * W for _, n in runs], dtype=np.int64)
@@ -83,7 +84,7 @@ class BlockRun:
             parts = [v[a:b].reshape(b - a, -1) for v in given]
             rows = np.ascontiguousarray(np.concatenate(parts, axis=1))
             run_blocks(
-                len(self._w), b - a, rows.shape[1], width * W, len(runs), W, 0, self._native,
+                len(self._w), b - a, rows.shape[1], width * W, len(runs), W, status, self._native,
                 self._w, rows, self._into, stored[a:b], first, length, np.zeros(1),
             )  # fmt: skip
         found = stored.reshape(blocks, width, W).transpose(0, 2, 1)

@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from biela.analysis.engine_choice import with_drivers
-from biela.analysis.groups.positions import DENSE, assembled_positions, later_positions
+from biela.analysis.groups.positions import DENSE, SPARSE, assembled_positions, later_positions
+from biela.analysis.looped.start import first_blocks
 from biela.equations.blocks import reference_blocks
 from biela.equations.groups.building import Passive, grouped_rows, structure_of
 from biela.equations.groups.elements import elements_of
@@ -19,6 +20,7 @@ from biela.equations.groups.structure import Structure
 from biela.equations.groups.units import Rows, rows_of
 from biela.model import Model
 from biela.model.joints import Joint
+from biela.model.parts.flattening import body_count
 
 __all__ = ["structural_groups"]
 
@@ -92,7 +94,12 @@ class _Study:
         seed: int,
     ) -> None:
         self.model, self.parameters, self.t = model, parameters, t
-        self.blocks = reference_blocks(model, parameters=parameters, t=t)
+        linked = any(part.link is not None for part in model.parts.values())
+        if linked and body_count(model) <= SPARSE // 6:
+            # an angle that is a little wrong in each cell throws the end of a chain far off
+            self.blocks, _ = first_blocks(model, None, t, parameters)
+        else:
+            self.blocks = reference_blocks(model, parameters=parameters, t=t)
         elements = elements_of(self.blocks)
         drives = elements.is_driver[elements.element]
         self.positions = assembled_positions(

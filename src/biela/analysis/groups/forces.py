@@ -8,7 +8,8 @@ that much more to carry.  So the forces of n groups cost n small systems, at eve
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -16,69 +17,38 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.groups.block_runs import BlockRun
-from biela.analysis.groups.laws import Laws
-from biela.analysis.groups.self_stresses import SelfStresses
+from biela.analysis.groups.force_runs import ForceRuns
+from biela.analysis.groups.joint_wrenches import Instants, JointWrenches
+from biela.analysis.groups.multipliers import Multipliers
+from biela.analysis.groups.runner import _CACHE, GroupRunner, Stored
 from biela.analysis.groups.solver import GroupMotion, GroupSolver
+from biela.analysis.joint_reactions import JointReactions
+from biela.code.llvm.host import host_lanes
+from biela.code.looped import Memory, Program
 from biela.equations.blocks import reference_blocks
-from biela.equations.blocks.block import Block
+from biela.equations.groups.cast import Poses
+from biela.equations.groups.casts import Casts
 from biela.equations.groups.forces import ForceProgram
-from biela.errors import ModelError, SimulationError
+from biela.equations.reference_point import NORMAL
+from biela.errors import ModelError
 from biela.model.element import nearest
 
-__all__ = ["GroupForces", "Multipliers"]
+__all__ = ["GroupForces"]
 
 Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
-#: Rounds for forces that depend on multipliers, such as friction.
-_ROUNDS: Final = 30
 #: Moments about passive spins that nothing gives, as a part of all loads.
 _MISSING: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Multipliers:
-    """What joints and drivers carry.
+class _Together:
+    """Kinematics and forces as `GroupRunner` takes a program."""
 
-    Attributes:
-        t: Times (n,).
-        names: The multipliers, "joint.row", in the order of reference-point coordinates.
-        lam: (n, multipliers); minus those of a driver are the force or torque of the motor.
-        determinate: (n, multipliers) whether each is determinate; of the others the smallest are
-            taken, in the norm Σ λ².
-        missing: (n,) the largest moment about a passive spin that nothing gives.
-        time_run: Seconds of the run.
-    """
-
-    t: Floats
-    names: tuple[str, ...]
-    lam: Floats
-    determinate: Flags
-    missing: Floats
-    time_run: float
-
-    def __getitem__(self, name: str) -> Floats:
-        """A multiplier over time.
-
-        Raises:
-            ModelError: There is none of that name.
-        """
-        if name not in self.names:
-            raise ModelError(f"there is no multiplier {name!r}{nearest(name, self.names)}")
-        return self.lam[:, self.names.index(name)]
-
-
-@dataclass(frozen=True)
-class _Table:
-    """Laws as `Laws` takes them."""
-
-    size: int
-    made: tuple[Block, ...]
-
-    def blocks(self) -> tuple[Block, ...]:
-        """What evaluates them."""
-        return self.made
+    program: Program
+    memory: Memory
+    casts: Casts
+    write_start: Callable[[Callable[[str], Floats], Poses], None]
 
 
 class GroupForces:
@@ -88,35 +58,35 @@ class GroupForces:
         solver: Its kinematics, with the motion of all bodies.
         inputs: Values of the inputs of forces, by name.
 
+    Attributes:
+        program: Rows and loads of the groups.
+        names: The multipliers, "joint.row", in the order of reference-point coordinates.
+
     Raises:
-        ModelError: The solver has no bodies, or an input is unknown.
+        ModelError: The solver has no bodies, an input is unknown, or a coordinate that forces need
+            cannot be read from the poses of bodies.
     """
 
     def __init__(self, solver: GroupSolver, inputs: Mapping[str, float] | None = None) -> None:
         if not solver._bodies:
             raise ModelError("forces need the motion of all bodies: GroupSolver(…, bodies=True)")
         self.solver = solver
-        self.blocks = reference_blocks(solver.model, parameters=solver.parameters, t=solver.t)
-        if list(self.blocks.bodies) != list(solver.world.names):
+        blocks = reference_blocks(solver.model, parameters=solver.parameters, t=solver.t)
+        if blocks.world.count != solver.world.count or blocks.world.model is not solver.model:
             raise ModelError(
                 f"{solver.model.name}: some of its parts have to be written out; "
-                f"give the model flattened: model.flattened()"
+                f"give the model as model.flattened()"
             )
         first = len(solver._points)
-        requests = solver.groups.request_places[first:]
-        size = solver.groups.memory.sizes["y"]
-        places = np.concatenate(requests, axis=1)
-        self.program = ForceProgram(solver.casts, self.blocks, places, size)
-        self.u = self._inputs(inputs or {})
-        self._laws = Laws(solver.casts.laws)
-        self._force_laws = Laws(_Table(self.blocks.law_count, self.blocks.laws))  # type: ignore[arg-type]
-        #: Whether the solution of every kind is written out.
-        self.unrolled = all(e.unrolled for e in self.program.equations)
-        self.redundant = any(e.redundant for e in self.program.equations)
+        requests = solver.groups.request_places[first : first + len(solver._bodies)]
+        self.program = ForceProgram(solver.groups, blocks, np.concatenate(requests, axis=1))
+        self.names = tuple(blocks.rows)
+        self.runs = ForceRuns(self.program, self._inputs(inputs or {}), solver.poses.coordinates)
 
     def _inputs(self, given: Mapping[str, float]) -> Floats:
-        found = np.array(self.blocks.input_values, dtype=float)
-        names = list(self.blocks.inputs)
+        blocks = self.program.blocks
+        found = np.array(blocks.input_values, dtype=float)
+        names = list(blocks.inputs)
         for name, value in given.items():
             if name not in names:
                 raise ModelError(
@@ -125,44 +95,85 @@ class GroupForces:
             found[names.index(name)] = value
         return found
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The multipliers, in the order of reference-point coordinates."""
-        return tuple(self.blocks.rows)
-
-    # --------------------------------------------------------------------------- runs
+    # ------------------------------------------------------------ motion and forces at once
 
     @property
-    def _given(self) -> tuple[str, ...]:
-        found = ["y", "dy", "ddy", "t", "w", "x"]
-        if self.program.applied:
-            found += ["dx", "fw", "fdw", "fddw"]
-        return (*found, *self._lam) if self.program.loaded else tuple(found)
+    def at_once(self) -> bool:
+        """Whether motion and multipliers come from one run, with nothing stored between.
+
+        So it is where only gravity acts, nothing is redundant and the workspace is not so large
+        that it is run tile by tile; else multipliers are found from the motion in a second run.
+        """
+        small = (
+            self.solver.lanes == "groups" or 8 * host_lanes() * self.program.memory.size < _CACHE
+        )
+        return self.program.simple and self.runs.native and small
+
+    def run(
+        self, t: Floats, *, room: Floats | None = None, progress: bool | None = None
+    ) -> tuple[GroupMotion, Multipliers]:
+        """The motion at some instants, in order, and its multipliers.
+
+        ``room`` is where both are stored, see `room`.
+
+        Raises:
+            DeadPointError: A group cannot pass; it names the time and the joints.
+            ModelError: A passive spin would need a moment.
+            SimulationError: A group cannot be assembled at the first instant, or forces that
+                depend on reactions do not settle.
+        """
+        if not self.at_once:
+            motion = self.solver.run(t, room=room, progress=progress)
+            return motion, self.of(motion)
+        times = np.asarray(t, dtype=float)
+        began = time.perf_counter(), time.process_time()
+        runner = GroupRunner(self._together, self.solver.poses, self.solver.lanes)  # type: ignore[arg-type]
+        runner.assemble(float(times[0]))
+        ready = time.perf_counter(), time.process_time()
+        stored: Stored = runner.run(times, self._stretches, progress, room)
+        ended = time.perf_counter(), time.process_time()
+        motion = GroupMotion(
+            self.solver,
+            stored,
+            {},
+            time_run=ended[0] - ready[0],
+            cpu_run=ended[1] - ready[1],
+            time_total=ended[0] - began[0],
+        )
+        size = 3 * self.solver.groups.memory.sizes["y"]
+        order = [*self.program.rows_of_blocks.tolist(), *self.program.spin_rows]
+        lam = stored.columns(size + np.array(order, dtype=np.int64))
+        rows, spins = lam[:, : len(self.names)], lam[:, len(self.names) :]
+        missing = self._missing(times, spins, rows)
+        sure = np.broadcast_to(np.True_, rows.shape)
+        return motion, Multipliers(times, self.names, rows, sure, missing, motion.time_run)
+
+    @cached_property
+    def _together(self) -> _Together:
+        program = self.program
+        return _Together(
+            program.with_kinematics(), program.memory, program.casts, program.groups.write_start
+        )
 
     @property
-    def _lam(self) -> tuple[str, ...]:
-        return tuple(f"lam{c}" for c in range(len(self.program.equations)))
+    def _stretches(self) -> list[tuple[int, int]]:
+        memory = self.program.memory
+        rows = sum(memory.sizes[name] for name in self.program.multipliers)
+        return [(memory.first("y"), 3 * memory.sizes["y"]), (memory.first("lam0"), rows)]
 
-    @cached_property
-    def _multipliers(self) -> BlockRun:
-        program = self.program
-        constant = {"u": self.u}
-        return BlockRun(program.program(), program.memory, self._given, self._lam, constant)
+    def room(self, instants: int) -> Floats:
+        """Memory for what a run of so many instants stores, to be used again and again."""
+        if not self.at_once:
+            return self.solver.room(instants)
+        lanes = host_lanes() if self.solver.lanes == "instants" else 1
+        kept = sum(length for _, length in self._stretches)
+        found = np.empty((-(-instants // lanes), kept, lanes))
+        found.fill(0.0)  # the system hands out pages when they are touched
+        return found
 
-    @cached_property
-    def _rows(self) -> BlockRun:
-        program = self.program
-        kept = ["Qx", "W", *(f"J{c}" for c in range(len(program.equations)))]
-        constant = {"u": self.u}
-        return BlockRun(program.program("rows"), program.row_memory, self._given, kept, constant)
+    # --------------------------------------------------------------- forces of a motion
 
-    @cached_property
-    def _readings(self) -> BlockRun:
-        program = self.program
-        kept = ["x", "dx"]
-        return BlockRun(program.reading_program(), program.memory, ["y", "dy", "ddy"], kept)
-
-    def run(self, motion: GroupMotion) -> Multipliers:
+    def of(self, motion: GroupMotion) -> Multipliers:
         """The multipliers of a motion that the solver has found.
 
         Raises:
@@ -170,107 +181,89 @@ class GroupForces:
             SimulationError: Forces that depend on reactions do not settle.
         """
         began = time.perf_counter()
-        moved = self._moved(motion)
-        lam, sure = self._settled(motion.t, moved)
-        missing = self._missing(motion.t, lam)
+        lam, sure = self.runs.settled(motion.t, self._moved(motion))
+        missing = self._missing(motion.t, lam[:, self.program.spin_rows], lam)
         order = self.program.rows_of_blocks
-        return Multipliers(
-            motion.t, self.names, lam[:, order], sure[:, order], missing,
-            time.perf_counter() - began,
-        )  # fmt: skip
+        if self.runs.native:
+            sure = np.broadcast_to(np.True_, (len(lam), len(order)))
+        else:
+            sure = sure[:, order]
+        spent = time.perf_counter() - began
+        return Multipliers(motion.t, self.names, lam[:, order], sure, missing, spent)
 
     def _moved(self, motion: GroupMotion) -> Floats:
         """The motion of bodies, as it was stored where that can be."""
-        stored = motion._stored
+        stored, size = motion._stored, 3 * self.solver.groups.memory.sizes["y"]
         if motion._place:
             raise ModelError('forces need the motion of all bodies: run with store="all"')
         if motion._instants is None:
-            return stored.rows
-        return stored.columns(np.arange(stored.rows.shape[1]))[motion._instants]
+            return stored.rows[:, :size]
+        return stored.columns(np.arange(size))[motion._instants]
 
-    def _settled(self, t: Floats, moved: Floats) -> tuple[Floats, Flags]:
-        """Multipliers in the order of the program, and which are determinate."""
-        program = self.program
-        laws = self._laws.at(t)[:, : self._laws.size]
-        given = [moved, t[:, None], laws]
-        x = self._counted(len(t), moved)
-        given.append(x[0])
-        if program.applied:
-            given += [x[1], self._force_laws.at(t)]
-        if not program.loaded:
-            return self._solved(len(t), given)
-        lam = np.zeros((len(t), len(program.row_names)))
-        for _ in range(_ROUNDS):
-            before = lam
-            lam, sure = self._solved(len(t), [*given, lam])
-            if np.abs(lam - before).max() <= 1e-12 * np.abs(lam).max():
-                return lam, sure
-        raise SimulationError(
-            f"{self.solver.model.name}: forces that depend on reactions, such as friction, do not "
-            f"settle in {_ROUNDS} rounds: friction may lock the mechanism"
-        )
-
-    def _solved(self, count: int, given: list[Floats]) -> tuple[Floats, Flags]:
-        if self.unrolled and not self.redundant:
-            lam = self._multipliers.run(count, *given)
-            return lam, np.ones(lam.shape, dtype=bool)
-        stresses = SelfStresses(self.program)
-        parts = []
-        step = stresses.chunk
-        for a in range(0, count, step):
-            some = np.arange(a, min(a + step, count))
-            rows = self._rows.run(len(some), *(self._part(v, some) for v in given))
-            parts.append(stresses.solved(rows))
-        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-
-    @staticmethod
-    def _part(values: Floats, some: npt.NDArray[np.int64]) -> Floats:
-        if values.ndim == 2:
-            return values[some]
-        W = values.shape[2]
-        blocks = values[some[0] // W : some[-1] // W + 1]
-        flat = blocks.transpose(0, 2, 1).reshape(-1, values.shape[1])
-        first = some[0] - some[0] // W * W
-        return flat[first : first + len(some)]
-
-    def _counted(self, count: int, moved: Floats) -> tuple[Floats, Floats]:
-        """Coordinates that count turns, over all turns from the start on, and their rates."""
-        n = len(self.blocks.extra)
-        if not n:
-            return np.zeros((count, 0)), np.zeros((count, 0))
-        self.program.readings  # noqa: B018  refuses before anything is run
-        found = self._readings.run(count, moved)
-        x, dx = found[:, :n].copy(), found[:, n:]
-        turns = {name for r in self.program.readings if r.turns for name in r.names}
-        starts = self.solver.poses.coordinates
-        for k, name in enumerate(self.blocks.extra):
-            if name not in turns:
-                continue
-            x[:, k] = np.unwrap(x[:, k])
-            behind = starts.get(name, x[0, k]) - x[0, k]
-            x[:, k] += 2 * np.pi * np.round(behind / (2 * np.pi))
-        return x, dx
-
-    def _missing(self, t: Floats, lam: Floats) -> Floats:
-        """What a passive spin would need.
+    def _missing(self, t: Floats, spins: Floats, lam: Floats) -> Floats:
+        """The largest moment that a passive spin would need.
 
         Raises:
-            ModelError: That is more than rounding.
+            ModelError: It is more than rounding.
         """
-        names = self.program.row_names
-        spins = [k for k, name in enumerate(names) if name.endswith(".spin")]
-        if not spins:
-            return np.zeros(len(t))
-        found: Floats = np.abs(lam[:, spins]).max(axis=1)
-        scale = np.abs(lam).max(axis=1)
-        over = found > _MISSING * np.maximum(scale, 1e-9)
+        found: Floats = np.abs(spins).max(axis=1, initial=0.0)
+        over = found > _MISSING * np.maximum(np.abs(lam).max(axis=1, initial=0.0), 1e-9)
         if over.any():
             k = int(np.argmax(over))
-            name = names[spins[int(np.argmax(np.abs(lam[k, spins])))]]
+            row = self.program.spin_rows[int(np.argmax(np.abs(spins[k])))]
+            body = self.program.row_names[row].removesuffix(".spin")
             raise ModelError(
                 f"{self.solver.model.name}: at t = {t[k]:.6g} s a moment of {found[k]:.3g} N m "
-                f"about the passive spin of {name.removesuffix('.spin')} is missing: the body "
-                f"would not keep from turning about that axis; make it symmetric about it, or "
-                f"hold its turn by a joint (universal in place of spherical)"
+                f"about the passive spin of {body} is missing: it would not keep from turning "
+                f"about that axis; make it symmetric about it, or hold its turn by a joint "
+                f"(universal in place of spherical)"
             )
         return found
+
+    # ------------------------------------------------------------------ joint reactions
+
+    def joint_reactions(self, motion: GroupMotion, axes: str = "ground") -> JointReactions:
+        """Forces and moments in all joints, as `biela.joint_reactions` gives them.
+
+        Args:
+            motion: One that the solver has found.
+            axes: "ground", or "marker" for the axes of each marker j.
+
+        Raises:
+            ModelError: The axes are others; or as `of`.
+            SimulationError: Forces that depend on reactions do not settle.
+        """
+        if axes not in ("ground", "marker"):
+            raise ModelError(f"axes are 'ground' or 'marker', not {axes!r}")
+        model = self.solver.model
+        whole = copy(model.flattened() if model.parts else model)
+        whole.parameters = {**whole.parameters, **(self.solver.parameters or {})}
+        joints = JointWrenches(self.program, whole)
+        moved = self._moved(motion)
+        given = self.runs.given(motion.t, moved)
+        if self.program.loaded:
+            given.append(self.runs.settled(motion.t, moved)[0])
+        R = self._orientations(motion)
+        found = []
+        for part in self.runs.in_numbers(len(motion.t), given):
+            spins = part.lam[:, self.program.spin_rows]
+            self._missing(motion.t[part.some], spins, part.lam)
+            at = Instants(part.J, part.lam, part.null, R[part.some])
+            found.append(joints.wrenches(at, axes == "marker"))
+        wrenches = np.concatenate([w for w, _ in found])
+        sure = np.concatenate([s for _, s in found])
+        return JointReactions(motion.t, joints.names, wrenches[..., :3], wrenches[..., 3:], sure)
+
+    def _orientations(self, motion: GroupMotion) -> Floats:
+        """The axes of all bodies, (instants, bodies, 3, 3)."""
+        plane = self.solver.model.plane
+        if plane is None:
+            x, y = (rows[0] for rows in motion.body_rows[1:])
+            return np.stack([x, y, np.cross(x, y)], axis=3)
+        c, s = np.moveaxis(motion.body_rows[1][0], 2, 0)
+        normal = "xyz".index(NORMAL[plane])
+        a, b = (normal + 1) % 3, (normal + 2) % 3
+        R = np.zeros((*c.shape, 3, 3))
+        R[..., normal, normal] = 1.0
+        R[..., a, a], R[..., b, b], R[..., b, a], R[..., a, b] = c, c, s, -s
+        return R

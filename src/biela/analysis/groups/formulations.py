@@ -51,7 +51,7 @@ class Formulation:
             "solver": self.solver,
         }
         if self.whole:
-            from biela.analysis.groups.finding import whole_structure
+            from biela.analysis.groups.whole import whole_structure
 
             found["structure"] = whole_structure(model)
         return found

@@ -154,7 +154,7 @@ def _of_arrays(
     spent: float,
     model: Model,
 ) -> Results:
-    blocks = reference_blocks(model, solver.parameters)
+    blocks = reference_blocks(model, parameters=solver.parameters)
     found = _ArrayMotion(blocks, motion.t, readings)
     statistics = _statistics(solver, motion, name, spent, None)
     return Results(

@@ -11,12 +11,13 @@ halves; what cannot be passed is told with its time and its joints.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.groups.laws import Laws
+from biela.analysis.groups.tiles import GROUPS, Course, Tile, run_all, run_tile, tiles_of
 from biela.analysis.progress import Progress
 from biela.code.llvm.host import host_lanes
 from biela.code.looped import Failure
@@ -34,6 +35,9 @@ Lanes: TypeAlias = Literal["instants", "groups"]
 
 #: Instants between looks at the clock and the keyboard.
 _CHUNK: Final = 16384
+#: Bytes of a workspace above which it is run tile by tile, and blocks of instants of a tile.
+_CACHE: Final = 4_000_000
+_BLOCKS: Final = 64
 #: Halvings of a step before it is given up.
 _HALVINGS: Final = 14
 
@@ -78,10 +82,19 @@ class GroupRunner:
         groups: The program.
         poses: Where the model is at the start.
         lanes: What shares the lanes of the processor.
+        threads: How many branches of the group diagram are run at a time.
+        strands: The branch of every group, 0 for what several rest on.
     """
 
-    def __init__(self, groups: GroupProgram, poses: Poses, lanes: Lanes) -> None:
-        self.groups, self.lanes_of = groups, lanes
+    def __init__(
+        self,
+        groups: GroupProgram,
+        poses: Poses,
+        lanes: Lanes,
+        threads: int = 1,
+        strands: Integers | None = None,
+    ) -> None:
+        self.groups, self.lanes_of, self.threads = groups, lanes, threads
         self.lanes = host_lanes() if lanes == "instants" else 1
         program = groups.program
         self._program = _Callable(
@@ -97,6 +110,13 @@ class GroupRunner:
         self.steps = np.zeros(1)
         self.t = 0.0
         groups.write_start(self._view, poses)
+        self._tiles: list[Tile] = []
+        large = memory.size * W * 8 > _CACHE
+        if lanes == "instants" and (threads > 1 or large):
+            nothing = np.zeros(0, dtype=np.int64)
+            given = nothing if strands is None else strands
+            size = GROUPS if large else len(groups.casts.structure.groups)
+            self._tiles = tiles_of(groups, W, given, size)
 
     def _view(self, name: str) -> Floats:
         """A vector of the workspace, (places, lanes)."""
@@ -171,6 +191,8 @@ class GroupRunner:
                 f"{(blocks, kept, W)} in one piece, not {rows.dtype} of shape {rows.shape}"
             )
         self.steps[:] = 0.0
+        if self._tiles and self._tiled(padded, stretches, rows, progress):
+            return Stored(t, rows, float(self.steps[0]), 0)
         careful = done = 0
         with Progress(f"kinematics of {self._model}", blocks, progress) as bar:
             while done < blocks:
@@ -193,21 +215,74 @@ class GroupRunner:
                 bar.update(done)
         return Stored(t, rows, float(self.steps[0]), careful)
 
+    def _tiled(
+        self,
+        t: Floats,
+        stretches: list[tuple[int, int]],
+        rows: Floats,
+        progress: bool | None,
+    ) -> bool:
+        """Run all instants tile by tile; False if a group failed, and nothing was done."""
+        W, memory = self.lanes, self.groups.memory
+        starting = self.w.reshape(-1, W)
+        for tile in self._tiles:
+            own = tile.w.reshape(-1, W)
+            for part in tile.states:
+                own[part] = starting[part]
+        nothing = np.zeros(0, dtype=np.int64)
+        places = np.concatenate([nothing, *(np.arange(a, a + n) for a, n in stretches)])
+        courses = [Course.of(tile, self._tiles, self._into, places, W) for tile in self._tiles]
+        blocks, began = len(t) // W, self.t
+        lock_steps = [np.zeros(1) for _ in self._tiles]
+        with Progress(f"kinematics of {self._model}", blocks, progress) as bar:
+            for first in range(0, blocks, _BLOCKS):
+                last = min(first + _BLOCKS, blocks)
+                driven = self._driven(t[first * W : last * W])
+
+                def run(
+                    tile: Tile, first: int = first, last: int = last, driven: Any = driven
+                ) -> bool:
+                    return run_tile(
+                        tile,
+                        self._tiles,
+                        courses[tile.number],
+                        driven,
+                        rows[first:last],
+                        memory.first("status"),
+                        W,
+                        lock_steps[tile.number],
+                    )
+
+                if not run_all(self._tiles, self.threads, run):
+                    self.t = began
+                    return False
+                self.t = float(t[last * W - 1])
+                bar.update(last)
+        self.steps[0] += sum(float(s[0]) for s in lock_steps)
+        return True
+
+    def _driven(self, times: Floats) -> Floats:
+        """What is written into the workspace before each block: times since, and laws."""
+        W = self.lanes
+        starts = np.concatenate([[self.t], times[W - 1 :: W][:-1]])
+        tau = times.reshape(-1, W) - starts[:, None]
+        given = np.concatenate([tau.reshape(-1, 1), self.laws.at(times)], axis=1)
+        count = len(times) // W
+        return np.ascontiguousarray(
+            given.reshape(count, W, -1).transpose(0, 2, 1).reshape(count, -1)
+        )
+
     def _chunk(
         self, t: Floats, first: int, last: int, stretches: list[tuple[int, int]], rows: Floats
     ) -> int:
         """Blocks ``first`` to ``last - 1``: how many went well."""
         W = self.lanes
         times = t[first * W : last * W]
-        starts = np.concatenate([[self.t], times[W - 1 :: W][:-1]])
-        tau = times.reshape(-1, W) - starts[:, None]
-        laws = self.laws.at(times)
-        given = np.concatenate([tau.reshape(-1, 1), laws], axis=1)
-        given = given.reshape(last - first, W, -1).transpose(0, 2, 1).reshape(last - first, -1)
+        given = self._driven(times)
         out = rows[first:last].reshape(last - first, -1)
         good = run_blocks(
             len(self.w), last - first, given.shape[1], out.shape[1], len(stretches), W,
-            self._status, self._program, self.w, np.ascontiguousarray(given), self._into, out,
+            self._status, self._program, self.w, given, self._into, out,
             np.array([a * W for a, _ in stretches], dtype=np.int64),
             np.array([n * W for _, n in stretches], dtype=np.int64), self.steps,
         )  # fmt: skip

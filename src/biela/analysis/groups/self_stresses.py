@@ -80,9 +80,22 @@ class SelfStresses:
             for e in equations
         ]
 
-    def solved(self, rows: Floats) -> tuple[Floats, Flags]:
-        """Multipliers, and which are determinate, from loads and rows (instants, entries)."""
+    def rows_of(self, rows: Floats) -> list[Floats]:
+        """The rows of each kind, (instants, groups, rows, velocities)."""
+        found = []
+        for c, e in enumerate(self.program.equations):
+            shape = (len(rows), e.cast.count, len(e.rows), len(e.J[0]))
+            first = self._at[f"J{c}"]
+            found.append(rows[:, first : first + int(np.prod(shape[1:]))].reshape(shape))
+        return found
+
+    def solved(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Multipliers and self-stresses, from loads and rows (instants, entries).
+
+        The self-stresses (instants, multipliers, number of them) are an orthonormal basis.
+        """
         T, k = len(rows), self.redundant
+        every = self.rows_of(rows)
         loads = np.zeros((T, self._loads, 1 + k))
         loads[:, :, 0] = rows[:, : self._loads]
         lam = np.zeros((T, self.multipliers, 1 + k))
@@ -91,34 +104,40 @@ class SelfStresses:
         used = 1
         for c, instance in self._order:
             e = self.program.equations[c]
-            r, n = len(e.rows), len(e.J[0])
-            at = self._at[f"J{c}"] + instance * r * n
-            J = rows[:, at : at + r * n].reshape(T, r, n)
+            r = len(e.rows)
+            J = every[c][:, instance]
             own, known = (table[instance] for table in tables[c])
             held = J[:, :, : e.own]
             found = np.zeros((T, r, 1 + k))
             found[:, :, :used], null = _held(held, loads[:, own, :used])
             found[:, :, used : used + null.shape[2]] = null
             used += null.shape[2]
-            np.subtract.at(
-                loads, (slice(None), known), np.swapaxes(J[:, :, e.own :], 1, 2) @ found
-            )
+            pushed = np.swapaxes(J[:, :, e.own :], 1, 2) @ found
+            for column, place in enumerate(known):  # the same place may be there twice
+                loads[:, place] -= pushed[:, column]
             first = firsts[c] + instance * r
             lam[:, first : first + r] = found
-        return self._smallest(lam[:, :, 0], lam[:, :, 1:used])
+        return _smallest(lam[:, :, 0], lam[:, :, 1:used])
 
     def _first_rows(self) -> list[int]:
         sizes = [e.cast.count * len(e.rows) for e in self.program.equations]
         return [0, *np.cumsum(sizes).tolist()]
 
-    def _smallest(self, lam: Floats, null: Floats) -> tuple[Floats, Flags]:
-        if not null.shape[2]:
-            return lam, np.ones(lam.shape, dtype=bool)
-        basis, _ = np.linalg.qr(null)
-        self.basis = basis
-        part = np.swapaxes(basis, 1, 2) @ lam[:, :, None]
-        smallest = lam - (basis @ part)[:, :, 0]
-        return smallest, np.linalg.norm(basis, axis=2) <= _PART
+    @staticmethod
+    def determinate(null: Floats) -> Flags:
+        """For each multiplier whether no self-stress has a part in it, (instants, multipliers)."""
+        found: Flags = np.linalg.norm(null, axis=2) <= _PART
+        return found
+
+
+def _smallest(lam: Floats, null: Floats) -> tuple[Floats, Floats]:
+    """The smallest multipliers, and the self-stresses as an orthonormal basis."""
+    if not null.shape[2]:
+        return lam, null
+    basis, _ = np.linalg.qr(null)
+    part = np.swapaxes(basis, 1, 2) @ lam[:, :, None]
+    smallest: Floats = lam - (basis @ part)[:, :, 0]
+    return smallest, basis
 
 
 def _held(J: Floats, load: Floats) -> tuple[Floats, Floats]:

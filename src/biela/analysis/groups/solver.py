@@ -21,12 +21,15 @@ from biela.analysis.groups.joint_requests import joint_requests
 from biela.analysis.groups.poses import poses_of
 from biela.analysis.groups.runner import GroupRunner, Lanes, Stored
 from biela.analysis.groups.starting import start_poses
+from biela.analysis.groups.tiles import strands_of
 from biela.code.llvm.host import host_lanes
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.derivation import GroupDerivation, relative_poses
-from biela.equations.groups.items import components
+from biela.equations.groups.entries import Assembly, LinearSolver
+from biela.equations.groups.entries_program import MixedProgram
+from biela.equations.groups.items import Item, components
 from biela.equations.groups.kernel import Convective, GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request
 from biela.equations.groups.natural import natural_group
@@ -71,12 +74,21 @@ class GroupSolver:
             derivatives.
         angles: Of planar bodies in relative coordinates, against the ground ("absolute") or of
             their joints ("relative").
-        lanes: What shares the lanes of the processor, "instants" or "groups"; None chooses.
+        solver: How the linear equations of a group are solved, of all or by name of their kind:
+            "unrolled" into its kernel, "dense" or "sparse" with pivots at run time; "auto" goes by
+            their size.
+        assembly: Of groups that are not unrolled, whether their equations are "generated" for the
+            kind or "assembled" from kernels of single joints.
+        closed_forms: Whether positions of groups that have a closed form are taken from it, in
+            place of Newton's method.
+        lanes: What shares the lanes of the processor, "instants" or "groups"; None chooses.  Groups
+            that are solved at run time take one instant at a time: "groups".
         iteration: Tolerance and number of steps.
         parameters: Values other than those of the model.
         q: First guess of coordinates at the start, by name.
         t: Time of the start.
         poses: Where all bodies are then; assembled if it is not given.
+        threads: How many branches of the group diagram are run at a time.
 
     Raises:
         ModelError: Freedoms are left that nothing drives, or a name is not known.
@@ -93,12 +105,16 @@ class GroupSolver:
         joints: Sequence[str] = (),
         convective: Convective = "rate",
         angles: Literal["absolute", "relative"] = "absolute",
+        solver: LinearSolver | Mapping[str, LinearSolver] = "auto",
+        assembly: Assembly = "auto",
+        closed_forms: bool = True,
         lanes: Lanes | None = None,
         iteration: Iteration | None = None,
         parameters: Mapping[str, float] | None = None,
         q: Mapping[str, float] | None = None,
         t: float = 0.0,
         poses: Poses | None = None,
+        threads: int = 1,
     ) -> None:
         began = time.perf_counter()
         self.model, self.t = model, float(t)
@@ -131,15 +147,33 @@ class GroupSolver:
         self._points = {name: self._point_request(name) for name in points}
         self._bodies = self._body_requests() if bodies else []
         items = [j.item for j in self._joints.values()]
-        asked = [*self._points.values(), *self._bodies, *items]
-        self.groups = GroupProgram(self.casts, equations, asked, iteration)
+        asked: list[Request | Item] = [*self._points.values(), *self._bodies, *items]
+        self.threads = threads
+        self._strands = strands_of(structure, threads)
+        self.groups = MixedProgram(
+            self.casts,
+            equations,
+            asked,
+            iteration,
+            solver=solver,
+            assembly=assembly,
+            closed_forms=closed_forms,
+            strands=self._strands,
+        )
         self.lanes: Lanes = self._lanes() if lanes is None else lanes
+        if self.lanes == "instants" and self.groups.run_time:
+            raise ModelError(
+                "groups with a dense or sparse solver take one instant after the other: leave out "
+                "lanes, or give lanes='groups'"
+            )
         self.time_prepared = time.perf_counter() - began
 
     # ----------------------------------------------------------------------- choices
 
     def _lanes(self) -> Lanes:
-        """Groups in the lanes where most groups stand in wide rows, else instants."""
+        """Groups in the lanes where they must be or most stand in wide rows, else instants."""
+        if self.groups.run_time:
+            return "groups"
         widths = [len(level) for level in self.structure.levels]
         lanes = host_lanes()
         wide = sum(w for w in widths if w >= 4 * lanes)
@@ -226,7 +260,7 @@ class GroupSolver:
         if times.ndim != 1 or not len(times) or not np.isfinite(times).all():
             raise ModelError("the instants are a row of times, in seconds")
         began = time.perf_counter(), time.process_time()
-        runner = GroupRunner(self.groups, self.poses, self.lanes)
+        runner = GroupRunner(self.groups, self.poses, self.lanes, self.threads, self._strands)
         if given is not None:
             places = [self.casts.law_place(name) for name in given[0]]
             runner.laws.follow(times, places, np.asarray(given[1], dtype=float))
@@ -274,23 +308,25 @@ class GroupSolver:
             points: Markers whose motion is given (default: those asked of this solver).
             bodies: Whether the motion of all bodies is given (default: as asked of this solver).
             step: Time between instants for which ``main.c`` runs it, s; each call takes its own.
-            iterations: Steps of Newton's method, in every group and at every instant.
+            iterations: Steps of Newton's method in a group, at every instant; a group with a closed
+                form takes one.
             limit: Norm of the equations of a group after them from which on it is not solved
                 (default: the tolerance of this solver).
 
         Raises:
             ExportError: The name does not suit, or a file is there that biela did not write.
-            ModelError: A number makes no sense, or a marker is not known.
+            ModelError: A number makes no sense, a marker is not known, or a group is too large.
             SimulationError: A group cannot be assembled at the start.
         """
-        from biela.analysis.realtime.groups import Asked, write_group_solver
+        from biela.analysis.realtime.groups import Asked, check_sizes, write_group_solver
 
         known = self._points
         if points is not None:
             known = {point: self._point_request(point) for point in points}
         whole = self._bodies if bodies is None else self._body_requests() if bodies else []
-        groups = self.groups
-        if points is not None or bodies is not None:
+        groups: GroupProgram = self.groups
+        if points is not None or bodies is not None or self.groups.run_time:
+            check_sizes(self.model.name, groups.equations)
             items = [j.item for j in self._joints.values()]
             groups = GroupProgram(
                 self.casts,

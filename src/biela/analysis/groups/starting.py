@@ -33,7 +33,7 @@ def start_poses(
     """
     if model.parts or body_count(model) > LARGE:
         blocks, guess = first_blocks(model, q, t, parameters)
-        found = Follower(blocks, 1e-10).first(t, guess).q
+        found = Follower(blocks, 1e-10).assembled(t, guess)
         names = list(blocks.extra)
         extra = dict(zip(names, found[-len(names) :], strict=True)) if names else {}
         return poses_of(world, found, extra)

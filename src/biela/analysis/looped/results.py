@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.looped.pictures import joint_channels, looped_scene
 from biela.analysis.looped.sparse_rows import SparseRows
 from biela.equations.blocks import FrameMotion, ReferenceBlocks
 from biela.results import Channels, Results, RunStatistics
@@ -24,6 +25,10 @@ class LoopedStates(Protocol):
     """The motion of a large mechanism, a row an instant."""
 
     blocks: ReferenceBlocks
+
+    @property
+    def t(self) -> Floats:
+        """Times."""
 
     @property
     def q(self) -> Floats:
@@ -139,7 +144,7 @@ def looped_results(
         monitors,
         {},
         statistics,
-        None,
+        looped_scene(blocks, lambda: motion.q),
         (),
         interrupted,
     )
@@ -178,6 +183,7 @@ def channel_groups(motion: LoopedStates) -> dict[str, Channels]:
             rates,
             angles=[bool(rate) for rate in rates],
         )
+    groups |= joint_channels(blocks, motion.t, lambda: motion.q, lambda: motion.v)
     if count <= FRAMES_UP_TO:
         frames = FrameMotion.of(blocks, markers=count <= MARKERS_UP_TO)
         groups |= frame_channels(

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.motion import LoopedMotion
+from biela.analysis.looped.pictures import looped_scene
 from biela.analysis.looped.results import channel_groups
 from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan
@@ -230,7 +231,10 @@ class _Run:
         }
         units = {name: "J" for name in energy}
         groups = channel_groups(motion)
-        return Results(blocks.name, motion.t, groups, monitors, units, found, None, (), interrupted)
+        scene = looped_scene(blocks, lambda: motion.q)
+        return Results(
+            blocks.name, motion.t, groups, monitors, units, found, scene, (), interrupted
+        )
 
 
 class SimulatedMotion:

@@ -26,6 +26,20 @@ def export(
     simulator: Annotated[
         bool, typer.Option("--simulator", help="A whole simulator for real time, in C.")
     ] = False,
+    groups: Annotated[
+        bool,
+        typer.Option(
+            "--groups", help="The motion of a driven mechanism for real time, group by group, in C."
+        ),
+    ] = False,
+    point: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--point",
+            metavar="BODY.MARKER",
+            help="A marker whose motion the groups give, for each (default: all bodies).",
+        ),
+    ] = None,
     step: Annotated[
         float | None, typer.Option(help="Step of the simulator, s (default 1e-3).")
     ] = None,
@@ -37,17 +51,19 @@ def export(
         Path | None, typer.Option(metavar="DIR", help="Folder for the files (below out/<model>).")
     ] = None,
 ) -> None:
-    """Write the equations of a model, or a simulator of it, as source code.
+    """Write the equations of a model, a simulator or its groups as source code.
 
     The equations are functions of t, q, v, u and p: mass matrix, forces,
     constraints and their Jacobians, one by one and together. A simulator is C99
     without dependencies or allocation, with a Makefile and a program that times
-    it.
+    it. With groups it is the kinematics of a mechanism whose drivers follow the
+    laws of the model or a controller.
 
     \b
       biela export four_bar.toml --language matlab
       biela export four_bar.toml --simulator --step 5e-4
       make -C out/four_bar/simulator run
+      biela export four_bar.toml --groups --point coupler.P
     """
     from biela.cli import exporting
 
@@ -61,6 +77,8 @@ def export(
         integrator,
         formulation or "multipliers",
         out,
+        groups,
+        point or (),
     )
 
 

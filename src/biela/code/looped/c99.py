@@ -2,14 +2,14 @@
 
 A stage becomes tables (where its instances read and write, their parameters) and one function
 
-    static int solve_NAME(const double *last, double *now, int first, int count, int steps,
+    static int solve_NAME(const double *w_last, double *w_now, int first, int count, int steps,
         double bound, int status);
 
 that goes through instances ``first`` to ``first + count - 1``.  Workspaces are laid out as those of
-the `Program` the stage belongs to; ``last`` is that of the last solved state, from which carried
+the `Program` the stage belongs to; ``w_last`` is that of the last solved state, from which carried
 arrays are read.  Newton's method takes ``steps`` steps, whatever the residual is, whose square is
 then tested against ``bound``.  The status is 0, or 4 times the label of the first instance that
-failed and how it did, a `Failure`; all that is written must be finite.
+failed and how it did, a `Failure`; what is written is finite, or that is a failure too.
 """
 
 from __future__ import annotations
@@ -45,11 +45,10 @@ static int all_finite(const double *x, int n) {
 }
 
 // the status after one more group: the first failure stays
-static int judged(int status, int label, double square, double bound, int finite, int apart) {
+static int judged(int status, int label, double square, double bound, int finite, int dead) {
   const int solved = square <= bound, bounded = square <= DBL_MAX;
-  // not solved: 1, not finite: 2, at a dead point: 3
-  const int well = solved & finite;
-  const int how = (1 - solved)*(2 - bounded) + 2*(solved & (1 - finite)) + 3*(well & (1 - apart));
+  // not solved: 1, not finite: 2, at a dead point, where rates may be infinite: 3
+  const int how = (1 - solved)*(2 - bounded) + solved*(3*dead + 2*(1 - dead)*(1 - finite));
   const int fresh = (status == 0) & (how != 0);
   return status + fresh*(4*label + how);
 }
@@ -106,8 +105,8 @@ class _Writer:
         """The lines of the function."""
         inside = [*self._reads(), *self._locals(), *self._newton(), *self._results()]
         head = (
-            f"static int solve_{self.name}(const double *last, double *now, int first, int count, "
-            f"int steps, double bound, int status) {{"
+            f"static int solve_{self.name}(const double *w_last, double *w_now, int first, "
+            f"int count, int steps, double bound, int status) {{"
         )
         top = []
         if self.places.columns:
@@ -115,7 +114,7 @@ class _Writer:
         if self.stage.parameters is not None:
             top.append(f"const double *p = {self.name}_p[k];")
         text = " ".join([*top, *inside])
-        unused = [f"  (void){x};" for x in ("last",) if "last" not in text]
+        unused = [f"  (void){x};" for x in ("w_last",) if "w_last" not in text]
         if not self.solve.unknowns:
             unused += ["  (void)steps;", "  (void)bound;"]
         lines = [line for part in (*top, *inside) for line in wrapped(f"    {part}", "        ")]
@@ -138,7 +137,7 @@ class _Writer:
         for array in self.inputs.values():
             if array.name == PARAMETERS or not self._is_read(array.name):
                 continue
-            source = "last" if array.name in self.stage.carried else "now"
+            source = "w_last" if array.name in self.stage.carried else "w_now"
             columns = self._columns(array, np.asarray(self.stage.gather[array.name]))
             if isinstance(columns, str):
                 lines.append(f"const double *{array.name} = {source} + {columns};")
@@ -197,18 +196,18 @@ class _Writer:
                     f"stage {stage.name}: {array.name} is not written to places that follow each "
                     f"other, which C99 is not made for"
                 )
-            renamed[array.name] = f"now + {columns}"
-            finite.append(f"all_finite(now + {columns}, {array.size})")
-        lines.append(_call(self.solve.results, renamed))
-        lines.append(f"const int finite = {' & '.join(finite) or '1'};")
-        apart = "1"
+            renamed[array.name] = f"w_now + {columns}"
+            finite.append(f"finite &= all_finite(w_now + {columns}, {array.size});")
+        lines += [_call(self.solve.results, renamed), "int finite = 1;", *finite]
+        dead = "0"
         if self.solve.positive:
-            apart = " & ".join(f"(positive[{k}] > 0.0)" for k in range(self.solve.positive))
-        lines.append(f"const int apart = {apart};")
+            lines.append(f"finite &= all_finite(positive, {self.solve.positive});")
+            dead = " | ".join(f"(positive[{k}] <= 0.0)" for k in range(self.solve.positive))
+        lines.append(f"const int dead = {dead};")
         labels = np.arange(1, stage.count + 1) if stage.labels is None else stage.labels
         label = self.places.expression(np.asarray(labels, dtype=np.int64))
         square = "square[0], bound" if self.solve.unknowns else "0.0, 0.0"
-        lines.append(f"status = judged(status, {label}, {square}, finite, apart);")
+        lines.append(f"status = judged(status, {label}, {square}, finite, dead);")
         return lines
 
 

@@ -6,7 +6,7 @@ Newton's method with a fixed number of steps needs three functions of a `Solve` 
     next:     the next x
     results:  what is written at the last x, the square of the residual and ``positive``
 
-each of the inputs it reads.  What does not depend on x is *held*, so that no step computes it again.
+each of the inputs it reads.  What does not depend on x is *held*: no step computes it again.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Program:
             StageLoop(stage) if isinstance(stage, Stage) else None for stage in self.stages
         ]
         self._segments = self._whole() if tape is None else list(tape)
-        self._tape = _Tape([r for segment in self._segments for r in self._records(segment)])
+        self._tape = Tape([r for segment in self._segments for r in self._records(segment)])
         self.address: int = self._tape.address
         self.guarded = self._calling_python()
         #: The workspace is changed in place: a kernel without inputs.
@@ -111,9 +111,19 @@ class Program:
         Raises:
             CompileError: A kernel is too large for that.
         """
-        self._states_tape = _Tape([self._record_of_states(segment) for segment in self._segments])
+        self._states_tape = Tape([self._record_of_states(segment) for segment in self._segments])
         self.guarded = self._calling_python()
         return self._states_tape.address
+
+    def states_part(self, segments: Sequence[Segment]) -> Tape:
+        """Some segments for several states at a time, by an address of their own.
+
+        The code and the tables are those of the program, which has to stay alive.
+
+        Raises:
+            CompileError: A kernel is too large for that.
+        """
+        return Tape([self._record_of_states(segment) for segment in segments])
 
     @cached_property
     def written(self) -> npt.NDArray[np.bool_]:
@@ -162,7 +172,7 @@ class Program:
         if isinstance(stage, Clear):
             return [(clear_address(), 0, stage.first, stage.count)] if stage.count else []
         if isinstance(stage, Call):
-            return [(stage.address, stage.arguments, 0, 1)]
+            return [(stage.address, stage.arguments, segment.first, segment.count)]
         assert loop is not None
         last = segment.first + segment.count
         if segment.first < 0 or segment.count < 0 or last > stage.count:
@@ -195,7 +205,7 @@ class Program:
         return f"Program {self.name}: {len(self.stages)} stages on {self.size} doubles"
 
 
-class _Tape:
+class Tape:
     """Records in memory, and the entry that runs them."""
 
     def __init__(self, records: Sequence[tuple[int, int, int, int]]) -> None:

@@ -174,7 +174,7 @@ class Clear:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """Native code that is no kernel, such as a solver: a stage of one instance.
+    """Native code that is no kernel, such as a solver: a stage of one instance, or of some.
 
     Attributes:
         address: ``void code(double *w, int64_t first, int64_t count, void *arguments)``.

@@ -60,9 +60,7 @@ class _Assembler:
         """All blocks."""
         equations = self.equations
         named = list(enumerate(equations.labels))
-        blocks = [
-            [k for k, _ in rows] for _, rows in groupby(named, lambda row: _owner(row[1]))
-        ]
+        blocks = [[k for k, _ in rows] for _, rows in groupby(named, lambda row: _owner(row[1]))]
         row_blocks = self._gathered(
             [(rows, [equations.Phi[k] for k in rows]) for rows in blocks], rows=True
         )

@@ -61,9 +61,7 @@ class Shapes:
             number[abs(e.ref)] * (1 if e.ref >= 0 else -1) if e.ref else 0 for e in expressions
         )
         text = (*lines, outputs)
-        return Shape(
-            text, tuple(expressions), tuple(Atom(self.table, ref) for ref in symbols)
-        )
+        return Shape(text, tuple(expressions), tuple(Atom(self.table, ref) for ref in symbols))
 
     def _look(self, refs: Sequence[int]) -> None:
         """What atoms look like, symbols by their kind alone."""

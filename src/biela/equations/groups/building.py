@@ -144,6 +144,7 @@ def structure_of(
         one_group=_one_group(found, kinds, rows.bodies),
         independent=tuple((independent or {}).values()),
         positions=len(held.values),
+        elements=held.elements,
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from biela.equations.blocks.populations import Floats, Frames, Integers
 from biela.equations.groups.group import Group
+from biela.equations.groups.instances import ElementNames
 from biela.model.element import Element
 from biela.model.joints import Joint
 
@@ -79,10 +80,10 @@ class CastElement:
 
     def at(self, rows: Integers) -> CastElement:
         """Some of the instances."""
-        places, read = self.law_places, self.read
+        places, read, names = self.law_places, self.read, self.names
         return replace(
             self,
-            names=[self.names[k] for k in rows],
+            names=names.at(rows) if isinstance(names, ElementNames) else [names[k] for k in rows],
             markers=tuple(CastMarker(m.slot, m.frames.at(rows)) for m in self.markers),
             numbers=tuple(row[rows] for row in self.numbers),
             law_places=None if places is None else lambda law, dim: places(law, dim)[rows],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,26 +12,17 @@ import numpy as np
 from biela.equations.blocks.caster import Caster
 from biela.equations.blocks.casting import Casting
 from biela.equations.blocks.law_values import LawTable
-from biela.equations.blocks.populations import NO_BODY, Floats, Frames, Integers, Population
+from biela.equations.blocks.populations import NO_BODY, Frames, Integers, Population
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Cast, CastElement, CastMarker, Owner, Spin
+from biela.equations.groups.elements import Elements
 from biela.equations.groups.group import Group
+from biela.equations.groups.instances import ElementNames, Instances
 from biela.equations.groups.structure import Structure
 from biela.errors import ModelError
-from biela.model.element import Element
 from biela.model.joints import Coupling, Joint
 
 __all__ = ["Casts"]
-
-
-@dataclass(frozen=True, eq=False)
-class _Located:
-    """Where an element is described, and which instance of that it is."""
-
-    population: Population
-    element: Element
-    index: int
-    ends: int = -1  # number of the joint between instances, if it is one
 
 
 class Casts:
@@ -48,11 +39,13 @@ class Casts:
         self.world, self.structure = world, structure
         self.caster = Caster(world)
         self.laws = LawTable()
-        self._between = list(world.between())
-        self._known: dict[int, list[Casting]] = {}
+        self._between = {
+            (id(world.parts[part.name]), joint.name): (joint, i, j, later)
+            for part, joint, i, j, later in world.between()
+        }
         self.casts: list[Cast] = []
-        for members in structure.kinds.values():
-            self.casts += self._kind([structure.groups[k] for k in members], np.array(members))
+        for label, members in structure.kinds.items():
+            self.casts += self._kind(label, np.array(members))
 
     def law_place(self, driver: str) -> int:
         """Where the law of a driver of the model stands among the laws.
@@ -67,9 +60,7 @@ class Casts:
                     return int(element.law_places(0, dimension)[element.names.index(driver)])
         raise ModelError(f"{self.world.model.name}: no group has the driver {driver!r}")
 
-    def coordinates_between(
-        self, kinds: Sequence[Cast] | None = None
-    ) -> set[tuple[int, int, str]]:
+    def coordinates_between(self, kinds: Sequence[Cast] | None = None) -> set[tuple[int, int, str]]:
         """Joint coordinates that others than their group name: cast, element, coordinate.
 
         Those of forces count where ``kinds`` are given, which then are the casts.
@@ -95,177 +86,184 @@ class Casts:
         """The forces of the model: casts of one element, all bodies of which are known."""
         for population in self.world.populations:
             for force in population.prototype.forces.values():
-                names = [population.prefix(k) + force.name for k in range(population.count)]
-                index = np.arange(population.count)
-                for casting in self.caster.cast(population, force, index):
-                    rows = [
-                        (casting, row, names[int(k)], False)
-                        for row, k in enumerate(casting.index)
-                    ]
-                    nobody = np.zeros((len(rows), 0), dtype=np.int64)
-                    mine = [name for _, _, name, _ in rows]
-                    element = self._element(rows, mine, nobody, [{} for _ in rows])
+                for casting in self.caster.cast(population, force, np.arange(population.count)):
+                    count = len(casting)
+                    names = [population.prefix(int(k)) + force.name for k in casting.index]
+                    nothing = np.zeros(count, dtype=np.int64)
+                    rows = Instances([casting], nothing, np.arange(count), names)
+                    nobody = np.zeros((count, 0), dtype=np.int64)
+                    element = self._element(rows, nobody, [rows], nothing.astype(bool))
                     group = replace(self.structure.groups[0], bodies=(), bodies_in_order=())
                     plane = self.world.model.plane
-                    yield Cast(group, plane, nobody, (element,), np.zeros(len(rows), np.int64))
+                    yield Cast(group, plane, nobody, (element,), nothing)
 
     # ------------------------------------------------------------------------ kinds
 
-    def _kind(self, groups: Sequence[Group], numbers: Integers) -> Iterator[Cast]:
+    def _kind(self, label: str, groups: Integers) -> Iterator[Cast]:
         """The casts of all groups of a kind."""
-        bodies = np.array([[self.world.body(b) for b in g.bodies_in_order] for g in groups])
-        count = len(groups[0].joints_in_order)
-        columns = []
-        for e in range(count):
-            names = [g.joints_in_order[e] for g in groups]
-            sides = np.array([g.sides[e] if g.sides else False for g in groups])
-            columns.append(self._column(names, sides))
-        signatures = list(zip(*(c[1] for c in columns), strict=True)) if columns else []
-        for signature in dict.fromkeys(signatures):
-            rows = np.array([k for k, s in enumerate(signatures) if s == signature])
-            yield self._cast(
-                [groups[k] for k in rows],
-                numbers[rows],
-                bodies[rows],
-                [c[0] for c in columns],
-                rows,
-            )
+        columns, sides, bodies = self._columns(label, groups)
+        keys = np.stack([column.signatures() for column in columns], axis=1)
+        _, which = np.unique(keys, axis=0, return_inverse=True)
+        for one in dict.fromkeys(which.ravel().tolist()):
+            rows = np.flatnonzero(which.ravel() == one)
+            yield self._cast(groups[rows], bodies[rows], [c.at(rows) for c in columns], sides[rows])
+
+    def _columns(self, label: str, groups: Integers) -> tuple[list[Instances], Any, Integers]:
+        """The elements of a kind in all its groups, which sides are turned, and its bodies."""
+        structure, elements = self.structure, self.structure.elements
+        if elements is None:
+            made = [structure.groups[int(k)] for k in groups]
+            columns = [
+                self._named([g.joints_in_order[e] for g in made])
+                for e in range(len(made[0].joints_in_order))
+            ]
+            sides = np.array([g.sides or (False,) * len(columns) for g in made], dtype=bool)
+            bodies = [[self.world.body(b) for b in g.bodies_in_order] for g in made]
+            return columns, sides.reshape(len(made), -1), np.array(bodies)
+        table = structure.tables[label]
+        proper = [
+            e
+            for e in range(table.joints.shape[1])
+            if (number := int(table.joints[0, e])) < elements.proper
+            and not elements.sorts[int(elements.sort[number])].defines
+        ]
+        columns = [self._numbered(elements, table.joints[:, e]) for e in proper]
+        return columns, table.sides[:, proper], table.bodies
 
     def _cast(
-        self,
-        groups: Sequence[Group],
-        numbers: Integers,
-        bodies: Integers,
-        columns: Sequence[list[tuple[Casting, int, str, bool]]],
-        rows: Integers,
+        self, groups: Integers, bodies: Integers, columns: Sequence[Instances], sides: Any
     ) -> Cast:
-        elements: list[CastElement] = []
-        names = [[column[k][2] for k in rows] for column in columns]
-        positions = [{name: e for e, name in enumerate(row)} for row in zip(*names, strict=True)]
-        for e, column in enumerate(columns):
-            mine = [column[k] for k in rows]
-            elements.append(self._element(mine, names[e], bodies, positions))
-        spins = tuple(self._spins(groups))
-        return Cast(groups[0], self.world.model.plane, bodies, tuple(elements), numbers, spins)
+        found = [
+            self._element(column, bodies, columns, sides[:, e]) for e, column in enumerate(columns)
+        ]
+        example = self.structure.groups[int(groups[0])]
+        plane = self.world.model.plane
+        spins = tuple(self._spins(example, groups))
+        return Cast(example, plane, bodies, tuple(found), groups, spins)
 
-    def _spins(self, groups: Sequence[Group]) -> Iterator[Spin]:
-        for spin in groups[0].locked:
-            slot = groups[0].bodies_in_order.index(spin.body)
-            ends = [
-                next(s.points for s in g.locked if s.body == g.bodies_in_order[slot])
-                for g in groups
-            ]
-            first = np.array([points[0] for points in ends])
-            second = np.array([points[1] for points in ends])
-            yield Spin(slot, first, second)
+    def _spins(self, example: Group, groups: Integers) -> Iterator[Spin]:
+        for spin in example.locked:
+            slot = example.bodies_in_order.index(spin.body)
+            ends = []
+            for k in groups:
+                group = self.structure.groups[int(k)]
+                body = group.bodies_in_order[slot]
+                ends.append(next(s.points for s in group.locked if s.body == body))
+            yield Spin(slot, np.array([p[0] for p in ends]), np.array([p[1] for p in ends]))
 
     # --------------------------------------------------------------------- elements
 
-    def _column(
-        self, names: Sequence[str], sides: Any
-    ) -> tuple[list[tuple[Casting, int, str, bool]], list[object]]:
-        """For each instance its casting, the row there, its name and side; and signatures."""
-        clusters: dict[tuple[int, int, int], list[int]] = {}
-        located = [self._located(name) for name in names]
-        for k, one in enumerate(located):
-            key = (id(one.population), id(one.element), one.ends)
-            clusters.setdefault(key, []).append(k)
-        found: list[Any] = [None] * len(names)
-        signatures: list[object] = [None] * len(names)
-        for members in clusters.values():
-            one = located[members[0]]
-            index = np.array([located[k].index for k in members])
-            for casting, rows in self._castings(one, index):
-                signature = (type(casting.element), repr(casting.element))
-                for row, k in enumerate(rows):
-                    found[members[k]] = (casting, row, names[members[k]], bool(sides[members[k]]))
-                    signatures[members[k]] = signature
-        return found, signatures
-
-    def _castings(self, one: _Located, index: Integers) -> Iterator[tuple[Casting, Integers]]:
-        ends = None
-        if one.ends >= 0:
-            _, _, i, j, later = self._between[one.ends]
-            rows = np.searchsorted(later, index)
-            ends = {"i": i.at(rows), "j": j.at(rows)}
-        made = self.caster.cast(one.population, one.element, index, ends)
-        place = {int(k): n for n, k in enumerate(index)}
-        for casting in made:
-            yield casting, np.array([place[int(k)] for k in casting.index])
-
-    def _located(self, name: str) -> _Located:
+    def _named(self, names: Sequence[str]) -> Instances:
+        """The instances of elements by their names."""
         model = self.world.model
-        for elements in (model.joints, model.drivers):
-            if name in elements:
-                return _Located(self.world.host, elements[name], 0)
-        population, k, rest = self.world.located(name)
+        clusters: dict[tuple[int, str], tuple[Population, list[int], list[int]]] = {}
+        for k, name in enumerate(names):
+            if name in model.joints or name in model.drivers:
+                population, index, rest = self.world.host, 0, name
+            else:
+                population, index, rest = self.world.located(name)
+            found = clusters.setdefault((id(population), rest), (population, [], []))
+            found[1].append(index)
+            found[2].append(k)
+        parts = [
+            (population, rest, np.array(index), np.array(rows))
+            for (_, rest), (population, index, rows) in clusters.items()
+        ]
+        return self._gather(parts, names)
+
+    def _numbered(self, elements: Elements, numbers: Integers) -> Instances:
+        """The instances of elements by their numbers."""
+        mine = {p.prefix(0): p for p in self.world.populations}
+        sorts = elements.sort[numbers]
+        parts = []
+        for k in dict.fromkeys(sorts.tolist()):
+            sort, rows = elements.sorts[k], np.flatnonzero(sorts == k)
+            index = sort.index[numbers[rows] - sort.first]
+            population = mine.get(sort.population.prefix(0))
+            if population is None or not self._has(population, sort.element.name):
+                # the structure was found on the model written out
+                return self._named(list(ElementNames(elements, numbers)))
+            parts.append((population, sort.element.name, index, rows))
+        return self._gather(parts, ElementNames(elements, numbers))
+
+    def _has(self, population: Population, name: str) -> bool:
+        prototype = population.prototype
+        known = name in prototype.joints or name in prototype.drivers
+        return known or (id(population), name) in self._between
+
+    def _gather(
+        self, parts: Sequence[tuple[Population, str, Integers, Integers]], names: Sequence[str]
+    ) -> Instances:
+        which = np.zeros(len(names), dtype=np.int64)
+        row = np.zeros(len(names), dtype=np.int64)
+        castings: list[Casting] = []
+        for population, name, index, rows in parts:
+            order = np.argsort(index)
+            for casting in self._castings(population, name, index):
+                at = rows[order[np.searchsorted(index[order], casting.index)]]
+                which[at], row[at] = len(castings), np.arange(len(casting))
+                castings.append(casting)
+        return Instances(castings, which, row, names)
+
+    def _castings(self, population: Population, name: str, index: Integers) -> list[Casting]:
         prototype = population.prototype
         for own in (prototype.joints, prototype.drivers):
-            if rest in own:
-                return _Located(population, own[rest], k)
-        for number, (part, joint, _, _, _) in enumerate(self._between):
-            if self.world.parts[part.name] is population and joint.name == rest:
-                return _Located(population, joint, k, number)
-        raise ModelError(f"{model.name} has no joint or driver {name!r}")
+            if name in own:
+                return self.caster.cast(population, own[name], index)
+        if (id(population), name) not in self._between:
+            raise ModelError(f"{self.world.model.name} has no joint or driver {name!r}")
+        joint, i, j, later = self._between[id(population), name]
+        rows = np.searchsorted(later, index)
+        return self.caster.cast(population, joint, index, {"i": i.at(rows), "j": j.at(rows)})
 
     def _element(
-        self,
-        rows: Sequence[tuple[Casting, int, str, bool]],
-        names: list[str],
-        bodies: Integers,
-        positions: Sequence[dict[str, int]],
+        self, rows: Instances, bodies: Integers, columns: Sequence[Instances], sides: Any
     ) -> CastElement:
-        casting = rows[0][0]
-        frames = [_gathered(rows, k) for k in range(len(casting.frames))]
+        casting = rows.castings[rows.which[0]]
+        frames = [rows.frames(k) for k in range(len(casting.frames))]
         # as the first one stands: its coordinate then has the sign that it has in the model
-        turned = np.array([side != rows[0][3] for *_, side in rows])
+        turned = sides != sides[0]
         if isinstance(casting.element, Joint) and turned.any():
             frames[:2] = _swapped(frames[0], frames[1], turned)
-        markers = tuple(CastMarker(_slot(f, bodies, names[0]), f) for f in frames)
+        markers = tuple(CastMarker(_slot(f, bodies, rows.names[0]), f) for f in frames)
         numbers = tuple(
-            np.array([c.numbers[n][row] for c, row, _, _ in rows])
-            for n in range(len(casting.numbers))
+            rows.values([c.numbers[n] for c in rows.castings]) for n in range(len(casting.numbers))
         )
         joints = tuple(
-            self._named_joint(rows, k, markers, positions) for k in range(len(casting.uses))
+            self._named_joint(rows, k, markers, columns) for k in range(len(casting.uses))
         )
         return CastElement(
-            names,
+            rows.names,
             casting.element,
             markers,
             numbers,
             partial(self._law_places, rows),
             joints,
-            partial(_read, rows),
+            rows.read,
         )
 
-    def _law_places(
-        self, rows: Sequence[tuple[Casting, int, str, bool]], law: int, dimension: str
-    ) -> Integers:
-        found = [
-            self.laws.places(c.population, c.laws[law], dimension)[c.index[row]]
-            for c, row, _, _ in rows
+    def _law_places(self, rows: Instances, law: int, dimension: str) -> Integers:
+        places = [
+            self.laws.places(c.population, c.laws[law], dimension)[c.index] for c in rows.castings
         ]
-        return np.array(found)
+        return rows.values(places)
 
     def _named_joint(
         self,
-        rows: Sequence[tuple[Casting, int, str, bool]],
+        rows: Instances,
         k: int,
         markers: tuple[CastMarker, ...],
-        positions: Sequence[dict[str, int]],
+        columns: Sequence[Instances],
     ) -> int | CastElement:
         """The joint "jk" of an element: one of the group, or one of earlier groups."""
         names = []
-        for casting, row, _, _ in rows:
-            use = casting.uses[k]
+        for which, row in zip(rows.which, rows.row, strict=True):
+            use = rows.castings[which].uses[k]
             names.append(use.population.prefix(int(use.index[row])) + use.joint.name)
-        own = {position.get(name) for position, name in zip(positions, names, strict=True)}
-        if own != {None} and len(own) == 1:
-            (number,) = own
-            assert number is not None
-            return number
-        joint = rows[0][0].joints[f"j{k}"]
+        for e, column in enumerate(columns):
+            if column.names[0] == names[0] and list(column.names) == names:
+                return e
+        joint = rows.castings[rows.which[0]].joints[f"j{k}"]
         ends = tuple(markers[int(m.name[1:])] for m in (joint.i, joint.j))
         element = replace(joint, i=replace(joint.i, name="m0"), j=replace(joint.j, name="m1"))
         return CastElement(names, element, ends)
@@ -280,19 +278,6 @@ def _named_outside(element: CastElement) -> Iterator[tuple[CastElement, str]]:
         found = element.joints[int(owner[1:])] if part else 0
         if isinstance(found, CastElement):
             yield found, part
-
-
-def _gathered(rows: Sequence[tuple[Casting, int, str, bool]], marker: int) -> Frames:
-    first = rows[0][0]
-    if all(casting is first for casting, *_ in rows):
-        return first.frames[marker].at(np.array([row for _, row, _, _ in rows]))
-    found = [casting.frames[marker] for casting, *_ in rows]
-    at = [row for _, row, _, _ in rows]
-    return Frames(
-        np.array([f.body[k] for f, k in zip(found, at, strict=True)]),
-        np.array([f.place[k] for f, k in zip(found, at, strict=True)]),
-        np.array([f.axes[k] for f, k in zip(found, at, strict=True)]),
-    )
 
 
 def _swapped(i: Frames, j: Frames, turned: Any) -> list[Frames]:
@@ -318,11 +303,3 @@ def _slot(frames: Frames, bodies: Integers, name: str) -> int:
     if (slots != slots[0]).any():
         raise ModelError(f"{name}: instances of its group differ in which bodies it joins")
     return int(slots[0])
-
-
-def _read(rows: Sequence[tuple[Casting, int, str, bool]], text: str, dimension: str) -> Floats:
-    found = []
-    for casting, row, _, _ in rows:
-        value = casting.population.value(text, dimension)
-        found.append(value[casting.index[row]] if isinstance(value, np.ndarray) else value)
-    return np.array(found, dtype=float)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from biela.code.looped import Call, Stage, Write
+from biela.code.looped import Stage, Write
 from biela.code.looped.loop import StageLoop
+from biela.code.looped.solve_stage import STATUS
 from biela.equations.blocks.populations import Integers
 from biela.equations.groups.entries import Blocks, RunTimeKernel
-from biela.solvers.group_newton_stage import GroupNewton, NewtonOptions, NewtonPlaces
+from biela.solvers.group_newton_stage import GroupNewton, NewtonCall, NewtonOptions, NewtonPlaces
 
 __all__ = ["StagePlaces", "run_time_stage", "work_room"]
 
@@ -30,7 +29,7 @@ class StagePlaces:
         h: (n, known numbers) places of what is known, likewise.
         gauge: (n,) signs of determinants.
         tau: Time since the last instant.
-        work: First place of the room they all share.
+        work: (n,) first places of the room that each has for itself (instances may run in threads).
         status: Of the program.
         labels: (n,) of the instances.
     """
@@ -41,19 +40,19 @@ class StagePlaces:
     h: Mapping[str, Integers]
     gauge: Integers
     tau: int
-    work: int
+    work: Integers
     status: int
     labels: Integers
 
 
 def work_room(kernel: RunTimeKernel) -> int:
-    """How many places of the workspace a kind needs besides."""
+    """How many places of the workspace an instance of a kind needs besides."""
     return GroupNewton.room(len(kernel.rows), len(kernel.unknowns), kernel.pattern.shape[1])
 
 
 def run_time_stage(
     kernel: RunTimeKernel, order: Integers, places: StagePlaces, options: NewtonOptions
-) -> Call:
+) -> NewtonCall:
     """The instances of a kind, in some order, as a stage that solves them one after the other."""
     r, m = len(kernel.rows), len(kernel.unknowns)
     rows, columns = kernel.pattern
@@ -79,20 +78,19 @@ def run_time_stage(
             (int(places.x[""][i]), int(places.x["d"][i]), int(places.x["dd"][i])),
             places.tau,
             int(places.gauge[i]),
-            places.work,
+            int(places.work[i]),
             places.status,
         )
         for i in range(len(order))
     ]
     width = sum(block.rows.size for block in kernel.item_blocks)
-    written = [(places.work, work_room(kernel)), (places.status, 3)]
+    written = [(int(first), work_room(kernel)) for first in places.work]
+    written.append((places.status, STATUS))
     for d in ("", "d", "dd"):
         written += [(int(first), m) for first in places.x[d]]
         written += [(int(first), width) for first in places.y[d]]
     written += [(int(first), 1) for first in places.gauge]
-    return newton.stage(
-        places.size, tapes, where, places.labels.tolist(), tuple(written), loops
-    )
+    return newton.stage(places.size, tapes, where, places.labels.tolist(), tuple(written), loops)
 
 
 def _block_stage(
@@ -102,28 +100,27 @@ def _block_stage(
     r, m, n = len(kernel.rows), len(kernel.unknowns), len(order)
     K = block.count
     function = block.functions[phase]
-    first_row, first_right, first_entry = (
-        places.work + at for at in (3 * m, 3 * m + r, 3 * m + 2 * r)
-    )
 
-    def tiled(table: Integers) -> Integers:
-        return np.tile(table, (n, 1))
+    def in_room(first: int, table: Integers) -> Integers:
+        """Places in the room of each instance, from a first one on."""
+        found: Integers = places.work[:, None, None] + first + table[None]
+        return found.reshape(n * K, -1)
 
     gather: dict[str, Integers] = {}
     for array in function.inputs:
         d = array.name[:-1]
         if array.name.endswith("x"):
-            gather[array.name] = tiled(places.work + len(d) * m + block.x)
+            gather[array.name] = in_room(len(d) * m, block.x)
         elif array.name.endswith("h"):
             gather[array.name] = places.h[d][:, block.h].reshape(n * K, -1)
     scatter: dict[str, Write] = {}
     for array in function.outputs:
         if array.name == "Phi":
-            scatter["Phi"] = Write(tiled(first_row + block.rows))
+            scatter["Phi"] = Write(in_room(3 * m, block.rows))
         elif array.name == "right":
-            scatter["right"] = Write(tiled(first_right + block.rows))
+            scatter["right"] = Write(in_room(3 * m + r, block.rows))
         elif array.name == "J":
-            scatter["J"] = Write(tiled(first_entry + block.entries))
+            scatter["J"] = Write(in_room(3 * m + 2 * r, block.entries))
         else:
             start = places.y[array.name[:-1]][:, None, None] + block.rows[None]
             scatter[array.name] = Write(start.reshape(n * K, -1))

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.equations.groups.determined import split
-from biela.equations.groups.subchains import Subchains, subchain_units, subchains
+from biela.equations.groups.subchain_units import subchain_units
+from biela.equations.groups.subchains import Subchains, subchains
 from biela.equations.groups.units import Rows, units
 from biela.graph.structure import Condensation, Units, assigned, condensed
 

@@ -48,7 +48,8 @@ class GroupKernel:
 
     Attributes:
         function: All of it as one function.  Its inputs are x; h, dh and ddh; p; and last, the
-            unknowns with their rates at the instant before, and tau, the time since.  Its outputs
+            unknowns with their rates at the instant before, and tau, the time since; of a closed
+            form with two solutions branch, 1 or -1.  Its outputs
             are guess, residual, next and positive for the iteration, and x, dx, ddx, gauge, y, dy
             and ddy as they are at the solution.
         unknowns: What x is.
@@ -247,9 +248,9 @@ class GroupEquations:
             following = [a - s for a, s in zip(x, step, strict=True)]
             if closed is not None:
                 guess = closed.guess(prediction)
-                if closed.margin is not None:
-                    apart = closed.margin < 0
-                    following = [select(apart, a, b) for a, b in zip(x, following, strict=True)]
+                if closed.stuck is not None:
+                    pairs = zip(x, following, strict=True)
+                    following = [select(closed.stuck, a, b) for a, b in pairs]
             rates = [self.rate(e) for e in self.Phi]
             moved = substitute(rates, self._still())
             speeds = elimination.solve([-e for e in moved])

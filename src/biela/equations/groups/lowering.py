@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -76,6 +77,8 @@ class GroupProgram:
         side_by_side: Whether independent groups of a kind share the lanes of the processor.
         closed_forms: Whether positions of groups that have a closed form are taken from it.
         kinds: The casts that equations belong to, if they are others than those of ``casts``.
+        strands: Of every group the branch of the diagram it stands on, 0 for what several rest
+            on; groups of a branch then follow each other.
 
     Attributes:
         memory: The workspace.
@@ -94,6 +97,7 @@ class GroupProgram:
         side_by_side: bool = True,
         closed_forms: bool = False,
         kinds: Sequence[Cast] | None = None,
+        strands: Integers | None = None,
     ) -> None:
         self.casts, self.equations = casts, list(equations)
         #: The casts that equations belong to.
@@ -102,6 +106,7 @@ class GroupProgram:
         self.closed = [closed_form(e) if closed_forms else None for e in self.equations]
         self.plane = casts.world.model.plane
         self.iteration = iteration or Iteration()
+        self._strands = np.zeros(0, np.int64) if strands is None else strands
         self._owner = self._owners()
         self._requests = [Asked(r) for r in requests]
         self.kernels, self._reads = self._settled()
@@ -256,10 +261,10 @@ class GroupProgram:
 
     def _make_program(self, side_by_side: bool) -> None:
         memory = self.memory
-        stages, tape = self._group_stages(side_by_side, 1)
+        stages, self.tape = self._group_stages(side_by_side, 1)
         clear = Clear(memory.first("status"), STATUS)
         self.program = Program(
-            [clear, *stages], memory.size, tape=[Segment(0, 0, 0), *tape], name="groups"
+            [clear, *stages], memory.size, tape=[Segment(0, 0, 0), *self.tape], name="groups"
         )
 
     def _group_stages(self, side_by_side: bool, begin: int) -> tuple[list[Solve], list[Segment]]:
@@ -270,15 +275,16 @@ class GroupProgram:
         self.orders: list[Integers] = []
         for c, (cast, kernel) in enumerate(zip(self.kinds, self.kernels, strict=True)):
             level = levels[cast.groups]
+            if len(self._strands):
+                level = level + self._strands[cast.groups] * (len(self.casts.structure.levels) + 1)
             order = np.lexsort((cast.groups, level))
             self.orders.append(order)
             level = level[order]
-            widest = int(np.bincount(level).max())
-            together = side_by_side and widest > 1
-            stages.append(self._stage(c, kernel, order, together))
             cuts = np.flatnonzero(np.diff(level)) + 1
             starts = np.concatenate([[0], cuts, [len(level)]])
-            for a, b in zip(starts[:-1], starts[1:], strict=True):
+            together = side_by_side and int(np.diff(starts).max()) > 1
+            stages.append(self._stage(c, kernel, order, together))
+            for a, b in pairwise(starts):
                 runs.append((int(level[a]), c, Segment(begin + c, int(a), int(b - a))))
         runs.sort(key=lambda run: run[:2])
         tape: list[Segment] = []

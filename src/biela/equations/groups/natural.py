@@ -15,12 +15,12 @@ length L is the tolerance divided by 2 L, and more near a dead point.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from biela.atoms import Atom
-from biela.equations.blocks.populations import Floats
+from biela.equations.blocks.populations import Floats, Frames
 from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.derivation import GroupDerivation
 from biela.equations.groups.natural_joints import NaturalDerivation
@@ -160,15 +160,16 @@ def _add_second_points(derivation: NaturalDerivation) -> None:
         for label, across in _across(derivation, number, base):
             derivation.hold(f"{name}.{label}", dot(across, from_base))
         e = derivation.marker_axis(number, base)
-        frames = element.markers[base].frames
-
-        def distance(poses: Poses, spot=spot, frames=frames) -> Floats:  # type: ignore[no-untyped-def]
-            (r0, R0), (r, _) = poses.of(frames), poses.of(spot.frames)
-            found: Floats = np.einsum("ni,ni->n", r - r0, R0[:, :, 2])
-            return found
-
-        t: Atom = derivation.unknown(f"{name}.distance", distance)
+        start = partial(_distance_along, element.markers[base].frames, spot.frames)
+        t = derivation.unknown(f"{name}.distance", start)
         derivation.hold(f"{name}.distance", t - dot(from_base, e))
+
+
+def _distance_along(base: Frames, point: Frames, poses: Poses) -> Floats:
+    """How far points are along the z axes of frames."""
+    (r0, R0), (r, _) = poses.of(base), poses.of(point)
+    found: Floats = np.einsum("ni,ni->n", r - r0, R0[:, :, 2])
+    return found
 
 
 def _across(derivation: NaturalDerivation, number: int, base: int) -> Iterator[tuple[str, Triple]]:

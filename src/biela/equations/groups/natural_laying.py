@@ -43,6 +43,11 @@ class Laying:
         self._settled_axes: set[int] = set()
         self._spread: set[int] = set()
         self._share()
+        self.spanning.struts.slides = {
+            key[0]: partial(self.transport.law, key)
+            for key in self.transport.driven
+            if key[0] in self.derivation.kept_turns
+        }
         while not self._done():
             if not self._advance():
                 self._introduce()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.natural_joints import NaturalDerivation
 from biela.equations.groups.natural_orientation import Orientation, Span
+from biela.equations.groups.natural_struts import Candidate, Struts
 from biela.equations.groups.natural_vectors import Triple, cross, difference, dot, times
 from biela.equations.groups.placing import upright_axis
 
@@ -25,29 +25,13 @@ Third: TypeAlias = Literal["product", "vector"]
 _INDEPENDENT: Final = 0.1
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A vector that an orientation may be written in.
-
-    Attributes:
-        rows: (n, 3) in the frame of the reference.
-        slot: The body it is seen at.
-        ends: Two spots, of a segment; one of an axis.
-        quality: Its length as a part of the size of the body, for a segment.
-    """
-
-    rows: Floats
-    slot: int
-    ends: tuple[int, ...]
-    quality: float = 1.0
-
-
 class Spanning:
     """Finds vectors for orientations.
 
     Attributes:
         segments: Those that orientations are written in: body, first and second point.
         basis: The axes that an orientation is written in, by its identity.
+        struts: Driven slides that are bars of given length.
     """
 
     def __init__(self, derivation: NaturalDerivation, poses: Poses, third: Third) -> None:
@@ -55,6 +39,7 @@ class Spanning:
         self.poses, self.third = poses, third
         self.segments: list[tuple[int, int, int]] = []
         self.basis: dict[int, list[int]] = {}
+        self.struts = Struts(derivation, poses)
 
     def name(self, slot: int) -> str:
         """What a body is called in the first instance."""
@@ -89,7 +74,7 @@ class Spanning:
             ]
             if len(mine) > 1:
                 found += self._segments_of(o, slot, mine)
-        return found
+        return found + self.struts.candidates(o, points)
 
     def _segments_of(self, o: Orientation, slot: int, mine: list[int]) -> list[Candidate]:
         """Segments from one point of a body to its others."""
@@ -173,6 +158,9 @@ class Spanning:
                 a, b = (d.spot_point(k) for k in c.ends)
                 assert a is not None and b is not None
                 v = difference(b, a)
+                if c.slide is not None:
+                    vectors.append(self.struts.vector(c, o, v))
+                    continue
                 square = d.factor(np.square(c.rows).sum(axis=1))
                 d.hold(f"{self.name(c.slot)}.length", dot(v, v) - square)
                 self.segments.append((c.slot, *c.ends))  # type: ignore[arg-type]

@@ -139,7 +139,7 @@ class Transport:
         d = self.derivation
         markers = self.cast.elements[number].markers
         placed = [m.slot < 0 or m.slot in d.anchors for m in markers]
-        if placed[0] == placed[1] or number not in d.kept_turns:
+        if placed[0] == placed[1] or number not in d.kept_turns - d.kept_ways:
             return False
         start, end = (0, 1) if placed[0] else (1, 0)
         if not d.orientation[markers[end].slot].complete:

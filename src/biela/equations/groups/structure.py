@@ -13,6 +13,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
+from biela.equations.groups.elements import Elements
 from biela.equations.groups.group import Group
 
 __all__ = ["Freedom", "Groups", "KindTable", "Structure"]
@@ -121,6 +122,7 @@ class Structure:
         one_group: Why the model does not split, if it is one group; else None.
         independent: Joint coordinates taken as if they were driven.
         positions: At how many assembled positions the ranks were looked at.
+        elements: The joints, couplings and drivers that tables count; None for one made by hand.
     """
 
     model: str
@@ -137,6 +139,7 @@ class Structure:
     one_group: str | None = None
     independent: tuple[str, ...] = ()
     positions: int = 0
+    elements: Elements | None = None
 
     @property
     def determined(self) -> bool:

@@ -165,7 +165,7 @@ def condensed(
     >>> found.part.tolist()
     [1, 1, 0]
     """
-    from biela.graph.structure import compiled_units as compiled
+    from biela.graph.structure import compiled_digraphs as compiled
 
     component, count = compiled.strong_components(*_successors(nodes, tails, heads))
     a, b = component[tails], component[heads]

@@ -35,6 +35,12 @@ class Overlays:
         self._ways: list[Any] = []
         self._arrows: dict[str, tuple[Arrows, float, Any]] = {}
         self._axes: tuple[list[Track], Any] | None = None
+        self._place, self._shown = 0.0, 0
+
+    def _name(self, kind: str) -> str:
+        """A name that no node ever had: a page remembers the state of what had it before."""
+        self._shown += 1
+        return f"/{kind} {self._shown}"
 
     def clear(self) -> None:
         """Remove all of them."""
@@ -55,7 +61,7 @@ class Overlays:
         for k, trace in enumerate(traces(motion, list(points)) if motion and points else ()):
             way = np.stack([trace.points[:-1], trace.points[1:]], axis=1)
             node = self._client.scene.add_line_segments(
-                f"/ways/{k}",
+                self._name("way"),
                 way,
                 hues(COLORS[(k + 1) % len(COLORS)]),
                 thickness=3.0,
@@ -75,10 +81,11 @@ class Overlays:
         tracks = [Track(np.zeros((1, 3)), still)]  # of the ground
         tracks += [Track(np.array(f.position), euler_parameters(f.orientation)) for f in frames]
         length, radius = (part * size for part in _AXES)
+        poses = [track.at(self._place) for track in tracks]
         node = self._client.scene.add_batched_axes(
-            "/frames",
-            np.tile(still, (len(tracks), 1)),
-            np.zeros((len(tracks), 3)),
+            self._name("frames"),
+            np.array([p for _, p in poses]),
+            np.array([r for r, _ in poses]),
             axes_length=length,
             axes_radius=radius,
         )
@@ -92,8 +99,8 @@ class Overlays:
             return
         shaft, head, length = (part * size for part in _SHAFT)
         node = self._client.scene.add_arrows(
-            f"/{kind}",
-            arrows.segments(0, _ARROW * size),
+            self._name(kind),
+            arrows.segments(self._place, _ARROW * size),
             hues(_FORCES[kind]),
             shaft_radius=shaft,
             head_radius=head,
@@ -103,6 +110,7 @@ class Overlays:
 
     def move(self, place: float) -> None:
         """Bring all to a place among the instants."""
+        self._place = place
         for arrows, length, node in self._arrows.values():
             node.points = arrows.segments(place, length).astype(np.float32)
         if self._axes is not None:

@@ -35,6 +35,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Of the beats every so many-th moves the sliders and plots too.
 _SLOW: Final = 6
+#: Bodies that are ready to be dragged before anybody does.
+_PREPARED: Final = 8
 #: The window of the scene is another one if its aspect changes by this; within so many seconds.
 _NARROWER: Final = 0.1
 _SETTLING: Final = 4.0
@@ -47,12 +49,15 @@ class Page:
         client: His connection.
         shelf: What he may open.
         name: What is opened first.
+        play: Whether motions run as soon as they are there.
     """
 
-    def __init__(self, client: viser.ClientHandle, shelf: Shelf, name: str) -> None:
-        self._client, self._shelf = client, shelf
+    def __init__(
+        self, client: viser.ClientHandle, shelf: Shelf, name: str, play: bool = True
+    ) -> None:
+        self._client, self._shelf, self._at_once = client, shelf, play
         self.session: Session | None = None
-        self.clock = Clock(playing=True)
+        self.clock = Clock()
         self._pieces: Sequence[Piece] = ()
         self._overlays: dict[str, bool] = {}
         self._way = ""
@@ -100,11 +105,15 @@ class Page:
         self._way = "\n".join(str(each) for each in names)
         self._controls.build(session)
         self._refreshed(fresh=True)
-        self._play(session.motion is not None)
-        for body in session.dragging.bodies[:_SLOW]:
-            self.worker.ask(f"prepare {body}", partial(self._prepare, session, body))
+        self._play(self._at_once and session.motion is not None)
+        self.worker.ask_later(partial(self._prepare, session))
 
-    def _prepare(self, session: Session, body: str) -> None:
+    def _prepare(self, session: Session) -> None:
+        """Compile what dragging needs before somebody drags, a body at a time."""
+        for body in session.dragging.bodies[:_PREPARED]:
+            self.worker.ask_later(partial(self._prepare_body, session, body))
+
+    def _prepare_body(self, session: Session, body: str) -> None:
         if self.session is session:
             session.dragging.prepare(body)
 
@@ -195,6 +204,7 @@ class Page:
         self.clock.go_to(time)
         self._session.go_to(self.clock.time)
         self._place()
+        self._say()
 
     def set_speed(self, speed: float) -> None:
         """Run faster or slower."""

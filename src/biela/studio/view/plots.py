@@ -120,7 +120,8 @@ class Plots:
     def _curves(self) -> tuple[Curve, list[Curve]]:
         assert self._motion is not None, "only drawn with a motion"
         across = curve(self._motion, self._across)
-        return across, [curve(self._motion, name) for name in self._names]
+        up = [name for name in self._names if name != self._across] or self._names
+        return across, [curve(self._motion, name) for name in up]
 
     def _draw(self) -> None:
         if self._motion is None:
@@ -197,7 +198,7 @@ class Plots:
         )
         self._now.content = (
             '<div class="studio-now" style="font-size:0.78em;padding:2px 12px;line-height:1.5">'
-            f"{''.join(cells)}</div>"
+            f"{' '.join(cells)}</div>"
         )
 
 

@@ -22,10 +22,10 @@ Floats = npt.NDArray[np.float64]
 #: What is dragged: a body, with the event of the pointer.
 OnDrag = Callable[[str, Any], None]
 
-_ROOT: Final = "/mechanism"
 #: The grid as a part of the extent of the scene, and how much more than the scene is seen.
 _GRID: Final = 1.4
 _ROOM: Final = 1.25
+_DAYLIGHT: Final = 1.6
 #: A little from the side and from above, so that planar mechanisms have depth.
 _ASIDE: Final = (-0.22, 0.28)
 
@@ -56,12 +56,15 @@ class SceneView:
 
     def __init__(self, client: viser.ClientHandle) -> None:
         self._client = client
-        # shadows take a renderer without hardware longer than all the rest
+        # a renderer without hardware takes 20 s for light from a photograph, and shadows slow it
+        client.scene.configure_environment_map(hdri=None)
         client.scene.configure_default_lights(cast_shadow=False)
+        client.scene.add_light_ambient("/daylight", intensity=_DAYLIGHT)
         self._nodes: list[Any] = []
         self._movers: list[_Mover] = []
         self._batches: list[_Batch] = []
         self._lines: list[tuple[int, Any]] = []
+        self._root, self._shown = "", 0
 
     # ------------------------------------------------------------------------------- building
 
@@ -69,6 +72,9 @@ class SceneView:
         """Put pieces in place of those that are there."""
         with self._client.atomic():
             self.clear()
+            # never a name again: a page remembers the place of what had it before
+            self._shown += 1
+            self._root = f"/mechanism {self._shown}"
             by_track: dict[int, list[int]] = {}
             joints: dict[tuple[bytes, str], list[int]] = {}
             for k, piece in enumerate(pieces):
@@ -96,7 +102,7 @@ class SceneView:
 
     def _body(self, pieces: Sequence[Piece], group: list[int], on_drag: OnDrag) -> None:
         """The solids of one track: on a frame of their own if they are several."""
-        scene, name = self._client.scene, f"{_ROOT}/{group[0]}"
+        scene, name = self._client.scene, f"{self._root}/{group[0]}"
         if len(group) > 1:
             frame = self._kept(scene.add_frame(name, show_axes=False))
             self._movers.append(_Mover(group[0], frame))
@@ -131,7 +137,7 @@ class SceneView:
         first = pieces[group[0]]
         assert isinstance(first, Solid), "strokes are lines"
         node = self._client.scene.add_batched_meshes_simple(
-            f"{_ROOT}/joints{group[0]}",
+            f"{self._root}/joints{group[0]}",
             first.mesh.vertices,
             first.mesh.faces,
             np.tile((1.0, 0.0, 0.0, 0.0), (len(group), 1)),
@@ -146,7 +152,7 @@ class SceneView:
 
     def _line(self, k: int, stroke: Stroke) -> None:
         node = self._client.scene.add_line_segments(
-            f"{_ROOT}/line{k}",
+            f"{self._root}/line{k}",
             stroke.segments(0),
             hues(stroke.color),
             thickness=stroke.width,

@@ -38,15 +38,23 @@ class Server:
         name: What is opened first.
         host: The address to listen at.
         port: The port, or the first free one after it.
+        play: Whether motions run as soon as they are there.
 
     Raises:
         BielaError: No port is free, or the address is none of this machine.
     """
 
-    def __init__(self, shelf: Shelf, name: str, host: str = "127.0.0.1", port: int = 8080) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        name: str,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        play: bool = True,
+    ) -> None:
         # a visitor may go while his page is being moved
         warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
-        self._shelf, self._name = shelf, name
+        self._shelf, self._name, self._play = shelf, name, play
         self.pages: dict[int, Page] = {}
         self._stopped = threading.Event()
         with redirect_stdout(StringIO()):  # viser announces itself in its own way
@@ -79,7 +87,7 @@ class Server:
         return f"http://{host}:{self.port}"
 
     def _arrived(self, client: viser.ClientHandle) -> None:
-        self.pages[client.client_id] = Page(client, self._shelf, self._name)
+        self.pages[client.client_id] = Page(client, self._shelf, self._name, self._play)
 
     def _left(self, client: viser.ClientHandle) -> None:
         page = self.pages.pop(client.client_id, None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -33,6 +34,7 @@ class Worker:
     def __init__(self, beat: Callable[[float], bool], fail: Callable[[str], None]) -> None:
         self._beat, self._fail = beat, fail
         self._jobs: dict[str, Job] = {}
+        self._chores: deque[Job] = deque()
         self._wake = threading.Condition()
         self._beating, self._ended = False, False
         self._thread = threading.Thread(target=self._work, name="studio visitor", daemon=True)
@@ -43,6 +45,12 @@ class Worker:
         with self._wake:
             self._jobs.pop(kind, None)
             self._jobs[kind] = job
+            self._wake.notify()
+
+    def ask_later(self, chore: Job) -> None:
+        """Have something done when there is nothing else to do."""
+        with self._wake:
+            self._chores.append(chore)
             self._wake.notify()
 
     def start_beating(self) -> None:
@@ -61,13 +69,13 @@ class Worker:
         last = time.perf_counter()
         while True:
             with self._wake:
-                while not (self._jobs or self._ended or self._beating):
+                while not (self._jobs or self._chores or self._ended or self._beating):
                     self._wake.wait()
                     last = time.perf_counter()
                 if self._ended:
                     return
-                jobs, self._jobs = list(self._jobs.values()), {}
-            for job in jobs:
+                job = self._next()
+            if job is not None:
                 self._attempt(job)
             if self._beating:
                 now = time.perf_counter()
@@ -79,6 +87,12 @@ class Worker:
                         self._wake.wait(rest)
             else:
                 last = time.perf_counter()
+
+    def _next(self) -> Job | None:
+        """The oldest request, or else the next chore."""
+        if self._jobs:
+            return self._jobs.pop(next(iter(self._jobs)))
+        return self._chores.popleft() if self._chores else None
 
     def _pulse(self, passed: float) -> None:
         self._beating = False  # a beat that fails is the last one

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from biela.atoms import Atom, cos, sin, substitute
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Poses
+from biela.equations.groups.closed_forms.actuated import actuated_dyad, actuated_dyad_of
 from biela.equations.groups.closed_forms.dyad import dyad_of
 from biela.equations.groups.closed_forms.geometry import Geometry, Sides
 from biela.equations.groups.closed_forms.planar_dyads import LETTERS as PLANAR
@@ -66,6 +67,11 @@ class ClosedForm:
         pairs = zip(self.values, prediction, strict=True)
         return [value.next_to(near) for value, near in pairs]
 
+    @property
+    def stuck(self) -> Atom | None:
+        """Whether the group is out of reach or at a dead point, where no step leads anywhere."""
+        return None if self.margin is None else self.margin < _DEAD
+
     def positive(self, prediction: Sequence[Atom]) -> list[Atom]:
         """Above zero where the group is on its branch, and not at a dead point.
 
@@ -73,16 +79,15 @@ class ClosedForm:
         parallelogram does when it is flat: the other solution is then nearer to a prediction.
         """
         found = [] if self.margin is None else [self.margin - _DEAD]
-        return found if self.branch is None else [*found, self._nearer(prediction)]
+        nearer = None if self.branch is None else self._nearer(self.branch, prediction)
+        return found if nearer is None else [*found, nearer]
 
-    def _nearer(self, prediction: Sequence[Atom]) -> Atom:
+    def _nearer(self, branch: Atom, prediction: Sequence[Atom]) -> Atom | None:
         """Above zero where a prediction p is nearer to this solution than to the other one.
 
         Of points and lengths |x₋ - p|² - |x - p|²; if all unknowns are angles, of one of them that
-        the branch changes, cos(x - p) - cos(x₋ - p).
+        the branch changes, cos(x - p) - cos(x₋ - p).  None if the branch changes none of them.
         """
-        branch = self.branch
-        assert branch is not None
         table = branch.workspace.table
         depends = [branch.ref in set(table.live([v.value.ref])) for v in self.values]
         mine = [(v, p) for v, p, d in zip(self.values, prediction, depends, strict=True) if d]
@@ -93,6 +98,8 @@ class ClosedForm:
             for (x, p), other in zip(lengths, others, strict=True):
                 total = total + (other - x) * (x + other - 2 * p)
             return total
+        if not mine:
+            return None
         value, p = mine[0]
         assert value.parts is not None
         s, c = value.parts
@@ -124,28 +131,31 @@ def closed_form(equations: GroupEquations) -> ClosedForm | None:
         geometry = recognise(equations, branch)
         if geometry is None:
             continue
-        try:
-            values = [value_of(geometry.found, u, equations.poses) for u in derivation.unknowns]
-        except LookupError:  # a rod whose spin somebody asks for
-            return None
-        known = [v for v in values if v is not None]
-        if len(known) < len(values):
-            return None
+        values: list[Value] = []
+        for unknown in derivation.unknowns:
+            try:
+                value = value_of(geometry.found, unknown, equations.poses)
+            except LookupError:  # a rod whose spin somebody asks for
+                return None
+            if value is None:
+                return None
+            values.append(value)
         sides = geometry.sides
         return ClosedForm(
-            branch if sides is not None else None, tuple(known), geometry.margin, sides
+            branch if sides is not None else None, tuple(values), geometry.margin, sides
         )
     return None
 
 
 def _planar(equations: GroupEquations, branch: Atom) -> Geometry | None:
-    derivation = equations.derivation
+    derivation, poses = equations.derivation, equations.poses
     if derivation.plane is None:
         return None
-    dyad = dyad_of(derivation.cast, PLANAR)
-    if dyad is None:
-        return None
-    return planar_dyad(PlanarView(derivation), dyad, equations.poses, branch)
+    view = PlanarView(derivation)
+    dyad, actuated = dyad_of(derivation.cast, PLANAR), actuated_dyad_of(derivation.cast)
+    if actuated is not None:
+        return actuated_dyad(view, actuated, poses, branch)
+    return None if dyad is None else planar_dyad(view, dyad, poses, branch)
 
 
 def _spatial(equations: GroupEquations, branch: Atom) -> Geometry | None:
@@ -158,11 +168,16 @@ def _spatial(equations: GroupEquations, branch: Atom) -> Geometry | None:
 
 def _plane_in_space(equations: GroupEquations, branch: Atom) -> Geometry | None:
     derivation, poses = equations.derivation, equations.poses
-    dyad = dyad_of(derivation.cast, PLANAR) if derivation.plane is None else None
-    plane = None if dyad is None else plane_of(SpatialView(derivation), dyad, poses)
-    if dyad is None or plane is None:
+    if derivation.plane is not None:
         return None
-    return planar_dyad(plane, dyad, poses, branch)
+    dyad, actuated = dyad_of(derivation.cast, PLANAR), actuated_dyad_of(derivation.cast)
+    chain = dyad if actuated is None else actuated.dyad
+    plane = None if chain is None else plane_of(SpatialView(derivation), chain, poses)
+    if plane is None or chain is None:
+        return None
+    if actuated is not None:
+        return actuated_dyad(plane, actuated, poses, branch)
+    return planar_dyad(plane, chain, poses, branch)
 
 
 _RECOGNISED: Final[tuple[Callable[[GroupEquations, Atom], Geometry | None], ...]] = (

@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from biela.atoms import Atom, maximum, sqrt
+from biela.atoms import maximum, sqrt
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.closed_forms.geometry import Geometry
 from biela.equations.groups.closed_forms.spatial_solver import (
+    MEET,
+    TINY,
     SpatialSolver,
     carried_by,
     inner,
     seen_from,
 )
 from biela.equations.groups.closed_forms.spatial_view import (
-    Three,
-    cross,
     dot,
     minus,
 )
 
 __all__ = ["LegSolver"]
-
-#: What a quotient is divided by at least.
-TINY = 1e-280
-_MEET = 1e-9
 
 
 class LegSolver(SpatialSolver):
@@ -45,29 +41,37 @@ class LegSolver(SpatialSolver):
         dd = dot(d, d)
         share = self.branch / sqrt(maximum(dd, TINY))
         w = [share * x for x in d]
-        start = np.sum((self.at(dyad.c_known)[0] - self.at(dyad.a_known)[0]) ** 2, axis=1)
+        start = np.sum(self._way(self.poses) ** 2, axis=1)
         if not (start > 0).all():
             return None
         margin = dd * self.number("way2", 1.0 / start)
-        bodies = ((dyad.first, dyad.b_first), (dyad.second, dyad.b_second))
-        directions: list[tuple[Floats, Three]] = [(np.tile([0.0, 0.0, 1.0], (len(start), 1)), w)]
+        at_first = dyad.letters[0] == "U"
+        ends = [
+            (dyad.first, dyad.b_first, dyad.a_known, dyad.a_first),
+            (dyad.second, dyad.b_second, dyad.c_known, dyad.c_second),
+        ]
+        slot, slide, fork, own = ends[0 if at_first else 1]
+        base = [(view.local_axis(slide), w)]
         if "U" in dyad.letters:
-            crossed = self._cross_axis(w)
+            now = inner(self.at(slide)[1][:, :, 2], self._way(self.poses))
+            crossed = self.cross_axis(fork, own, base[0], (now, self.branch))
             if crossed is None:
                 return None
-            across, margin = crossed
-            directions += across
-        for slot, key in bodies:
-            axes = view.marker(key).frames.axes
-            self.found.bases[slot] = [(carried_by(axes, rows), world) for rows, world in directions]
+            base, margin = base + crossed[0], crossed[1]
+        self.found.bases[slot] = base
+        # both halves are turned alike, as the markers of their slide are
+        other, other_slide, _, _ = ends[1 if at_first else 0]
+        here, there = (view.marker(key).frames.axes for key in (slide, other_slide))
+        self.found.bases[other] = [
+            (carried_by(there, seen_from(here, rows)), world) for rows, world in base
+        ]
         self.found.points += [
             (dyad.first, view.local(dyad.a_first), A),
             (dyad.second, view.local(dyad.c_second), C),
         ]
 
         def along(poses: Poses) -> Floats:
-            gap = self.at(dyad.c_known, poses)[0] - self.at(dyad.a_known, poses)[0]
-            return inner(self.at(dyad.b_first, poses)[1][:, :, 2], gap)
+            return inner(self.at(dyad.b_first, poses)[1][:, :, 2], self._way(poses))
 
         meaning = "the slide of {1} points {side} the way from {0} to {2}"
         sides = self.sides(("along", "against"), meaning, along)
@@ -79,39 +83,10 @@ class LegSolver(SpatialSolver):
         for end, slide in ((dyad.a_first, dyad.b_first), (dyad.c_second, dyad.b_second)):
             way = view.local(end) - view.local(slide)
             aside = np.cross(view.local_axis(slide), way)
-            if np.abs(aside).max() > _MEET * (1e-3 + np.abs(way).max()):
+            if np.abs(aside).max() > MEET * (1e-3 + np.abs(way).max()):
                 return False
         return True
 
-    def _cross_axis(self, w: Three) -> tuple[list[tuple[Floats, Three]], Atom] | None:
-        """The axis of a universal joint in the leg, and one across; seen from its slide.
-
-        It is perpendicular to the axis in the other fork, and to the slide; the square of the sine
-        between these two is given as well, since the leg may spin where it vanishes.
-        """
-        dyad, view = self.dyad, self.view
-        first = dyad.letters[0] == "U"
-        known, own = (dyad.a_known, dyad.a_first) if first else (dyad.c_known, dyad.c_second)
-        slide = dyad.b_first if first else dyad.b_second
-        fork, arm = (0, 1) if known[1] == 0 else (1, 0)
-        local = seen_from(view.marker(slide).frames.axes, view.local_axis(own, arm))
-        if np.abs(local[:, 2]).max() > _MEET:
-            return None
-        f = view.known_axes(known)[fork]
-        u = cross(f, w)
-        (_, Rk), (_, Ro) = self.at(known), self.at(own)
-        product = np.cross(Rk[:, :, fork], self.at(slide)[1][:, :, 2])
-        side = inner(product, Ro[:, :, arm])
-        # the way of the slide turns over with the branch, and the product with it
-        now = self._along_now()
-        sign = self.number("arm", np.where(side * now < 0, -1.0, 1.0)) * self.branch
-        sine = dot(u, u)
-        share = sign / sqrt(maximum(sine, TINY))
-        g = [share * x for x in u]
-        z = np.tile([0.0, 0.0, 1.0], (len(local), 1))
-        return [(local, g), (np.cross(z, local), cross(w, g))], sine
-
-    def _along_now(self) -> Floats:
-        dyad = self.dyad
-        gap = self.at(dyad.c_known)[0] - self.at(dyad.a_known)[0]
-        return inner(self.at(dyad.b_first)[1][:, :, 2], gap)
+    def _way(self, poses: Poses) -> Floats:
+        """From one end to the other."""
+        return self.at(self.dyad.c_known, poses)[0] - self.at(self.dyad.a_known, poses)[0]

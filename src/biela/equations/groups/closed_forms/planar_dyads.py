@@ -17,7 +17,7 @@ but what d² has lost already.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from biela.equations.groups.closed_forms.found import PlanarFound
 from biela.equations.groups.closed_forms.geometry import Geometry, Sides
 from biela.equations.groups.closed_forms.planar_view import PlanarView
 
-__all__ = ["planar_dyad"]
+__all__ = ["LETTERS", "PlanarSolver", "planar_dyad"]
 
 #: Kinds of joints, as letters.
 LETTERS: Final = {"revolute": "R", "prismatic": "P"}
@@ -40,14 +40,20 @@ TINY: Final = 1e-280
 
 @dataclass(frozen=True, eq=False)
 class _Slide:
-    """A slide on a known body: its point and direction there, and how it turns the other body."""
+    """A slide on a known body: its point and direction there, and how it turns the other body.
+
+    Of one that is fixed these are rows of numbers.
+    """
 
     point: Arrow
     along: Arrow
     turn: Arrow
+    fixed: bool = False
 
 
-class _Solver:
+class PlanarSolver:
+    """Solves the chains of planar dyads."""
+
     def __init__(self, view: PlanarView, dyad: Dyad, poses: Poses, branch: Atom) -> None:
         self.view, self.dyad, self.poses, self.branch = view, dyad, poses, branch
         self.found = PlanarFound(view)
@@ -55,7 +61,7 @@ class _Solver:
 
     # ------------------------------------------------------------------------ parts
 
-    def bar(self, slot: int, start: Key, end: Key) -> tuple[Arrow, Floats]:
+    def bar(self, start: Key, end: Key) -> tuple[Arrow, Floats]:
         """The way between two pins of a body, in its frame, and the square of its length."""
         way = self.view.local(end) - self.view.local(start)
         return way, np.asarray(way.square)
@@ -71,34 +77,57 @@ class _Solver:
 
     def slide(self, known: Key, own: Key) -> _Slide:
         """A slide on a known body."""
-        along = self.view.known_axis(known)
-        local = self.view.local_axis(own).conjugate * self.same_way(known, own)
-        return _Slide(self.view.known(known), along, along.turned(self.view.column("slide", local)))
+        view = self.view
+        local = view.local_axis(own).conjugate * self.same_way(known, own)
+        if view.fixed(known):
+            point, along = view.at(known, self.poses), view.axis_at(known, self.poses)
+            return _Slide(point, along, along.turned(local), fixed=True)
+        along = view.known_axis(known)
+        return _Slide(view.known(known), along, along.turned(view.column("slide", local)))
 
     def keep(self, slot: int, key: Key, point: Arrow) -> None:
         """A point of a body is found."""
         self.found.points.append((slot, self.view.local(key), point))
 
-    def ahead(self, slide: _Slide, own: Key, pin: Key) -> Arrow:
-        """Where a pin of a sliding body is when its slide is at zero."""
-        way = self.view.local(pin) - self.view.local(own)
-        return slide.point + self.view.column("pin", way).turned(slide.turn)
+    def ahead(self, slide: _Slide, own: Key, pin: Key) -> tuple[Arrow, Arrow, Arrow]:
+        """Where a pin of a sliding body is when its slide is at zero; direction, and turn."""
+        view, way = self.view, self.view.local(pin) - self.view.local(own)
+        if slide.fixed:
+            found = slide.point + way.turned(slide.turn), slide.along, slide.turn
+            point, along, turn = (view.column("rail", rows) for rows in found)
+            return point, along, turn
+        point = slide.point + view.column("pin", way).turned(slide.turn)
+        return point, slide.along, slide.turn
 
     # ----------------------------------------------------------------------- chains
 
+    def circles(
+        self, d: Arrow, first: tuple[Any, Any], second: tuple[Any, Any]
+    ) -> tuple[Arrow, Atom]:
+        """From A to where circles about A and C meet, and the margin; squares and radii given.
+
+        All are rows of numbers, or all atoms.
+        """
+        (aa, a), (cc, c) = first, second
+        dd = d.square
+        root = (self._number((a + c) * (a + c)) - dd) * (dd - self._number((a - c) * (a - c)))
+        share = 0.5 / maximum(dd, TINY)
+        along = (dd + self._number(aa - cc)) * share
+        aside = self.branch * sqrt(maximum(root, 0)) * share
+        # root = 4 a² c² sin² of the angle between the bars
+        return d * along + d.left * aside, root * self._number(0.25 / (aa * cc))
+
+    def _number(self, value: Any) -> Atom:
+        """Rows of numbers as a parameter."""
+        return value if isinstance(value, Atom) else self.number("bars", value)
+
     def RRR(self) -> Geometry:
+        """Two circles."""
         dyad, view = self.dyad, self.view
         A, C = view.known(dyad.a_known), view.known(dyad.c_known)
-        first, aa = self.bar(dyad.first, dyad.a_first, dyad.b_first)
-        second, cc = self.bar(dyad.second, dyad.c_second, dyad.b_second)
-        a, c = np.sqrt(aa), np.sqrt(cc)
-        d = C - A
-        dd = d.square
-        root = (self.number("reach", (a + c) ** 2) - dd) * (dd - self.number("fold", (a - c) ** 2))
-        share = 0.5 / maximum(dd, TINY)
-        along = (dd + self.number("bars", aa - cc)) * share
-        aside = self.branch * sqrt(maximum(root, 0)) * share
-        AB = d * along + d.left * aside
+        first, aa = self.bar(dyad.a_first, dyad.b_first)
+        second, cc = self.bar(dyad.c_second, dyad.b_second)
+        AB, margin = self.circles(C - A, (aa, np.sqrt(aa)), (cc, np.sqrt(cc)))
         B = A + AB
         for slot, key, point in (
             (dyad.first, dyad.b_first, B),
@@ -111,17 +140,16 @@ class _Solver:
             dyad.first: lambda: self.turn_along(first, aa, AB),
             dyad.second: lambda: self.turn_along(second, cc, B - C),
         }
-        # root = 4 a² c² sin² of the angle between the bars
-        margin = root * self.number("straight", 0.25 / (aa * cc))
         return Geometry(self.found, margin, self.sides("RRR"))
 
     def RRP(self) -> Geometry:
+        """Circle and line."""
         dyad, view = self.dyad, self.view
         A = view.known(dyad.a_known)
-        first, aa = self.bar(dyad.first, dyad.a_first, dyad.b_first)
+        first, aa = self.bar(dyad.a_first, dyad.b_first)
         slide = self.slide(dyad.c_known, dyad.c_second)
-        Q = self.ahead(slide, dyad.c_second, dyad.b_second)
-        a, w = self.number("arm", np.sqrt(aa)), slide.along
+        Q, w, turn = self.ahead(slide, dyad.c_second, dyad.b_second)
+        a = self.number("arm", np.sqrt(aa))
         aside = w.cross(Q - A)
         root = (a - aside) * (a + aside)
         AB = w.turned(Arrow(self.branch * sqrt(maximum(root, 0)), aside))
@@ -131,12 +159,13 @@ class _Solver:
         self.keep(dyad.second, dyad.b_second, B)
         self.found.turns = {
             dyad.first: lambda: self.turn_along(first, aa, AB),
-            dyad.second: lambda: slide.turn,
+            dyad.second: lambda: turn,
         }
         margin = root * self.number("across", 1.0 / aa)
         return Geometry(self.found, margin, self.sides("RRP"))
 
     def RPR(self) -> Geometry:
+        """A right triangle."""
         dyad, view = self.dyad, self.view
         A, C = view.known(dyad.a_known), view.known(dyad.c_known)
         same = self.same_way(dyad.b_first, dyad.b_second)
@@ -162,39 +191,42 @@ class _Solver:
         return Geometry(self.found, root * share, self.sides("RPR"))
 
     def PRP(self) -> Geometry:
+        """Two lines."""
         dyad = self.dyad
         one = self.slide(dyad.a_known, dyad.a_first)
         other = self.slide(dyad.c_known, dyad.c_second)
-        Q1 = self.ahead(one, dyad.a_first, dyad.b_first)
-        Q2 = self.ahead(other, dyad.c_second, dyad.b_second)
-        B, margin = _crossing(Q1, one.along, Q2, other.along)
+        Q1, u, turn1 = self.ahead(one, dyad.a_first, dyad.b_first)
+        Q2, v, turn2 = self.ahead(other, dyad.c_second, dyad.b_second)
+        B, margin = _crossing(Q1, u, Q2, v)
         self.keep(dyad.first, dyad.b_first, B)
         self.keep(dyad.second, dyad.b_second, B)
-        self.found.turns = {dyad.first: lambda: one.turn, dyad.second: lambda: other.turn}
+        self.found.turns = {dyad.first: lambda: turn1, dyad.second: lambda: turn2}
         return Geometry(self.found, margin, None)
 
     def RPP(self) -> Geometry:
+        """Two lines, of bodies that do not turn against each other."""
         dyad, view = self.dyad, self.view
         A = view.known(dyad.a_known)
         rail = self.slide(dyad.c_known, dyad.c_second)
         z2 = view.local_axis(dyad.b_second)
-        along = view.column("inner", z2).turned(rail.turn)
+        Q2, w, turn2 = self.ahead(rail, dyad.c_second, dyad.b_second)
+        along = view.column("inner", z2).turned(turn2)
         back = view.local_axis(dyad.b_first).conjugate * self.same_way(dyad.b_first, dyad.b_second)
         # both bodies turn with the rail: the turn of the first is that of the second and a constant
-        turn = rail.turn.turned(view.column("both", z2.turned(back)))
+        turn = turn2.turned(view.column("both", z2.turned(back)))
         way = view.column("arm", view.local(dyad.b_first) - view.local(dyad.a_first))
         Q1 = A + way.turned(turn)
-        Q2 = self.ahead(rail, dyad.c_second, dyad.b_second)
-        M, margin = _crossing(Q2, rail.along, Q1, along)
+        M, margin = _crossing(Q2, w, Q1, along)
         self.keep(dyad.first, dyad.a_first, A)
         self.keep(dyad.first, dyad.b_first, Q1)
         self.keep(dyad.second, dyad.b_second, M)
-        self.found.turns = {dyad.first: lambda: turn, dyad.second: lambda: rail.turn}
+        self.found.turns = {dyad.first: lambda: turn, dyad.second: lambda: turn2}
         return Geometry(self.found, margin, None)
 
     # ------------------------------------------------------------------------ sides
 
     def sides(self, letters: str) -> Sides:
+        """The two branches of a chain, with the names of its joints."""
         dyad, view = self.dyad, self.view
         names = [view.derivation.cast.elements[k[0]].names for k in _joints(dyad)]
 
@@ -236,7 +268,7 @@ def planar_dyad(view: PlanarView, dyad: Dyad, poses: Poses, branch: Atom) -> Geo
     """Where the bodies of a dyad are; None if its chain has no closed form here."""
     if dyad.letters in ("PRR", "PPR"):
         dyad = dyad.reversed()
-    solver = _Solver(view, dyad, poses, branch)
+    solver = PlanarSolver(view, dyad, poses, branch)
     if "R" in dyad.letters and not _bars_have_length(solver):
         return None
     chains = {
@@ -250,11 +282,11 @@ def planar_dyad(view: PlanarView, dyad: Dyad, poses: Poses, branch: Atom) -> Geo
     return None if chain is None else chain()
 
 
-def _bars_have_length(solver: _Solver) -> bool:
+def _bars_have_length(solver: PlanarSolver) -> bool:
     dyad = solver.dyad
     bars = []
     if dyad.letters[:2] == "RR":
-        bars.append(solver.bar(dyad.first, dyad.a_first, dyad.b_first)[1])
+        bars.append(solver.bar(dyad.a_first, dyad.b_first)[1])
     if dyad.letters[1:] == "RR":
-        bars.append(solver.bar(dyad.second, dyad.c_second, dyad.b_second)[1])
+        bars.append(solver.bar(dyad.c_second, dyad.b_second)[1])
     return all(bool((square > 0).all()) for square in bars)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from biela.atoms import Atom
 from biela.equations.blocks.populations import Floats
-from biela.equations.groups.cast import CastMarker, Poses
+from biela.equations.groups.cast import CastMarker, Owner, Poses
 from biela.equations.groups.closed_forms.arrows import Arrow, column_arrow
 from biela.equations.groups.derivation import GroupDerivation
 from biela.equations.reference_point import NORMAL
@@ -62,6 +64,10 @@ class PlanarView:
         rows = self.marker(key).frames.axes[:, :, axis]
         return Arrow(rows[:, a], rows[:, b])
 
+    def up(self, key: tuple[int, int]) -> Floats:
+        """1 where the z axis of a marker of a hinge points along the normal, -1 where against."""
+        return np.sign(self.marker(key).frames.axes[:, self.normal, 2])
+
     def at(self, key: tuple[int, int], poses: Poses) -> Arrow:
         """Its point at a position."""
         a, b = self.axes
@@ -99,6 +105,10 @@ class PlanarView:
         return found
 
     # ---------------------------------------------------------------- known: atoms
+
+    def fixed(self, key: tuple[int, int]) -> bool:
+        """Whether a marker does not move against the plane."""
+        return self.marker(key).slot == Owner.GROUND
 
     def known(self, key: tuple[int, int]) -> Arrow:
         """The point of a marker on a known body or the ground."""

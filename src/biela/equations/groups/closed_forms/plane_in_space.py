@@ -30,8 +30,8 @@ from biela.equations.groups.closed_forms.spatial_view import (
 
 __all__ = ["PlaneInSpace", "plane_of"]
 
-#: How well axes have to be parallel, or at right angles.
-_RIGHT = 1e-9
+#: How well axes have to be parallel, or at right angles: as well as a start is assembled.
+_RIGHT = 1e-7
 
 
 def plane_of(view: SpatialView, dyad: Dyad, poses: Poses) -> PlaneInSpace | None:
@@ -123,6 +123,12 @@ class PlaneInSpace(PlanarView):
         marker = self.marker(key)
         return self.flat(marker.slot, marker.frames.axes[:, :, axis])
 
+    def up(self, key: Key) -> Floats:
+        """1 where the z axis of a marker of a hinge points along the normal, -1 where against."""
+        marker = self.marker(key)
+        axis = marker.frames.axes[:, :, 2]
+        return np.sign(inner(axis, self._in_body(marker.slot)[:, :, 2]))
+
     # --------------------------------------------------------------- known: atoms
 
     @cached_property
@@ -133,7 +139,7 @@ class PlaneInSpace(PlanarView):
         columns = [view.columns("plane", self.frame[:, :, k]) for k in range(3)]
         return view.known(self.reference), [combined(c, axes) for c in columns]
 
-    def _fixed(self, key: Key) -> bool:
+    def fixed(self, key: Key) -> bool:
         """Whether a marker does not move against the plane."""
         ground = int(Owner.GROUND)
         slots = self.marker(key).slot, self.marker(self.reference).slot
@@ -141,7 +147,7 @@ class PlaneInSpace(PlanarView):
 
     def known(self, key: Key) -> Arrow:
         """The point of a marker on a known body or the ground."""
-        if self._fixed(key):
+        if self.fixed(key):
             return self.column("known", self.at(key, self.start))
         origin, (u, v, _) = self._known
         way = minus(SpatialView(self.derivation).known(key), origin)
@@ -150,7 +156,7 @@ class PlaneInSpace(PlanarView):
     def known_axis(self, key: Key, axis: str = "z") -> Arrow:
         """An axis of a marker on a known body or the ground."""
         number = "xyz".index(axis)
-        if self._fixed(key):
+        if self.fixed(key):
             return self.column("known", self.axis_at(key, self.start, number))
         _, (u, v, _) = self._known
         way = SpatialView(self.derivation).known_axes(key)[number]

@@ -1,5 +1,7 @@
 """Rods between two balls, one of them on a body that slides or turns on a known one.
 
+Either ball may be a cross (U) whose own axis is at right angles to the rod.
+
 A, B and C are the joints from the first known body to the last, a is the length of the rod.
 
     SSP  sphere and line:    B = Q + s w,  s = -w·r ± √(a² - |w × r|²),  r = Q - A
@@ -16,14 +18,18 @@ import numpy as np
 
 from biela.atoms import maximum, sqrt
 from biela.equations.blocks.populations import Floats
-from biela.equations.groups.cast import Poses
+from biela.equations.groups.cast import Owner, Poses
 from biela.equations.groups.closed_forms.arrows import Arrow
 from biela.equations.groups.closed_forms.geometry import Geometry
 from biela.equations.groups.closed_forms.spatial_solver import (
+    TINY,
     SpatialSolver,
+    carried_by,
     inner,
+    seen_from,
 )
 from biela.equations.groups.closed_forms.spatial_view import (
+    Three,
     combined,
     cross,
     dot,
@@ -32,9 +38,6 @@ from biela.equations.groups.closed_forms.spatial_view import (
 )
 
 __all__ = ["RodSolver"]
-
-#: What a quotient is divided by at least.
-TINY = 1e-280
 
 
 class RodSolver(SpatialSolver):
@@ -46,20 +49,27 @@ class RodSolver(SpatialSolver):
         way, a = self.rod()
         if not self.aligned(dyad.c_known, dyad.c_second) or not (a > 0).all():
             return None
-        A, K = view.known(dyad.a_known), view.known(dyad.c_known)
+        A = view.known(dyad.a_known)
         axes = view.known_axes(dyad.c_known)
         own = view.marker(dyad.c_second).frames.axes
         self.found.bases[dyad.second] = [(own[:, :, k], axes[k]) for k in range(3)]
         w = axes[2]
         pin = view.local(dyad.b_second) - view.local(dyad.c_second)
-        r = minus(plus(K, self.found.direction(dyad.second, pin)), A)
+        if view.marker(dyad.c_known).slot == Owner.GROUND:
+            at, turn = self.at(dyad.c_known)
+            Q: Three = view.columns("rail", at + carried_by(turn, seen_from(own, pin)))
+        else:
+            Q = plus(view.known(dyad.c_known), self.found.direction(dyad.second, pin))
+        r = minus(Q, A)
         aside = cross(w, r)
         root = self.number("arm2", a * a) - dot(aside, aside)
         s = self.branch * sqrt(maximum(root, 0)) - dot(w, r)
         AB = combined([view.derivation.workspace.atom(1.0), s], [r, w])
         B = plus(A, AB)
-        self.keep_rod(A, B, way)
         self.found.points.append((dyad.second, view.local(dyad.b_second), B))
+        margin = self.keep_rod(A, B, way, root * self.number("across", 1.0 / (a * a)))
+        if margin is None:
+            return None
 
         def ahead(poses: Poses) -> Floats:
             gap = self.at(dyad.b_second, poses)[0] - self.at(dyad.a_known, poses)[0]
@@ -67,7 +77,7 @@ class RodSolver(SpatialSolver):
 
         meaning = "{1} is {side} of {0} along the slide of {2}"
         sides = self.sides(("ahead", "behind"), meaning, ahead)
-        return Geometry(self.found, root * self.number("across", 1.0 / (a * a)), sides)
+        return Geometry(self.found, margin, sides)
 
     def with_hinge(self) -> Geometry | None:
         """The body turns: SSR."""
@@ -98,7 +108,9 @@ class RodSolver(SpatialSolver):
         self.found.points.append((dyad.second, own.place, K))
         B = plus(K, self.found.direction(dyad.second, pin))
         self.found.points.append((dyad.second, view.local(dyad.b_second), B))
-        self.keep_rod(A, B, way)
+        margin = self.keep_rod(A, B, way, root * share)
+        if margin is None:
+            return None
 
         def turned(poses: Poses) -> Floats:
             K, R = self.at(dyad.c_known, poses)
@@ -107,4 +119,4 @@ class RodSolver(SpatialSolver):
 
         meaning = "seen against the axis of {2}, {1} is to the {side} of the way to {0}"
         sides = self.sides(("left", "right"), meaning, turned)
-        return Geometry(self.found, root * share, sides)
+        return Geometry(self.found, margin, sides)

@@ -21,13 +21,13 @@ LETTERS: Final = {"spherical": "S", "revolute": "R", "prismatic": "P", "universa
 
 def spatial_dyad(view: SpatialView, dyad: Dyad, poses: Poses, branch: Atom) -> Geometry | None:
     """Where the bodies of a dyad are; None if its chain has no closed form here."""
-    if dyad.letters in ("PSS", "RSS"):
+    if dyad.letters[0] in "PR" and dyad.letters[2] in "SU":
         dyad = dyad.reversed()
     given = (view, dyad, poses, branch)
     match dyad.letters:
-        case "SSP":
+        case "SSP" | "USP" | "SUP":
             return RodSolver(*given).with_slider()
-        case "SSR":
+        case "SSR" | "USR" | "SUR":
             return RodSolver(*given).with_hinge()
         case "SPS" | "SPU" | "UPS":
             return LegSolver(*given).leg()

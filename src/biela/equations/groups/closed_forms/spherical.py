@@ -16,6 +16,8 @@ from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.closed_forms.geometry import Geometry
 from biela.equations.groups.closed_forms.spatial_solver import (
+    MEET,
+    TINY,
     SpatialSolver,
     carried_by,
     inner,
@@ -29,10 +31,6 @@ from biela.equations.groups.closed_forms.spatial_view import (
 )
 
 __all__ = ["SphericalSolver"]
-
-#: What a quotient is divided by at least.
-TINY = 1e-280
-_MEET = 1e-9
 
 
 class SphericalSolver(SpatialSolver):
@@ -104,7 +102,7 @@ class SphericalSolver(SpatialSolver):
         found: Floats = np.linalg.solve(total, right[:, :, None])[:, :, 0]
         size = 1e-3 + max(np.abs(r - found).max() for r, _ in lines)
         missed = max(np.abs(np.cross(z, found - r)).max() for r, z in lines)
-        return found if missed <= _MEET * size else None
+        return found if missed <= MEET * size else None
 
     def _keep_meeting_point(self, point: Floats) -> None:
         dyad, view = self.dyad, self.view

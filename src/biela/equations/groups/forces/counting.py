@@ -132,7 +132,5 @@ def reading_kernels(cast: Cast, centres: Floats, counted: Collection[str]) -> li
                 inputs["p"] = [c.symbol for c in columns]
             function = Function("reading", inputs, {"x": [value], "dx": [rate]})
             bodies = [solid.numbers for solid in derivation.solids]
-            found.append(
-                ReadingKernel(function, columns, bodies, names, coordinate.reading.turns)
-            )
+            found.append(ReadingKernel(function, columns, bodies, names, coordinate.reading.turns))
     return found

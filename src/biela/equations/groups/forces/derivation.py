@@ -239,7 +239,9 @@ class ForceDerivation(GroupDerivation):
         """All velocities: of the bodies of the group, its coordinates, and of what is known."""
         size = self.cast.size
         bodies = [
-            ((k, c), v) for k, solid in enumerate(self.solids) for c, v in enumerate(solid.velocities)
+            ((k, c), v)
+            for k, solid in enumerate(self.solids)
+            for c, v in enumerate(solid.velocities)
         ]
         counts = [((-1, k), c.symbol.velocity) for k, c in enumerate(self.counts)]
         own = [e for e in bodies if e[0][0] < size]

@@ -31,8 +31,8 @@ def load_kernel(plane: str | None, applied: bool) -> Function:
     """The load of a body.
 
     Inputs are "y", "dy" and "ddy", its centre, and cosine and sine or its first two axes, with
-    their rates; "Q", what is ``applied``; and "p": mass, moments (xx, yy, zz, xy, xz, yz) and
-    gravity (3).
+    their rates (in a plane velocities do not matter); "Q", what is ``applied``; and "p": mass,
+    moments (xx, yy, zz, xy, xz, yz) and gravity (3).
     """
     ws = Workspace("load")
     y, dy, ddy = (_motion(ws, plane, d) for d in ("", "d", "dd"))
@@ -56,6 +56,8 @@ def load_kernel(plane: str | None, applied: bool) -> Function:
         moment = [x[k] * own[0] + second[k] * own[1] + third[k] * own[2] for k in range(3)]
         W = [*(m * (g[k] - ddy[k]) + Q[k] for k in range(3)), *moment]
     inputs = {"y": y, "dy": dy, "ddy": ddy, "p": p}
+    if plane is not None:
+        del inputs["dy"]
     return Function("load", inputs | ({"Q": Q} if applied else {}), {"W": W})
 
 

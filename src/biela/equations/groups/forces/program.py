@@ -1,8 +1,9 @@
 """Forces of all groups as a looped program: loads of bodies, then groups in the reverse order.
 
-The workspace begins with the motion of the bodies (y, dy and ddy of `GroupProgram`), and holds
+The workspace is that of `GroupProgram`, with laws w of drivers and the motion y, dy and ddy of
+bodies in it, and after that
 
-    t, w        the time, and laws of drivers
+    t           the time
     q, v        the state in reference-point coordinates, where forces act in the model, and the
                 coordinates x that count turns
     fw …, u     laws and inputs of these forces
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,11 +26,11 @@ from biela.code.looped import STATUS, Clear, Memory, Program, Segment, Stage, Wr
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.block import Block, expanded
 from biela.equations.blocks.populations import Integers
-from biela.equations.groups.casts import Casts
 from biela.equations.groups.forces.counting import ReadingKernel, alike, reading_kernels
 from biela.equations.groups.forces.derivation import ForceDerivation
 from biela.equations.groups.forces.kernel import ForceEquations
 from biela.equations.groups.forces.loads import load_kernel, state_kernel
+from biela.equations.groups.lowering import GroupProgram
 
 __all__ = ["ForceProgram", "Wanted"]
 
@@ -40,14 +42,14 @@ class ForceProgram:
     """The forces in the joints of a model, by groups.
 
     Args:
-        casts: Kinds of groups.
         blocks: The same model in reference-point coordinates: its masses and its forces.
+        groups: Their kinematics.
         body_places: (bodies, components) where centre, and cosine and sine or two axes of each
             body stand in y.
-        size: Of y.
 
     Attributes:
         equations: Of each kind.
+        extra: Coordinates that count turns, and their numbers.
         memory: The workspace.
         row_memory: The same with the rows J0, J1 … of each kind after it.
         row_names: The multipliers, "joint.row", in the order of the segments lam0, lam1 …; those
@@ -55,30 +57,29 @@ class ForceProgram:
     """
 
     def __init__(
-        self, casts: Casts, blocks: ReferenceBlocks, body_places: Integers, size: int
+        self, groups: GroupProgram, blocks: ReferenceBlocks, body_places: Integers
     ) -> None:
-        self.casts, self.blocks = casts, blocks
+        self.groups, self.casts, self.blocks = groups, groups.casts, blocks
         self.plane, self.bodies = blocks.plane, blocks.world.count
         self._places = body_places
-        self._extra = {name: k for k, name in enumerate(blocks.extra)}
-        self.kinds = list(alike(casts.casts, self._extra))
+        self.extra = {name: k for k, name in enumerate(blocks.extra)}
+        self.kinds = list(alike(self.casts.casts, self.extra))
         centres = blocks.world.centres
         self.equations = [
-            ForceEquations(ForceDerivation(cast, centres, self._extra)) for cast in self.kinds
+            ForceEquations(ForceDerivation(cast, centres, self.extra)) for cast in self.kinds
         ]
         #: Whether forces other than gravity act.
         self.applied = bool(blocks.forces)
-        self._make_memory(size)
+        self._make_memory()
 
     # ------------------------------------------------------------------------- memory
 
-    def _make_memory(self, size: int) -> None:
-        nx = len(self._extra)
+    def _make_memory(self) -> None:
+        nx = len(self.extra)
         nq, nv = (n * self.bodies if self.applied else 0 for n in self.blocks.widths)
         laws = self.blocks.law_count if self.applied else 0
         self.wide = self.blocks.widths[1]
-        sizes = {"status": STATUS, "y": size, "dy": size, "ddy": size, "t": 1}
-        sizes |= {"w": self.casts.laws.size, "q": nq, "x": nx, "v": nv, "dx": nx}
+        sizes = {**self.groups.memory.sizes, "t": 1, "q": nq, "x": nx, "v": nv, "dx": nx}
         sizes |= {"fw": laws, "fdw": laws, "fddw": laws, "u": len(self.blocks.input_values)}
         sizes |= {"V": 1, "Q": nv, "Qx": nx, "W": self.wide * self.bodies}
         for c, (cast, e) in enumerate(zip(self.kinds, self.equations, strict=True)):
@@ -103,6 +104,16 @@ class ForceProgram:
                         found.append(f"{names[int(cast.bodies[k, slot])]}.spin")
         return found
 
+    @property
+    def multipliers(self) -> tuple[str, ...]:
+        """Segments of the multipliers, a kind each, one after the other."""
+        return tuple(f"lam{c}" for c in range(len(self.equations)))
+
+    @cached_property
+    def spin_rows(self) -> list[int]:
+        """Which multipliers are moments about passive spins."""
+        return [k for k, name in enumerate(self.row_names) if name.endswith(".spin")]
+
     @cached_property
     def rows_of_blocks(self) -> Integers:
         """For each row of the blocks its number among ``row_names``."""
@@ -122,7 +133,7 @@ class ForceProgram:
         return np.concatenate(columns, axis=1)
 
     def _count_places(self, segment: str, names: Sequence[str]) -> Integers:
-        return self.memory.first(segment) + np.array([self._extra[n] for n in names])
+        return self.memory.first(segment) + np.array([self.extra[n] for n in names])
 
     def load_places(self, e: ForceEquations, own: bool) -> Integers:
         """Places of the loads on the bodies and coordinates of a kind, or on those it rests on."""
@@ -138,28 +149,47 @@ class ForceProgram:
     # ------------------------------------------------------------------------- stages
 
     def program(self, wanted: Wanted = "multipliers") -> Program:
-        """What gives the multipliers, or the rows and loads."""
-        memory = self.memory
-        first, count = memory.first("V"), memory.first("W") - memory.first("V")
-        stages: list[Any] = [Clear(memory.first("status"), STATUS), Clear(first, count)]
-        if self.applied:
-            stages += [self._state(), *self._force_stages()]
-        stages.append(self._loads())
+        """What gives the multipliers, or the rows and loads, of a motion that is there."""
+        stages = [Clear(self.memory.first("status"), STATUS), *self._on_bodies()]
         if wanted == "rows":
             stages += [self._rows(c) for c in range(len(self.equations))]
             return Program(stages, self.row_memory.size, name="rows of groups")
-        tape = [Segment(k, 0, getattr(s, "count", 0)) for k, s in enumerate(stages)]
+        return self._after(stages, [Segment(k, 0, _count(s)) for k, s in enumerate(stages)])
+
+    def with_kinematics(self) -> Program:
+        """The motion and the multipliers in one run, where no other forces act than gravity."""
+        kinematics = self.groups.program
+        stages: list[Any] = [*kinematics.stages, *self._on_bodies()]
+        first = len(kinematics.stages)
+        tape = [Segment(first + k, 0, _count(s)) for k, s in enumerate(stages[first:])]
+        return self._after(stages, [*kinematics._segments, *tape])
+
+    @property
+    def simple(self) -> bool:
+        """Whether only gravity acts, and no coordinate counts turns."""
+        return not self.applied and not self.extra
+
+    def _on_bodies(self) -> list[Any]:
+        """Stages that find the loads of bodies."""
+        first = self.memory.first("V")
+        stages: list[Any] = [Clear(first, self.memory.first("W") - first)]
+        if self.applied:
+            stages += [self._state(), *self._force_stages()]
+        return [*stages, self._loads()]
+
+    def _after(self, stages: list[Any], tape: list[Segment]) -> Program:
+        """Groups in the reverse order after other stages."""
         runs: list[tuple[int, int, Segment]] = []
         for c in range(len(self.equations)):
             level, order = self._order(c)
             together = int(np.bincount(level).max()) > 1
             stages.append(self._solution(c, order, together))
             starts = np.concatenate([[0], np.flatnonzero(np.diff(level)) + 1, [len(level)]])
-            for a, b in zip(starts[:-1], starts[1:], strict=True):
+            for a, b in pairwise(starts):
                 segment = Segment(len(stages) - 1, int(a), int(b - a))
                 runs.append((-int(level[a]), c, segment))
         tape += [segment for _, _, segment in sorted(runs, key=lambda run: run[:2])]
-        return Program(stages, memory.size, tape=tape, name="forces of groups")
+        return Program(stages, self.memory.size, tape=tape, name="forces of groups")
 
     def levels(self) -> Integers:
         """For each group how many groups, one on the other, it rests on."""
@@ -219,7 +249,7 @@ class ForceProgram:
 
     def _loads(self) -> Stage:
         n = np.arange(self.bodies)
-        gather = self._motion("", "d", "dd")
+        gather = self._motion(*(("", "d", "dd") if self.plane is None else ("", "dd")))
         if self.applied:
             gather["Q"] = self.memory.first("Q") + self.wide * n
         return Stage(
@@ -270,7 +300,7 @@ class ForceProgram:
     def readings(self) -> list[ReadingKernel]:
         """How the coordinates that count turns are read from the motion of bodies."""
         centres = self.blocks.world.centres
-        return [k for cast in self.kinds for k in reading_kernels(cast, centres, self._extra)]
+        return [k for cast in self.kinds for k in reading_kernels(cast, centres, self.extra)]
 
     def reading_program(self) -> Program:
         """What reads x, up to whole turns, and dx."""
@@ -284,3 +314,8 @@ class ForceProgram:
             p = reading.parameters()
             stages.append(Stage(reading.function, gather, writes, p, independent=True))
         return Program(stages, self.memory.size, name="turns of joints")
+
+
+def _count(stage: Any) -> int:
+    """How many instances a stage has; clearing counts as none."""
+    return stage.count if isinstance(stage, Stage) else 0

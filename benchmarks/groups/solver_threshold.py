@@ -1,0 +1,142 @@
+"""Groups of growing size with unrolled, dense and sparse solvers: where each is best.
+
+Two families.  *Dyads*: a chain of dyads put into one group, in natural and in reference-point
+coordinates; all of a kinematic instant is measured.  *Nets*: factors and solutions alone, of bars
+between random points, which fill in much more: three factorisations and four solutions, about what
+an instant takes.  The constant `SPARSE_FROM` of `biela.equations.groups.entries` is where sparse
+factors win in both.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import biela as bl
+from benchmarks.agreement import WrongResultError
+from benchmarks.report import Row
+from benchmarks.timing import Burst, fastest
+from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.groups.whole import whole_structure
+from biela.equations.groups.entries import SPARSE_FROM
+from biela.solvers.group_newton_stage import GroupNewton, NewtonOptions
+
+INSTANTS = np.arange(1000) * 0.005
+#: A chain of so many unknowns is still worth being written out, if only to see what it costs.
+UNROLLED_UP_TO = 24
+
+
+def run(quick: bool) -> Iterator[Row]:
+    for coordinates in ("natural", "reference"):
+        for dyads in (1, 2, 5, 10) if quick else (1, 2, 3, 5, 8, 12, 16, 24):
+            yield from chain(dyads, coordinates, quick)
+    for points in (5, 20, 40) if quick else (5, 10, 15, 20, 30, 40, 60, 100):
+        yield from net(points, quick)
+
+
+def chain_of_dyads(count: int) -> bl.Model:
+    """A crank and dyads RRR, each on the one before."""
+    m = bl.Model("dyads", plane="xy")
+    crank = m.body("crank", mass=1.0)
+    m.joint("revolute", "A", m.ground, crank, start={"angle": 1.2})
+    before = crank.at(1.0, 0.0, 0.0)
+    for k in range(count):
+        coupler = m.body(f"coupler{k}", mass=1.0)
+        rocker = m.body(f"rocker{k}", mass=1.0)
+        m.joint("revolute", f"B{k}", before, coupler.at(), start={"angle": -0.9})
+        m.joint("revolute", f"D{k}", m.ground.at(3.0 * (k + 1), 0.0, 0.0), rocker.at())
+        m.joint("revolute", f"C{k}", coupler.at(3.0, 0.0, 0.0), rocker.at(0.0, 2.5, 0.0))
+        before = rocker.at(0.0, 2.5, 0.0)
+    m.driver("rotary", "motor", coordinate="A.angle", law="1.2 + 0.3*sin(t)")
+    return m
+
+
+def chain(dyads: int, coordinates: Any, quick: bool) -> Iterator[Row]:
+    """Instants of a chain as one group."""
+    model = chain_of_dyads(dyads)
+    whole = whole_structure(model)
+    ways: dict[str, GroupSolver] = {}
+    first = GroupSolver(model, whole, coordinates=coordinates, bodies=False, solver="dense")
+    ways["dense"] = first
+    m = len(first.groups.kernels[0].unknowns)
+    for solver in ("unrolled", "sparse") if m <= UNROLLED_UP_TO else ("sparse",):
+        ways[solver] = GroupSolver(
+            model, whole, coordinates=coordinates, bodies=False, solver=solver,
+            lanes="groups", poses=first.poses,
+        )  # fmt: skip
+    steps = {name: way.run(INSTANTS).iterations for name, way in ways.items()}
+    if max(steps.values()) > min(steps.values()) + 1.5:
+        raise WrongResultError(f"{dyads} dyads: the solvers take different steps, {steps}")
+    best = dict.fromkeys(ways, float("inf"))
+    for _ in range(5 if quick else 20):
+        for name, way in ways.items():
+            best[name] = min(best[name], way.run(INSTANTS, progress=False).cpu_run)
+    yield _row(f"chain of {dyads} dyads, {coordinates}", m, best, len(INSTANTS))
+
+
+def net(points: int, quick: bool) -> Iterator[Row]:
+    """Distances between random points of the plane: two bars a point, to any other two."""
+    random = np.random.default_rng(points)
+    place = random.normal(size=(points + 2, 2))
+    rows, columns, values = [], [], []
+    pairs = {(a, b) for a in range(points + 2) for b in range(a) if b < points}
+    bars = [(a, a + 1) for a in range(points)] + [(a, a + 2) for a in range(points)]
+    # as many bars again change their ends, but each point keeps one: the net is then regular
+    free = sorted(pairs - {(b, a) for a, b in bars})
+    for bar in range(points, 2 * points):
+        if free and random.random() < 0.5:
+            bars[bar] = free.pop(int(random.integers(len(free))))
+    for bar, (a, b) in enumerate(bars):
+        for end, other in ((a, b), (b, a)):
+            if end < points:
+                for axis in range(2):
+                    rows.append(bar)
+                    columns.append(2 * end + axis)
+                    values.append(2 * (place[end] - place[other])[axis])
+    i, j, V = np.array(rows), np.array(columns), np.array(values)
+    m = 2 * points
+    A = np.zeros((m, m))
+    A[i, j] = V
+    x = random.normal(size=m)
+    works: dict[str, Burst] = {}
+    for linear in ("dense", "sparse"):
+        newton = GroupNewton((m, m), i, j, linear, NewtonOptions())  # type: ignore[arg-type]
+        factor, solve = newton.linear_kernels()
+        entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+        given, sign, b = np.concatenate([V, [0.0, 1.0]]), np.zeros(1), A @ x
+        found = np.zeros(m)
+        work = _instant(entry(factor.address), entry(solve.address), given, sign, b, found)
+        work(1)
+        if not np.abs(found - x).max() < 1e-9 * np.linalg.cond(A):
+            raise WrongResultError(f"net of {points} points, {linear}: the solution is wrong")
+        works[linear] = work
+        works[linear].kept = (newton, factor, solve)  # type: ignore[attr-defined]
+    yield _row(f"net of {points} points", m, fastest(works, 0.2 if quick else 0.5), 1)
+
+
+def _instant(
+    factor: Callable[..., None], solve: Callable[..., None], given: Any, sign: Any, b: Any, x: Any
+) -> Burst:
+    pointers = [array.ctypes.data for array in (given, sign, b, x)]
+
+    def burst(count: int) -> None:
+        for _ in range(count):
+            for _ in range(3):
+                factor(pointers[0], pointers[1])
+            for _ in range(4):
+                solve(pointers[2], pointers[3])
+
+    return burst
+
+
+def _row(what: str, m: int, times: dict[str, float], instants: int) -> Row:
+    """Times of an instant; the rule holds where its choice is not far from the best."""
+    micro = {name: 1e6 * seconds / instants for name, seconds in times.items()}
+    text = ", ".join(f"{name} {value:.2f} µs" for name, value in micro.items())
+    chosen = "dense" if m < SPARSE_FROM else "sparse"
+    other = "sparse" if chosen == "dense" else "dense"
+    ratio = micro[chosen] / micro[other]
+    return Row(f"{what}, {m} unknowns", text, f"{chosen} ≤ 1.5 {other}", ratio, ratio <= 1.5)

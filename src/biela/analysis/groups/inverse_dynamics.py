@@ -1,0 +1,173 @@
+"""Inverse dynamics of a driven mechanism by structural groups, as results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.groups.forces import GroupForces
+from biela.analysis.groups.formulations import formulation_named
+from biela.analysis.groups.motion import group_results
+from biela.analysis.groups.multipliers import Multipliers
+from biela.analysis.groups.solver import GroupMotion, GroupSolver
+from biela.analysis.preparation import values
+from biela.analysis.recording import Recording
+from biela.analysis.stepping import whole_steps
+from biela.equations import System, formulate
+from biela.equations.groups.lowering import Iteration
+from biela.errors import ModelError
+from biela.model import Model
+from biela.results import Channels, Results
+
+__all__ = ["group_inverse_dynamics"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def group_inverse_dynamics(
+    model: Model,
+    duration: float,
+    *,
+    step: float = 1e-2,
+    formulation: str = "auto",
+    t: float = 0.0,
+    output: float | None = None,
+    end_point: bool = True,
+    parameters: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float] | None = None,
+    q: Mapping[str, float] | None = None,
+    tolerance: float = 1e-10,
+    progress: bool | None = None,
+    **options: Any,
+) -> Results:
+    """The motion of a driven mechanism and the forces it needs, group by group.
+
+    The same motors and reactions as `inverse_dynamics` of a kinematic simulation; the cost grows
+    with the number of groups, and not with a power of it.
+
+    >>> import biela as bl
+    >>> m = bl.Model("pendulum", plane="xz")
+    >>> rod = m.body("rod", mass=2.0, com=(0.5, 0, 0))
+    >>> joint = m.joint("revolute", "pivot", m.ground, rod, axis="y")
+    >>> motor = m.driver("rotary", "motor", coordinate="pivot.angle", law="0*t")
+    >>> from biela.analysis.groups.inverse_dynamics import group_inverse_dynamics
+    >>> results = group_inverse_dynamics(m, 0.1)
+    >>> float(-results["λ(motor.angle)"][0].round(3))  # it holds the rod against its weight
+    -9.807
+
+    Args:
+        model: The mechanism, with a driver for every freedom; arrays of parts stay arrays.
+        duration: Time to simulate, s.
+        step: Time between instants, s.
+        formulation: How the groups are solved, as for `group_kinematics`.
+        t: Start time, s.
+        output: Time between stored instants, s (default: the step).
+        end_point: Whether the instant ``t + duration`` is stored too.
+        parameters: Values other than those of the model.
+        inputs: Values of the inputs of forces.
+        q: First guess of coordinates at the start, by name: the branch.
+        tolerance: Bound of the norm of the equations of a group.
+        progress: Whether to show a bar; None shows it on a terminal for long runs.
+        options: Further ones of `GroupSolver`.
+
+    Returns:
+        The motion with the multipliers lam; minus those of drivers are the forces and torques of
+        the motors.  The monitor "missing force" is what passive spins would need, and
+        "indeterminate" how many multipliers are not determinate: these are the smallest ones.
+
+    Raises:
+        ModelError: Freedoms are left that nothing drives, an argument makes no sense, or a body
+            would turn about a passive axis.
+        AssemblyError: The mechanism cannot be assembled at the start.
+        DeadPointError: A group cannot pass; it names the time and the joints.
+        SimulationError: Forces that depend on reactions do not settle.
+    """
+    began = time.perf_counter()
+    for what, value in (("duration", duration), ("step", step)):
+        if not (np.isfinite(value) and value > 0):
+            raise ModelError(f"the {what} must be a positive time, not {value!r}")
+    steps = whole_steps(duration, step, "the step")
+    stride = whole_steps(output, step, "the step") if output else 1
+    chosen = formulation_named(formulation, model)
+    options = {"iteration": Iteration(tolerance=tolerance, polish=1), **options}
+    solver = GroupSolver(
+        model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
+    )
+    forces = GroupForces(solver, inputs)
+    times: Floats = t + step * np.arange(steps + 1, dtype=float)
+    motion, found = forces.run(times, progress=progress)
+    last = len(times) - (not end_point)
+    kept = np.arange(0, last, stride)
+    shown = motion.at(kept)
+    plain = group_results(solver, shown, chosen.name, time.perf_counter() - began)
+    if solver.large:
+        return _of_arrays(plain, found, kept)
+    return _of_system(solver, shown, plain, found.at(kept), inputs)
+
+
+def _of_arrays(plain: Results, found: Multipliers, kept: npt.NDArray[np.int64]) -> Results:
+    part = found.at(kept)
+    lam = Channels([f"λ({name})" for name in part.names], part.lam)
+    return Results(
+        plain.name,
+        plain.t,
+        {**plain.groups, "lam": lam},
+        {"missing force": part.missing},
+        {"missing force": "N·m"},
+        plain.statistics,
+    )
+
+
+def _of_system(
+    solver: GroupSolver,
+    motion: GroupMotion,
+    plain: Results,
+    found: Multipliers,
+    inputs: Mapping[str, float] | None,
+) -> Results:
+    system = formulate(solver.model, "reference")
+    p = values(system, "parameter", system.p, solver.parameters)
+    u = np.tile(values(system, "input", system.u, inputs), (len(motion.t), 1))
+    readings = {"q": plain.q, "v": plain.v, "a": plain.a}
+    if system.multipliers:
+        recording = Recording(system, readings, plain.t, np.zeros((len(plain.t), 0)), p, u)
+        readings["lam"] = _in_order(system, recording, found)
+    recording = Recording(system, readings, plain.t, np.zeros((len(plain.t), 0)), p, u)
+    statistics = plain.statistics
+    assert statistics is not None
+    statistics = replace(statistics, method=f"inverse dynamics by {statistics.method}")
+    unsure = (~found.determinate).sum(axis=1).astype(float)
+    more = {
+        "missing force": (lambda: found.missing, ""),
+        "indeterminate": (lambda: unsure, ""),
+    }
+    return recording.results(statistics, plain.events, False, more)
+
+
+def _in_order(system: System, recording: Recording, found: Multipliers) -> Floats:
+    """The multipliers in the order of a system, with those of turns that it counts besides.
+
+    A coordinate θ that is there for its limits only is no part of the groups: whatever acts on it
+    is carried by the row ρ that reads it, λ_ρ ∂ρ/∂θ = Q_θ - Σ λ_k ∂Φ_k/∂θ.
+    """
+    names = system.multipliers
+    places = {name: k for k, name in enumerate(found.names)}
+    lam = np.zeros((len(found.t), len(names)))
+    there = [k for k, name in enumerate(names) if name in places]
+    lam[:, there] = found.lam[:, [places[names[k]] for k in there]]
+    if len(there) == len(names):
+        return lam
+    rows = np.asarray(recording.evaluate("Phi_v")).reshape(len(lam), len(names), -1)
+    Q = np.asarray(recording.evaluate("Q")).reshape(len(lam), -1)
+    columns = {entry.name: k for k, entry in enumerate(system.v)}
+    for k, name in enumerate(names):
+        if name not in places:
+            column = columns[f"{name.rpartition('.')[0]}_rate"]
+            rest = Q[:, column] - np.einsum("ti,ti->t", lam, rows[:, :, column])
+            lam[:, k] = rest / rows[:, k, column]
+    return lam

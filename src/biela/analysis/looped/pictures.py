@@ -1,0 +1,113 @@
+"""Pictures of large mechanisms, and the coordinates of their joints: made when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.scenes import mechanism_scene
+from biela.equations.blocks import FrameMotion, ReferenceBlocks, reference_blocks
+from biela.equations.mechanism.drawing import figures
+from biela.model import Model
+from biela.model.joints import Joint
+from biela.model.sensors import JointSensor
+from biela.results import Channels, Scene
+
+Floats = npt.NDArray[np.float64]
+
+#: Bodies up to which a mechanism is drawn, and its joints are read.
+DRAWN_UP_TO = 300
+
+
+def looped_scene(blocks: ReferenceBlocks, q: Callable[[], Floats]) -> Callable[[], Scene] | None:
+    """What makes the scene of a motion; None for mechanisms too large to be looked at."""
+    if blocks.world.count > DRAWN_UP_TO:
+        return None
+
+    def made() -> Scene:
+        model = _written_out(blocks)
+        frames = FrameMotion.of(blocks)
+        return mechanism_scene(
+            tuple(figures(model)), tuple(frames.names), frames.poses(q()), blocks.plane or ""
+        )
+
+    return made
+
+
+def joint_channels(
+    blocks: ReferenceBlocks, t: Floats, q: Callable[[], Floats], v: Callable[[], Floats]
+) -> dict[str, Channels]:
+    """The coordinates and rates of joints, by the names that they have in other coordinates."""
+    if blocks.world.count > DRAWN_UP_TO:
+        return {}
+    read = _Read(blocks, t, q, v)
+    if not read.units:
+        return {}
+    names, units = list(read.units), list(read.units.values())
+    rates = [f"{name}_rate" for name in names]
+    turning = [unit == "rad" for unit in units]
+    return {
+        "joints": Channels(
+            [*names, *rates],
+            lambda: read.values,
+            [*units, *(f"{unit}/s" if unit else "1/s" for unit in units)],
+            [*rates, *[""] * len(rates)],
+            angles=[*turning, *[False] * len(rates)],
+        )
+    }
+
+
+def _written_out(blocks: ReferenceBlocks) -> Model:
+    """The model of the equations without parts, with the parameters of the run."""
+    model, known = copy(blocks.world.model), blocks.world.host.parameters
+    model.parameters = {name: float(known[name]) for name in model.parameters}
+    return model.flattened() if model.parts else model
+
+
+class _Read:
+    """Joint coordinates that are read from markers, by sensors of the same mechanism."""
+
+    def __init__(
+        self,
+        blocks: ReferenceBlocks,
+        t: Floats,
+        q: Callable[[], Floats],
+        v: Callable[[], Floats],
+    ) -> None:
+        self._blocks, self._t, self._q, self._v = blocks, t, q, v
+        self._model = _written_out(blocks)
+        counted = set(blocks.extra)
+        self.units = {
+            name: coordinate.unit
+            for joint in self._model.joints.values()
+            if isinstance(joint, Joint)
+            for coordinate in joint.coordinates
+            if coordinate.reading is not None
+            and (name := f"{joint.name}.{coordinate.name}") not in counted
+        }
+
+    @cached_property
+    def values(self) -> Floats:
+        """Coordinates, then rates, a row an instant."""
+        alone = copy(self._model)
+        alone.forces, alone.drivers = {}, {}
+        alone.sensors = {
+            f"reading {k}": JointSensor(name=f"reading {k}", coordinate=name)
+            for k, name in enumerate(self.units)
+        }
+        read = reference_blocks(alone)
+        q, v = self._q(), self._v()
+        own_q, own_v = list(self._blocks.coordinate_names), list(self._blocks.velocity_names)
+        place = [own_q.index(name) for name in read.coordinate_names]
+        speed = [own_v.index(name) for name in read.velocity_names]
+        rows = np.array(
+            [read.y(a[place], b[speed], float(t)) for a, b, t in zip(q, v, self._t, strict=True)]
+        )
+        found = {name: k for k, name in enumerate(read.outputs)}
+        order = [found[f"reading {k}"] for k in range(len(self.units))]
+        order += [found[f"reading {k}_rate"] for k in range(len(self.units))]
+        return np.asarray(rows[:, order])

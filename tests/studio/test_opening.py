@@ -1,0 +1,110 @@
+"""The door: where it listens, who may come in, and what it says when it stays shut."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import biela as bl
+import biela.studio.opening as opening
+from biela.cli.main import main
+from biela.errors import BielaError, ModelError
+
+
+def test_without_viser_the_message_has_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "find_spec", lambda name: None)
+    with pytest.raises(BielaError, match=r'pip install "biela\[studio\]"'):
+        bl.studio()
+
+
+def test_the_package_is_the_function() -> None:
+    assert callable(bl.studio)
+    with pytest.raises(ModelError, match="bodies and joints"):
+        bl.studio(bl.SymbolicSystem("symbols"), wait=False, browser=False)
+
+
+def test_it_listens_on_this_machine_only_and_takes_the_next_free_port() -> None:
+    pytest.importorskip("viser")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with bl.studio(bl.Model("empty"), port=port, browser=False, wait=False) as server:
+            assert server.address.startswith("http://127.0.0.1:")
+            assert server.port > port
+            with socket.create_connection(("127.0.0.1", server.port), timeout=5):
+                pass
+            other = "127.0.0.2"  # loopback too, but not the address it was told
+            with pytest.raises(OSError), socket.create_connection((other, server.port), timeout=5):
+                pass
+            assert server._viser.request_share_url() is None, "no tunnel to the world"
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    pytest.importorskip("viser")
+    with pytest.raises(BielaError, match="cannot listen"):
+        bl.studio(host="203.0.113.7", browser=False, wait=False)
+
+
+class Served:
+    """A server that was asked for and left at once."""
+
+    address = "http://127.0.0.1:8080"
+
+    def wait(self) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    calls: list[Any] = []
+
+    def studio(model: Any = None, **options: Any) -> Served:
+        calls.append((model, options))
+        return Served()
+
+    monkeypatch.setattr(bl, "studio", studio, raising=False)
+    return calls
+
+
+def test_the_command_opens_the_gallery_a_name_of_it_or_a_file(
+    asked: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\n')
+    assert main(["studio", "--no-browser", "--port", "9000"]) == 0
+    assert main(["studio", "stewart"]) == 0
+    assert main(["studio", str(file), "--host", "0.0.0.0"]) == 0
+    (none, first), (name, second), (path, third) = asked
+    assert none is None
+    assert first == {"host": "127.0.0.1", "port": 9000, "browser": False, "wait": False}
+    assert Path(name).name == "stewart.toml" and second["browser"] is True
+    assert path == file and third["host"] == "0.0.0.0"
+    said = capsys.readouterr().out
+    assert "http://127.0.0.1:8080" in said and "everybody" in said
+
+
+def test_a_program_is_run_only_if_it_is_trusted(
+    asked: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "linkage.py"
+    mark = tmp_path / "was_run"
+    program.write_text(
+        f"import biela as bl, pathlib\npathlib.Path({str(mark)!r}).touch()\nm = bl.Model('m')\n"
+    )
+    assert main(["studio", str(program)]) == 1
+    assert "--trust" in capsys.readouterr().err
+    assert not mark.exists() and not asked
+    assert main(["studio", str(program), "--trust"]) == 0
+    assert mark.exists()
+    assert asked[0][0].name == "m"
+
+
+def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["studio", "--help"]) == 0
+    said = capsys.readouterr().out
+    for word in ("biela studio stewart", "--trust", "127.0.0.1", "drag"):
+        assert word in said.replace("Drag", "drag")
