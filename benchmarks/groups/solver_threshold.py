@@ -78,28 +78,22 @@ def chain(dyads: int, coordinates: Any, quick: bool) -> Iterator[Row]:
 
 
 def net(points: int, quick: bool) -> Iterator[Row]:
-    """Distances between random points of the plane: two bars a point, to any other two."""
+    """Distances between random points of the plane, as many as coordinates, in a regular net."""
     random = np.random.default_rng(points)
-    place = random.normal(size=(points + 2, 2))
-    rows, columns, values = [], [], []
-    pairs = {(a, b) for a in range(points + 2) for b in range(a) if b < points}
-    bars = [(a, a + 1) for a in range(points)] + [(a, a + 2) for a in range(points)]
-    # as many bars again change their ends, but each point keeps one: the net is then regular
-    free = sorted(pairs - {(b, a) for a, b in bars})
-    for bar in range(points, 2 * points):
-        if free and random.random() < 0.5:
-            bars[bar] = free.pop(int(random.integers(len(free))))
-    for bar, (a, b) in enumerate(bars):
-        for end, other in ((a, b), (b, a)):
-            if end < points:
-                for axis in range(2):
-                    rows.append(bar)
-                    columns.append(2 * end + axis)
-                    values.append(2 * (place[end] - place[other])[axis])
-    i, j, V = np.array(rows), np.array(columns), np.array(values)
     m = 2 * points
-    A = np.zeros((m, m))
-    A[i, j] = V
+    while True:
+        place = random.normal(size=(points + 2, 2))
+        pairs = [(a, b) for a in range(points + 2) for b in range(a) if b < points]
+        bars = [pairs[k] for k in random.choice(len(pairs), m, replace=False)]
+        A = np.zeros((m, m))
+        for bar, (a, b) in enumerate(bars):
+            for end, other in ((a, b), (b, a)):
+                if end < points:
+                    A[bar, 2 * end : 2 * end + 2] = 2 * (place[end] - place[other])
+        if np.linalg.cond(A) < 1e5:
+            break
+    i, j = np.nonzero(A)
+    V = A[i, j]
     x = random.normal(size=m)
     works: dict[str, Burst] = {}
     for linear in ("dense", "sparse"):
@@ -120,9 +114,10 @@ def net(points: int, quick: bool) -> Iterator[Row]:
 def _instant(
     factor: Callable[..., None], solve: Callable[..., None], given: Any, sign: Any, b: Any, x: Any
 ) -> Burst:
-    pointers = [array.ctypes.data for array in (given, sign, b, x)]
+    arrays = (given, sign, b, x)
+    pointers = [array.ctypes.data for array in arrays]
 
-    def burst(count: int) -> None:
+    def burst(count: int, _alive: Any = arrays) -> None:
         for _ in range(count):
             for _ in range(3):
                 factor(pointers[0], pointers[1])

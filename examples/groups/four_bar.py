@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 import biela as bl
+from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.groups.solver import GroupSolver
 from biela.model.shapes import Rod
 
@@ -60,7 +61,7 @@ def four_bar() -> bl.Model:
     m.joint("revolute", "D", "ground.D", "rocker.D", start="108 deg")
     m.joint("revolute", "C", "coupler.C", "rocker.C")
     m.driver("rotary", "motor", coordinate="A.angle", law="60 deg + t + t^2/2")
-    m.sensor("point", "C", marker="rocker.C")
+    m.sensor("point", "path", marker="rocker.C")
     return m
 
 
@@ -85,8 +86,8 @@ def main() -> None:
     print("  angle        x          y         vx         vy         ax         ay")
     for angle, row in zip(degrees, displacements(solver, degrees), strict=True):
         print(f"{angle:7.0f} " + " ".join(f"{value:10.6f}" for value in row))
-    run = bl.group_kinematics(m, 2.0, step=0.01)
-    run.plot_path("C", save="four_bar.png")
+    run = group_kinematics(m, 2.0, step=0.01)
+    run.plot_path("path", save="four_bar.png")
     print("drew four_bar.png")
 
 

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 import biela as bl
+from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.groups.solver import GroupSolver
 
 Floats = npt.NDArray[np.float64]
@@ -107,7 +108,7 @@ def main() -> None:
         run = solver.run(instants(2401), store="points")
         each = run.cpu_run / 2401 / dyads * 1e9
         print(f"{dyads} dyads, {way}: {run.cpu_run:.3g} s for 2,401 instants, {each:.3g} ns each")
-    small = bl.group_kinematics(named_chain(3), 18.0, step=0.05)
+    small = group_kinematics(named_chain(3), 18.0, step=0.05)
     small.plot_path("cell[2].rocker", save="four_bar_chain.png")
     print("drew four_bar_chain.png")
 

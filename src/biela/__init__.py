@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from biela.analysis.loading import (
         load,
     )
+    from biela.analysis.realtime.groups import (
+        export_groups,
+    )
     from biela.analysis.robots.robot import (
         Robot,
     )
@@ -111,6 +114,7 @@ _LAZY = {
     "driven": "biela.analysis",
     "equilibria": "biela.analysis",
     "equilibrium": "biela.analysis",
+    "export_groups": "biela.analysis.realtime.groups",
     "export_simulator": "biela.analysis",
     "formulate": "biela.equations",
     "Function": "biela.code",
@@ -135,6 +139,10 @@ _LAZY = {
     "Results": "biela.results",
     "save_model": "biela.model.files",
     "simulate": "biela.analysis",
+    "GroupSimulator": "biela.analysis.groups.simulation",
+    "GroupSolver": "biela.analysis.groups.solver",
+    "group_kinematics": "biela.analysis.groups.kinematics",
+    "group_simulation": "biela.analysis.groups.simulation",
     "structural_groups": "biela.analysis.groups.finding",
     "Robot": "biela.analysis.robots.robot",
     "Simulator": "biela.analysis",
@@ -174,6 +182,7 @@ __all__ = [
     "driven",
     "equilibria",
     "equilibrium",
+    "export_groups",
     "export_simulator",
     "formulate",
     "holding_inputs",
@@ -191,6 +200,10 @@ __all__ = [
     "redundancy",
     "save_model",
     "simulate",
+    "GroupSimulator",
+    "GroupSolver",
+    "group_kinematics",
+    "group_simulation",
     "structural_groups",
     "studio",
     *_atoms,

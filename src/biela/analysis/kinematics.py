@@ -24,7 +24,8 @@ import numpy.typing as npt
 from biela.analysis.closure import dependent_rows
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
-from biela.analysis.engine_choice import looped_model, with_start
+from biela.analysis.engine_choice import looped_model, with_drivers, with_start
+from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.instant import Instant, Motions, motions, unit_rows
 from biela.analysis.looped.kinematics import looped_kinematics
 from biela.analysis.one_start import start_state
@@ -36,6 +37,7 @@ from biela.analysis.stepping import whole_steps
 from biela.equations import System
 from biela.equations.positions import own_velocities
 from biela.errors import ModelError, SimulationError, SingularityError
+from biela.model import Model as Described
 from biela.results import Results, RunStatistics
 
 Floats = npt.NDArray[np.float64]
@@ -67,6 +69,7 @@ def kinematics(
     condition_limit: float = _CONDITION_LIMIT,
     determinant_limits: tuple[float, float] | None = None,
     engine: str | None = None,
+    formulation: str | None = None,
 ) -> Results:
     """The motion of a mechanism all of whose freedoms are driven.
 
@@ -100,6 +103,8 @@ def kinematics(
             is reported, such as (1e-6, 1000.0); it depends on units and lengths, so None is usual.
         engine: "unrolled", or "looped" for large mechanisms, see `looped_kinematics`; None chooses
             by the number of bodies.
+        formulation: By structural groups or whole, by name: "natural groups", "relative groups",
+            "global sparse" … or "auto", see `group_kinematics`; it needs a Model of bodies.
 
     Returns:
         Channels q, v, a and the outputs, and the monitors "condition" and "smallest singular value"
@@ -134,6 +139,21 @@ def kinematics(
         "q in order": q is not None and not isinstance(q, Mapping),
         "parameters in order": parameters is not None and not isinstance(parameters, Mapping),
     }
+    if formulation is not None:
+        grouped = _model_of_groups(model, drives or {}, {**unusual, "engine": engine})
+        grouped, guessed = with_start(grouped, numbers(q))
+        return group_kinematics(
+            grouped,
+            duration,
+            step=step,
+            formulation=formulation,
+            t=t,
+            output=output,
+            end_point=end_point,
+            parameters=numbers(parameters),
+            q=guessed,
+            tolerance=tolerance,
+        )
     large = looped_model(engine, model, drives or {}, unusual)
     if large is not None:
         large, guessed = with_start(large, numbers(q))
@@ -214,6 +234,21 @@ def _check_used(who: str, way: str, given: Mapping[str, bool]) -> None:
     wrong = [name for name in names if given[name]]
     if wrong:
         raise ModelError(f"{who}: {why}: {', '.join(wrong)} would do nothing; leave it out")
+
+
+def _model_of_groups(
+    model: Model, drives: Mapping[str, Law], unusual: Mapping[str, object]
+) -> Described:
+    """The model for kinematics by groups, with the drives as drivers."""
+    if not isinstance(model, Described):
+        raise ModelError("formulations by groups take a Model, of bodies and joints")
+    given = [name for name, value in unusual.items() if value]
+    if given:
+        raise ModelError(
+            f"{model.name}: kinematics by groups does not know {', '.join(given)}; leave it out, or "
+            f"leave out the formulation"
+        )
+    return with_drivers(model, drives)
 
 
 # --- what is driven -------------------------------------------------------------------------------

@@ -39,8 +39,8 @@ _PLACE: Final = ("grip_x", "grip_y", "grip_z")
 _STEP: Final = 0.08
 _NEAR: Final = 1e-6
 _CLOSED: Final = 1e-7
-#: Steps at most: each is a solution, so that the hand waits for some milliseconds only.
-_STEPS: Final = 16
+#: Steps of a pull, each a solution: so few that the hand waits for some milliseconds only.
+_STEPS: Final = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +67,14 @@ class Dragged:
         place: Where the point is now (m).
         missed: How far it is from the target (m).
         at_limit: Coordinates that are at a limit.
+        settled: Whether it is there or can come no nearer; else pull again.
     """
 
     grip: Grip
     place: Floats
     missed: float
     at_limit: tuple[str, ...] = ()
+    settled: bool = True
 
 
 class Dragging:
@@ -126,10 +128,12 @@ class Dragging:
         solver, target = self._solver(grip), np.asarray(target, dtype=float)
         q, place, stride = grip.q, self._place(grip, grip.q), _STEP * self._size
         limits: tuple[str, ...] = ()
+        settled = False
         for _ in range(_STEPS):
             way = target - place
             distance = float(np.linalg.norm(way))
-            if distance <= _NEAR * self._size:
+            if distance <= _NEAR * self._size or stride <= _NEAR * self._size:
+                settled = True
                 break
             aim = place + way * min(1.0, stride / distance)
             found = solver.solve(aim, q, restarts=0)
@@ -138,13 +142,13 @@ class Dragging:
                 continue
             there = self._place(grip, found.q)
             gained = distance - float(np.linalg.norm(target - there))
-            if gained < 0:
-                break
-            q, place, limits = found.q, there, found.at_limit
-            if gained <= _NEAR * self._size:
+            settled = gained <= _NEAR * self._size
+            if gained >= 0:
+                q, place, limits = found.q, there, found.at_limit
+            if settled:
                 break
         missed = float(np.linalg.norm(target - place))
-        return Dragged(replace(grip, q=q), place, missed, limits)
+        return Dragged(replace(grip, q=q), place, missed, limits, settled)
 
     def _place(self, grip: Grip, q: Floats) -> Floats:
         r, R = self.poser.frame(grip.body, q)

@@ -29,6 +29,9 @@ __all__ = ["Session"]
 
 Floats = npt.NDArray[np.float64]
 
+#: How often a point is pulled at to reach a place, at most.
+_PULLS = 50
+
 
 @dataclass(frozen=True, eq=False)
 class _Built:
@@ -278,6 +281,10 @@ class Session:
             self.note = f"{found.grip.body} is where you want it, all joints closed"
         return found
 
+    def holds(self, last: Dragged) -> bool:
+        """Whether the hand has done nothing since a pull."""
+        return self._grip is last.grip
+
     def let_go(self) -> None:
         """Leave the mechanism where it is."""
         self._grip = None
@@ -291,7 +298,12 @@ class Session:
         r, _ = self.poser.frame(frame, self.position())
         bodies = [b for b in self.dragging.bodies if frame == b or frame.startswith(f"{b}.")]
         self.grip(max(bodies, key=len, default=frame), r)
-        return self.pull(place)
+        found = self.pull(place)
+        for _ in range(_PULLS):
+            if found.settled:
+                break
+            found = self.pull(place)
+        return found
 
     @staticmethod
     def _renamed(q: Floats, before: Poser, after: Poser) -> Floats:

@@ -55,18 +55,14 @@ def spatial_motion(centre: Rates, x: Rates, y: Rates) -> tuple[Floats, Floats, F
     own = [np.einsum("tbji,tbj->tbi", R, w) for w in turning]
     n = len(R)
     q = np.concatenate([centre[0], _euler_parameters(R)], axis=2).reshape(n, -1)
-    v, a = (
-        np.concatenate([centre[k], own[k - 1]], axis=2).reshape(n, -1) for k in (1, 2)
-    )
+    v, a = (np.concatenate([centre[k], own[k - 1]], axis=2).reshape(n, -1) for k in (1, 2))
     return q, v, a
 
 
 def _euler_parameters(R: Floats) -> Floats:
     """Unit quaternions (instants, bodies, 4), of one sign along the instants."""
     trace = R[..., 0, 0] + R[..., 1, 1] + R[..., 2, 2]
-    squares = np.stack(
-        [1 + trace, *(1 + 2 * R[..., k, k] - trace for k in range(3))], axis=-1
-    )
+    squares = np.stack([1 + trace, *(1 + 2 * R[..., k, k] - trace for k in range(3))], axis=-1)
     # each column is 4 e_k e: the longest has most digits
     w = np.stack(
         [R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]],

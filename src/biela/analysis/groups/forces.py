@@ -79,7 +79,8 @@ class GroupForces:
             )
         first = len(solver._points)
         requests = solver.groups.request_places[first : first + len(solver._bodies)]
-        self.program = ForceProgram(solver.groups, blocks, np.concatenate(requests, axis=1))
+        places = np.concatenate(requests, axis=1)
+        self.program = ForceProgram(solver.groups, blocks, places, solver.poses)
         self.names = tuple(blocks.rows)
         self.runs = ForceRuns(self.program, self._inputs(inputs or {}), solver.poses.coordinates)
 

@@ -80,8 +80,8 @@ def independent_coordinates(
         )
     poses, z, dz = _start(model, chosen, q, v, t, parameters)
     # laws that differ, so that each has a place of its own; their values come from the integrator
-    laws = {name: f"{z[k]!r} + {k + 1}*(t - {t!r})" for k, name in enumerate(chosen)}
-    driven = with_drivers(model, {name: law.replace("np.float64", "") for name, law in laws.items()})
+    laws = {name: f"{float(z[k])!r} + {k + 1}*(t - {float(t)!r})" for k, name in enumerate(chosen)}
+    driven = with_drivers(model, laws)
     structure = structural_groups(driven, parameters=parameters, t=t)
     drivers = tuple(f"drive {name}" for name in chosen)
     return Independent(driven, structure, chosen, drivers, z, dz, poses)
@@ -122,7 +122,8 @@ def _start(
         function = system["outputs"]
         y = np.asarray(function(*(given[a.name] for a in function.inputs))).ravel()
         outputs = dict(zip((e.name for e in system.y), y, strict=True))
-        poses = poses_of(world, place, {e.name: float(x) for e, x in zip(system.q, place, strict=True)})
+        known = {e.name: float(x) for e, x in zip(system.q, place, strict=True)}
+        poses = poses_of(world, place, known)
     z = np.array([float(outputs[name]) for name in mine])
     dz = np.array([float(outputs[f"{name}_rate"]) for name in mine])
     return poses, z, dz

@@ -73,7 +73,7 @@ def group_kinematics(
     solver = GroupSolver(
         model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
     )
-    times = t + step * np.arange(steps + 1)
+    times = t + step * np.arange(steps + 1, dtype=float)
     motion = solver.run(times, progress=progress)
     last = len(times) - (not end_point)
     kept = motion.at(np.arange(0, last, stride))

@@ -34,7 +34,7 @@ class Laws:
             for row in range(len(block.parameters)):
                 given = [t[:, None]]
                 if block.parameters.shape[1]:
-                    given.append(np.broadcast_to(block.parameters[row], (len(t), -1)))
+                    given.append(np.tile(block.parameters[row], (len(t), 1)))
                 values = block.kernel.map(*given)
                 for rate, name in enumerate(("w", "dw", "ddw")):
                     places = np.atleast_1d(np.asarray(block.scatter[name][1])[row])

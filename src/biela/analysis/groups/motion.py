@@ -101,9 +101,7 @@ def _with_counted(
     v = np.concatenate([v, np.zeros((len(t), more))], axis=1)
     a = np.concatenate([a, np.zeros((len(t), more))], axis=1)
     for level, right in ((v, "beta"), (a, "gamma")):
-        recording = Recording(
-            system, {"q": q, "v": v, "a": a}, t, np.zeros((len(t), 0)), p, u
-        )
+        recording = Recording(system, {"q": q, "v": v, "a": a}, t, np.zeros((len(t), 0)), p, u)
         rows = np.asarray(recording.evaluate("Phi_v"))
         rest = np.asarray(recording.evaluate(right)) - np.einsum("kij,kj->ki", rows, level)
         own = rows[:, :, -more:]
@@ -157,6 +155,4 @@ def _of_arrays(
     blocks = reference_blocks(model, parameters=solver.parameters)
     found = _ArrayMotion(blocks, motion.t, readings)
     statistics = _statistics(solver, motion, name, spent, None)
-    return Results(
-        model.name, motion.t, channel_groups(found), {}, {}, statistics, None, (), False
-    )
+    return Results(model.name, motion.t, channel_groups(found), {}, {}, statistics, None, (), False)

@@ -144,9 +144,10 @@ def _held(J: Floats, load: Floats) -> tuple[Floats, Floats]:
     """The shortest λ of Jᵀ λ = load, for several loads, and the null vectors of Jᵀ."""
     T, r, n = J.shape
     if r == n:
-        return np.linalg.solve(np.swapaxes(J, 1, 2), load), np.zeros((T, r, 0))
+        held = np.linalg.solve(np.swapaxes(J, 1, 2), load)
+        return np.asarray(held, dtype=np.float64), np.zeros((T, r, 0))
     U, s, Vt = np.linalg.svd(J)
     large = s > RANK_TOLERANCE * s[:, :1]
     inverse = np.where(large, 1 / np.where(large, s, 1.0), 0.0)
-    found = U[:, :, :n] @ (inverse[:, :, None] * (Vt @ load))
+    found: Floats = U[:, :, :n] @ (inverse[:, :, None] * (Vt @ load))
     return found, U[:, :, n:]

@@ -141,7 +141,9 @@ class GroupSimulator:
         """The accelerations of the independent coordinates at states of a run."""
         f = len(self.start.names)
         self.begin()
-        found = [self.program.function(np.array([a]), x, np.zeros(0))[f:] for a, x in zip(t, states, strict=True)]
+        slope, nothing = self.program.function, np.zeros(0)
+        instants = zip(t, states, strict=True)
+        found = [slope(np.array([a]), x, nothing)[f:] for a, x in instants]
         return np.array(found).reshape(len(t), f)
 
     def body_motion(self, t: Floats, z: Floats, dz: Floats, ddz: Floats) -> tuple[Any, Any]:

@@ -126,8 +126,7 @@ class GroupSolver:
         self.structure = structure
         if not structure.determined:
             raise ModelError(
-                f"{model.name}: drivers do not give the motion of all bodies; "
-                f"{structure.wanting()}"
+                f"{model.name}: drivers do not give the motion of all bodies; {structure.wanting()}"
             )
         self.world = World(model, parameters)
         if poses is None:
@@ -349,9 +348,7 @@ class GroupSolver:
         places: list[int] = []
         for k in range(len(self._points)):
             places += [int(p) for p in self.groups.request_places[k].ravel()]
-        found = [
-            (memory.first(f"{d}y") + place, 1) for d in ("", "d", "dd") for place in places
-        ]
+        found = [(memory.first(f"{d}y") + place, 1) for d in ("", "d", "dd") for place in places]
         return found, {place: k for k, place in enumerate(places)}
 
 
@@ -439,6 +436,24 @@ class GroupMotion:
             )
         k = list(known).index(name)
         return PointMotion(*(self._rows(k, d)[:, 0] for d in range(3)))
+
+    def joint(self, name: str) -> Floats:
+        """A joint coordinate that was asked for: its value and two rates, (instants, 3).
+
+        Raises:
+            ModelError: It was not, or points alone are stored.
+        """
+        solver = self._solver
+        if name not in solver._joints or self._place:
+            raise ModelError(
+                f"the coordinate {name!r} was not asked for; these are: "
+                f"{', '.join(solver._joints) or 'none: give joints=[…]'}, where all is stored"
+            )
+        number = len(solver._points) + len(solver._bodies) + list(solver._joints).index(name)
+        place = int(solver.groups.request_places[number][0, 0])
+        size = solver.groups.memory.sizes["y"]
+        found = solver._joints[name].sign * self._stored.columns(place + size * np.arange(3))
+        return found if self._instants is None else np.asarray(found[self._instants])
 
     def _rows(self, request: int, rate: int) -> Floats:
         """A request at all instants: (instants, bodies, 3 or 2)."""

@@ -21,7 +21,7 @@ from biela.equations.groups.lowering import GroupProgram
 from biela.equations.groups.structure import Structure
 from biela.solvers.block_sequence import run_blocks
 
-__all__ = ["GROUPS", "Course", "Tile", "strands_of", "run_all", "run_tile", "tiles_of"]
+__all__ = ["GROUPS", "Course", "Tile", "run_all", "run_tile", "strands_of", "tiles_of"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -149,9 +149,7 @@ def _link(groups: GroupProgram, tiles: Sequence[Tile]) -> None:
         tile.exports = np.unique(np.concatenate([np.zeros(0, np.int64), *places]))
 
 
-def _places(
-    groups: GroupProgram, tile: Tile, names: Sequence[str], *, written: bool
-) -> Integers:
+def _places(groups: GroupProgram, tile: Tile, names: Sequence[str], *, written: bool) -> Integers:
     found: list[Integers] = [np.zeros(0, np.int64)]
     for segment in tile.segments:
         stage = groups.program.stages[segment.stage]
@@ -161,13 +159,13 @@ def _places(
             if written and name in stage.scatter:
                 first = np.asarray(stage.scatter[name].places)[rows]
                 width = next(a.size for a in stage.kernel.outputs if a.name == name)
-                found.append((first[:, None] + np.arange(width)).ravel())
+                found.append((first[:, None] + np.arange(width)).ravel().astype(np.int64))
             elif not written and name in stage.gather:
                 places = np.asarray(stage.gather[name])[rows]
                 if places.ndim == 1:
                     width = next(a.size for a in stage.kernel.inputs if a.name == name)
                     places = places[:, None] + np.arange(width)
-                found.append(places.ravel())
+                found.append(places.ravel().astype(np.int64))
     return np.unique(np.concatenate(found))
 
 
@@ -190,7 +188,9 @@ class Course:
     own: Integers
 
     @classmethod
-    def of(cls, tile: Tile, tiles: Sequence[Tile], into: Integers, stored: Integers, W: int) -> Course:
+    def of(
+        cls, tile: Tile, tiles: Sequence[Tile], into: Integers, stored: Integers, W: int
+    ) -> Course:
         """Of a tile, where laws go ``into`` the workspace and some places of it are stored."""
         places, sources = [into], []
         for number in np.unique(tile.owners):

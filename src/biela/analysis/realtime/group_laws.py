@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biela.analysis.realtime.group_parts import GroupParts
+from biela.analysis.realtime.text import _plain
 from biela.atoms import Atom
 from biela.code import Function
 from biela.code.looped.places_text import table_text
@@ -36,7 +37,7 @@ def laws_text(parts: GroupParts) -> LawsText:
         calls += _call(block, f, number)
     follows = [[str(d.law)] for d in parts.drivers]
     tables.append(
-        table_text("static const int driver_law", follows, [d.name for d in parts.drivers])
+        table_text("static const int driver_law", follows, [_plain(d.name) for d in parts.drivers])
     )
     first = parts.groups.memory.size
     lines = [

@@ -30,6 +30,7 @@ __all__ = ["Asked", "check_sizes", "export_groups", "write_group_solver"]
 
 #: Unknowns of a group up to which its linear equations are written out.
 _MOST: Final = 60
+_NOTHING: Final = "nothing is asked for: give points=[…], joints=[…] or bodies=True"
 
 
 def export_groups(
@@ -80,8 +81,10 @@ def export_groups(
     """
     from biela.analysis.groups.formulations import formulation_named
 
+    called = identifier(model.name) if name is None else name
+    _checked(called, step, iterations, 1.0 if limit is None else limit)
     if not (points or joints or bodies):
-        raise ModelError("nothing is asked for: give points=[…], joints=[…] or bodies=True")
+        raise ModelError(_NOTHING)
     chosen = formulation_named(formulation, model).options(model) | options
     solver = GroupSolver(
         model,
@@ -127,26 +130,38 @@ def write_group_solver(
 
     Raises:
         ExportError: The name does not suit, or a file is there that biela did not write.
-        ModelError: A number makes no sense.
+        ModelError: A number makes no sense, or nothing is asked for.
         SimulationError: A group cannot be assembled at the start.
     """
     name = identifier(solver.model.name) if name is None else name
-    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name == "main":
-        raise ExportError(
-            f"{name!r} cannot name a solver: use letters, digits and _, starting with a letter, "
-            f"and not main"
-        )
     limit = groups.iteration.tolerance if limit is None else limit
-    for what, value in (("step", step), ("limit", limit)):
-        if not (np.isfinite(value) and value > 0):
-            raise ModelError(f"the {what} is a positive number, not {value!r}")
-    if iterations != int(iterations) or iterations < 1:
-        raise ModelError(f"the iterations are a whole number from 1, not {iterations!r}")
+    choices = _checked(name, step, iterations, limit)
+    if not (asked.points or asked.joints or asked.body_requests):
+        raise ModelError(_NOTHING)
     parts = group_parts(solver, groups)
-    choices = GroupChoices(name, float(step), int(iterations), float(limit))
     try:
         return _write(Path(folder), group_texts(parts, asked, choices))
     except OSError as error:
         raise ExportError(
             f"cannot write to {folder}: {error.strerror}: {error.filename or folder}"
         ) from error
+
+
+def _checked(name: str, step: float, iterations: int, limit: float) -> GroupChoices:
+    """The choices, if they make sense.
+
+    Raises:
+        ExportError: The name does not suit.
+        ModelError: A number makes no sense.
+    """
+    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name == "main":
+        raise ExportError(
+            f"{name!r} cannot name a solver: use letters, digits and _, starting with a letter, "
+            f"and not main"
+        )
+    for what, value in (("step", step), ("limit", limit)):
+        if not (np.isfinite(value) and value > 0):
+            raise ModelError(f"the {what} is a positive number, not {value!r}")
+    if iterations != int(iterations) or iterations < 1:
+        raise ModelError(f"the iterations are a whole number from 1, not {iterations!r}")
+    return GroupChoices(name, float(step), int(iterations), float(limit))

@@ -134,7 +134,7 @@ class Cast:
     @property
     def size(self) -> int:
         """How many bodies a group has."""
-        return self.bodies.shape[1]
+        return int(self.bodies.shape[1])
 
     def at(self, rows: Integers) -> Cast:
         """Some of the instances."""

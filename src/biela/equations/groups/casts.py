@@ -225,7 +225,15 @@ class Casts:
         turned = sides != sides[0]
         if isinstance(casting.element, Joint) and turned.any():
             frames[:2] = _swapped(frames[0], frames[1], turned)
-        markers = tuple(CastMarker(_slot(f, bodies, rows.names[0]), f) for f in frames)
+        own = {
+            int(marker.name[1:])
+            for role in casting.element.markers()
+            if (marker := getattr(casting.element, role)) is not None
+        }
+        markers = tuple(
+            CastMarker(_slot(f, bodies, rows.names[0], own=k in own), f)
+            for k, f in enumerate(frames)
+        )
         numbers = tuple(
             rows.values([c.numbers[n] for c in rows.castings]) for n in range(len(casting.numbers))
         )
@@ -246,7 +254,8 @@ class Casts:
         places = [
             self.laws.places(c.population, c.laws[law], dimension)[c.index] for c in rows.castings
         ]
-        return rows.values(places)
+        found: Integers = rows.values(places)
+        return found
 
     def _named_joint(
         self,
@@ -291,15 +300,20 @@ def _swapped(i: Frames, j: Frames, turned: Any) -> list[Frames]:
     ]
 
 
-def _slot(frames: Frames, bodies: Integers, name: str) -> int:
+def _slot(frames: Frames, bodies: Integers, name: str, *, own: bool) -> int:
     """Which body of the group frames are on.
+
+    Markers of joints that an element names, which are not its ``own``, are not written on where
+    the joint is one of the group, and may stand on either side of it.
 
     Raises:
         ModelError: Not the same one in all instances.
     """
-    own = frames.body[:, None] == bodies
-    slots = np.where(own.any(axis=1), own.argmax(axis=1), int(Owner.KNOWN))
+    inside = frames.body[:, None] == bodies
+    slots = np.where(inside.any(axis=1), inside.argmax(axis=1), int(Owner.KNOWN))
     slots = np.where(frames.body == NO_BODY, int(Owner.GROUND), slots)
+    if (slots != slots[0]).any() and not own:
+        return int(Owner.KNOWN)
     if (slots != slots[0]).any():
         raise ModelError(f"{name}: instances of its group differ in which bodies it joins")
     return int(slots[0])

@@ -212,8 +212,8 @@ class GroupDerivation:
                 self.fresh(name), frame_of_plane(self.workspace, self.plane, cosine, sine)
             )
             return Place(point, self.turned(base, f"{name}_axes", frames.axes))
-        axes = [self._known_triple("axis", frames.body, frames.axes[:, :, k]) for k in range(3)]
-        matrix = [[axes[column][row] for column in range(3)] for row in range(3)]
+        known = [self._known_triple("axis", frames.body, frames.axes[:, :, k]) for k in range(3)]
+        matrix = [[known[column][row] for column in range(3)] for row in range(3)]
         return Place(point, root.by_matrix(self.fresh(name), matrix))
 
     def _known_triple(self, kind: ItemKind, body: object, local: Floats) -> list[Atom]:

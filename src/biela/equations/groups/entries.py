@@ -54,8 +54,14 @@ LINEAR_SOLVERS: Final[tuple[str, ...]] = ("auto", "unrolled", "dense", "sparse")
 Assembly: TypeAlias = Literal["auto", "generated", "assembled"]
 ASSEMBLIES: Final[tuple[str, ...]] = ("auto", "generated", "assembled")
 
-#: From so many unknowns on sparse factors are faster than dense ones.
-SPARSE_FROM: Final = 60
+#: From so many unknowns on sparse factors are faster than dense ones.  The source says about 60 of
+#: MA27 and LAPACK; here they meet at 16 to 24 (`benchmarks/groups/solver_threshold.py`): chains of
+#: dyads at 16, spatial mechanisms of the gallery at 20 to 24, random nets of bars at 16.
+SPARSE_FROM: Final = 24
+#: With more entries a row than this in the mean, sparse factors fill and lose.
+_FULL_ROWS: Final = 10
+#: Larger groups are not looked at for being written out.
+_UNROLLED_UP_TO: Final = 96
 #: Groups with more unknowns are assembled: deriving and compiling them as a whole takes too long.
 ASSEMBLED_FROM: Final = 60
 
@@ -136,9 +142,17 @@ def chosen_solver(equations: GroupEquations, asked: str) -> Literal["unrolled", 
         return "unrolled"
     if asked != "auto":
         return asked  # type: ignore[return-value]
-    if m < SPARSE_FROM and worth_unrolling(jacobian(equations.Phi, equations.x).rows):
+    if m <= _UNROLLED_UP_TO and worth_unrolling(jacobian(equations.Phi, equations.x).rows):
         return "unrolled"
-    return "dense" if m < SPARSE_FROM else "sparse"
+    return "sparse" if m >= SPARSE_FROM and _mean_entries(equations) <= _FULL_ROWS else "dense"
+
+
+def _mean_entries(equations: GroupEquations) -> float:
+    """How many unknowns an equation depends on, in the mean."""
+    table = equations.derivation.workspace.table
+    moving = {x.ref for x in equations.x}
+    found = [len(moving.intersection(table.live([e.ref]))) for e in equations.Phi]
+    return sum(found) / len(found)
 
 
 # ----------------------------------------------------------------------------- kernels

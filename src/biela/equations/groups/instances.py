@@ -97,6 +97,8 @@ class Instances:
         values = []
         for casting in self.castings:
             value = casting.population.value(text, dimension)
-            whole = isinstance(value, np.ndarray)
-            values.append(value[casting.index] if whole else np.full(len(casting), float(value)))
+            if isinstance(value, np.ndarray):
+                values.append(value[casting.index])
+            else:
+                values.append(np.full(len(casting), float(value)))
         return np.asarray(self.values(values), dtype=float)

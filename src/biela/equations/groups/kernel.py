@@ -316,4 +316,5 @@ def known_values(known: Known, poses: Poses) -> Floats:
     if item.kind == "point":
         found = found + r
     axis = k if poses.plane is None else "xyz".index(poses.plane[k])
-    return found[:, axis]
+    component: Floats = found[:, axis]
+    return component

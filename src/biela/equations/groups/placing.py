@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from biela.atoms import Atom
-from biela.equations.blocks.populations import Floats
+from biela.equations.blocks.populations import Floats, clean
 from biela.equations.groups.cast import Poses, Spin
 from biela.equations.groups.derivation import GroupDerivation
 from biela.equations.reference_point import NORMAL
@@ -24,6 +24,7 @@ __all__ = [
     "driven_coordinates",
     "frame_along",
     "hold_spin",
+    "level_frame",
     "own_rotation",
     "upright_axis",
 ]
@@ -128,6 +129,20 @@ def own_rotation(
     """The rotations in the ground of a frame fixed in a body, at a position."""
     numbers = derivation.cast.bodies[:, slot]
     return lambda poses: poses.body(numbers)[1] @ frame
+
+
+def level_frame(derivation: GroupDerivation, slot: int, along: Floats, poses: Poses) -> Floats:
+    """Axes (n, 3, 3) in a rod, the first along it, the second level where the motion starts.
+
+    A rod that turns as its two angles say then starts as it stands in the model.
+    """
+    _, R = poses.body(derivation.cast.bodies[:, slot])
+    direction = np.einsum("nij,nj->ni", R, along)
+    upright = upright_axis(direction)[:, 2]
+    level = np.cross(upright, direction)
+    level /= np.linalg.norm(level, axis=1, keepdims=True)
+    frame = np.stack([direction, level, np.cross(direction, level)], axis=2)
+    return clean(np.swapaxes(R, 1, 2) @ frame)
 
 
 def rod_base(

@@ -9,7 +9,7 @@ or that of its joint ("relative"); a rod between two balls has two angles in the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal, TypeAlias
@@ -23,8 +23,10 @@ from biela.equations.groups.derivation import GroupDerivation, relative_poses
 from biela.equations.groups.placing import (
     add_quaternion,
     angle_in_plane,
+    driven_coordinates,
     frame_along,
     hold_spin,
+    level_frame,
     own_rotation,
     rod_base,
 )
@@ -101,7 +103,7 @@ class _Carrier:
     def __init__(self, cast: Cast, poses: Poses, angles: Angles) -> None:
         self.cast, self.poses, self.angles = cast, poses, angles
         self.derivation = GroupDerivation(cast)
-        self.driven = self._driven()
+        self.driven = driven_coordinates(self.derivation)
         self.asked = self._asked()
         self.spins = {spin.slot: spin for spin in cast.spins}
         branches = carrying_joints(cast)
@@ -119,17 +121,6 @@ class _Carrier:
 
         for slot in sorted(missing):
             place_freely(self.derivation, slot, self.cast.example.bodies_in_order[slot])
-
-    def _driven(self) -> dict[tuple[int, str], int]:
-        """The coordinates that drivers give, and the drivers."""
-        found: dict[tuple[int, str], int] = {}
-        for number, cast in enumerate(self.cast.elements):
-            if isinstance(cast.element, JointDriver):
-                with self.derivation.element(number):
-                    joint, _, coordinate = self.derivation.named(cast.element.coordinate)
-                if isinstance(joint, int):
-                    found.setdefault((joint, coordinate.name), number)
-        return found
 
     def _asked(self) -> set[int]:
         """Joints whose coordinates somebody names."""
@@ -191,7 +182,8 @@ class _Carrier:
         derivation = self.derivation
         at = self.cast.elements[branch.element].markers[branch.marker].frames.place
         there = np.linalg.norm(spin.second - at, axis=1) > np.linalg.norm(spin.first - at, axis=1)
-        axes = frame_along(at, np.where(there[:, None], spin.second, spin.first), None)
+        along = frame_along(at, np.where(there[:, None], spin.second, spin.first), None)
+        axes = level_frame(derivation, branch.body, along[:, :, 0], self.poses)
         label = self.cast.example.bodies_in_order[branch.body]
         base = rod_base(derivation, spin, axes, self.poses, label)
         derivation.put(branch.body, Place(self._start_point(branch).point, base), (at, axes))
@@ -230,7 +222,7 @@ class _Carrier:
         self.derivation.satisfied.add(driver)
         return law
 
-    def _moved(self, place: Place, moves: list[Move] | tuple[Move, ...], branch: Branch) -> Place:
+    def _moved(self, place: Place, moves: Sequence[Move], branch: Branch) -> Place:
         derivation = self.derivation
         point, base = place.point, place.base
         for move in moves:

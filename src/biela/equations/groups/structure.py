@@ -162,6 +162,19 @@ class Structure:
                 return k
         raise KeyError(body)
 
+    def wanting(self) -> str:
+        """What has no driver, in words; empty if all is determined."""
+        if self.determined:
+            return ""
+        bodies = list(self.undetermined) or [b for f in self.freedoms for b in f.bodies]
+        named = ", ".join(bodies[:6]) + ("" if len(bodies) <= 6 else f" and {len(bodies) - 6} more")
+        found = [c for freedom in self.freedoms for c in freedom.coordinates]
+        hint = f": drive {' or '.join(dict.fromkeys(found[:6]))}" if found else ""
+        count = len(self.freedoms)
+        plural = "s want" if count > 1 else " wants"
+        motions = f"{count} motion{plural} a driver" if count else "they move"
+        return f"{named} can still move, {motions}{hint}"
+
     def report(self) -> str:
         """The structure as a text."""
         from biela.equations.groups.report import report

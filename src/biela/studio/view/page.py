@@ -5,8 +5,10 @@ Every method here but the first runs in the thread of the visitor, see `worker`.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +20,7 @@ from biela.errors import BielaError
 from biela.results.scene import PLANES
 from biela.studio import arrows
 from biela.studio.clock import Clock
+from biela.studio.dragging import Dragged, Dragging
 from biela.studio.laws import LawChange
 from biela.studio.pieces import Piece, alike, pieces
 from biela.studio.session import Session
@@ -37,6 +40,8 @@ Floats = npt.NDArray[np.float64]
 _SLOW: Final = 6
 #: Bodies that are ready to be dragged before anybody does.
 _PREPARED: Final = 8
+#: With more coordinates than these that would take long.
+_SMALL: Final = 30
 #: The window of the scene is another one if its aspect changes by this; within so many seconds.
 _NARROWER: Final = 0.1
 _SETTLING: Final = 4.0
@@ -106,16 +111,8 @@ class Page:
         self._controls.build(session)
         self._refreshed(fresh=True)
         self._play(self._at_once and session.motion is not None)
-        self.worker.ask_later(partial(self._prepare, session))
-
-    def _prepare(self, session: Session) -> None:
-        """Compile what dragging needs before somebody drags, a body at a time."""
-        for body in session.dragging.bodies[:_PREPARED]:
-            self.worker.ask_later(partial(self._prepare_body, session, body))
-
-    def _prepare_body(self, session: Session, body: str) -> None:
-        if self.session is session:
-            session.dragging.prepare(body)
+        dragging = Dragging(session.model, session.size)
+        threading.Thread(target=_prepare, args=(dragging,), daemon=True).start()
 
     def _refreshed(self, fresh: bool = False) -> None:
         """Show what a session has found anew."""
@@ -308,9 +305,20 @@ class Page:
         session = self._session
         if self._hand_plane is not None:
             target = _in_plane(target, eye, self._hand_plane, PLANES[session.scene.view][2])
-        session.pull(target)
+        found = session.pull(target)
         self._place()
         self._say()
+        if not found.settled:  # as long as the hand stays
+            self.worker.ask_later(partial(self._pull_on, target, found))
+
+    def _pull_on(self, target: Floats, last: Dragged) -> None:
+        """Go on to where the hand is, if nobody has pulled elsewhere since."""
+        if self._session.holds(last):
+            found = self._session.pull(target)
+            self._place()
+            self._say()
+            if not found.settled:
+                self.worker.ask_later(partial(self._pull_on, target, found))
 
     def _let_go(self) -> None:
         self._session.let_go()
@@ -321,6 +329,14 @@ class Page:
         self._session.reach(frame, place)
         self._place()
         self._say()
+
+
+def _prepare(dragging: Dragging) -> None:
+    """Compile what dragging needs before somebody drags: it is kept on the disk."""
+    with suppress(BielaError):  # who drags will be told
+        if len(dragging.poser.system.q) <= _SMALL:
+            for body in dragging.bodies[:_PREPARED]:
+                dragging.prepare(body)
 
 
 def _in_plane(target: Floats, eye: Floats, point: Floats, normal: int) -> Floats:

@@ -103,9 +103,7 @@ class _Maker:
         ws, x, dx, m = self.ws, self.x, self.dx, len(self.x)
         equations = self.equations
         J = jacobian(equations.Phi, x).rows
-        elimination = eliminate(
-            J, (equations.labels, [u.name for u in self.derivation.unknowns])
-        )
+        elimination = eliminate(J, (equations.labels, [u.name for u in self.derivation.unknowns]))
         step = elimination.solve(equations.Phi)
         rates = [self.derivation.space.time_rate(e) for e in equations.Phi]
         still: Values = {rate: 0.0 for rate in dx}
@@ -168,9 +166,7 @@ class _Maker:
         self._turning(slot, masses, M, Q)
         return M, Q
 
-    def _turning(
-        self, slot: int, masses: BodyMasses, M: list[list[Atom]], Q: list[Atom]
-    ) -> None:
+    def _turning(self, slot: int, masses: BodyMasses, M: list[list[Atom]], Q: list[Atom]) -> None:
         derivation = self.derivation
         base = derivation.bodies[slot].base
         omega = angular_velocity(derivation.system.base, base).components(base)
@@ -252,7 +248,8 @@ def motion_kernel(
         for slot, one in enumerate(masses):
             if (one.mass > 0).any() or one.inertia.any():
                 more, push = maker.body(slot, one)
-                M = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(M, more, strict=True)]
+                pairs = zip(M, more, strict=True)
+                M = [[a + b for a, b in zip(*rows, strict=True)] for rows in pairs]
                 Q = [a + b for a, b in zip(Q, push, strict=True)]
         outputs["M"] = [M[j][k] for j in range(width) for k in range(j + 1)]
         outputs["Q"] = Q

@@ -24,12 +24,11 @@ from biela.equations.groups.dynamics.forces import ForceDerivation, ForceKernel
 from biela.equations.groups.dynamics.influence import Influence
 from biela.equations.groups.dynamics.kernel import BodyMasses, motion_kernel
 from biela.equations.groups.dynamics.masses import masses_of, of_slot
-from biela.equations.groups.items import Item
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import Asked, GroupProgram, Iteration
 from biela.equations.groups.wanted import Wanted
 
-__all__ = ["MotionProgram", "SMALL"]
+__all__ = ["SMALL", "MotionProgram"]
 
 #: Makes the stage that solves a positive definite system.
 Solver: TypeAlias = Callable[[Memory, Integers, Integers, tuple[str, str, str]], Call]
@@ -80,9 +79,7 @@ class MotionProgram(GroupProgram):
             for force in self._forces
         ]
         super().__init__(casts, equations, (), iteration, kinds=influence.casts)
-        self.function = self.program.function(
-            self.memory, ["t", "state", "p"], ["slope"], "slope"
-        )
+        self.function = self.program.function(self.memory, ["t", "state", "p"], ["slope"], "slope")
 
     def _mass_pattern(self) -> tuple[Integers, Integers]:
         """Rows and columns of the lower triangle of M, row by row, the diagonal last."""
@@ -160,9 +157,7 @@ class MotionProgram(GroupProgram):
         after = [*self._force_stages(), *self._solving()]
         whole = [*before, *stages, *after]
         first = [Segment(k, 0, getattr(s, "count", 0)) for k, s in enumerate(before)]
-        last = [
-            Segment(len(before) + len(stages) + k, 0, s.count) for k, s in enumerate(after)
-        ]
+        last = [Segment(len(before) + len(stages) + k, 0, s.count) for k, s in enumerate(after)]
         self.program = Program(whole, memory.size, tape=[*first, *tape, *last], name="motion")
 
     def _law_stages(self) -> list[Stage]:
@@ -284,7 +279,8 @@ class MotionProgram(GroupProgram):
         return found.reshape(len(columns), -1)
 
     def _force_stages(self) -> list[Stage]:
-        memory, found = self.memory, []
+        memory = self.memory
+        found: list[Stage] = []
         for force, reads in zip(self._forces, self._force_reads, strict=True):
             columns = self._force_columns(force.cast)
             width = columns.shape[1]

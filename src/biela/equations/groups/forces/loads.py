@@ -10,6 +10,11 @@ in space, with the axes x, y, z of the body and ω and α along them,
     ω = (y'·z, -x'·z, x'·y),     α = (y''·z - ω_y ω_z, -x''·z + ω_x ω_z, x''·y - ω_x ω_y),
     W = (m (g - a) + F,  R (M - I α - ω x I ω)).
 
+A body whose passive spin about its axis u is held turns about it as the coordinates happen to say.
+It is taken as it turns in truth, being symmetric about u and started without spin: with s = ω·u,
+
+    ω ← ω - s u,     α ← α - (α·u) u - s ω x u.
+
 F along the ground and M along the axes of the body are what springs, dampers … apply: generalised
 forces of the velocities (r', ω), as the blocks of `biela.equations.blocks` write them.
 """
@@ -27,19 +32,19 @@ __all__ = ["load_kernel", "state_kernel"]
 
 
 @cache
-def load_kernel(plane: str | None, applied: bool) -> Function:
+def load_kernel(plane: str | None, applied: bool, held: bool = False) -> Function:
     """The load of a body.
 
     Inputs are "y", "dy" and "ddy", its centre, and cosine and sine or its first two axes, with
     their rates (in a plane velocities do not matter); "Q", what is ``applied``; and "p": mass,
-    moments (xx, yy, zz, xy, xz, yz) and gravity (3).
+    moments (xx, yy, zz, xy, xz, yz) and gravity (3), and for a spin that is ``held`` its axis (3).
     """
     ws = Workspace("load")
     y, dy, ddy = (_motion(ws, plane, d) for d in ("", "d", "dd"))
-    p = [ws.parameter(f"p{k}") for k in range(10)]
+    p = [ws.parameter(f"p{k}") for k in range(13 if held else 10)]
     size = 6 if plane is None else 3
     Q = [ws.symbol(f"Q{k}") if applied else ws.atom(0) for k in range(size)]
-    m, g = p[0], p[7:]
+    m, g = p[0], p[7:10]
     if plane is not None:
         along = ["xyz".index(axis) for axis in plane]
         inertia = p[1 + "xyz".index(NORMAL[plane])]
@@ -50,6 +55,8 @@ def load_kernel(plane: str | None, applied: bool) -> Function:
         x, second = y[3:6], y[6:9]
         third = _cross(x, second)
         w, alpha_own = _turning(dy, ddy, x, second, third)
+        if held:
+            w, alpha_own = _without_spin(w, alpha_own, p[10:])
         I = ((p[1], p[4], p[5]), (p[4], p[2], p[6]), (p[5], p[6], p[3]))
         spin = _cross(w, [_dot(row, w) for row in I])
         own = [Q[3 + k] - _dot(row, alpha_own) - spin[k] for k, row in enumerate(I)]
@@ -62,8 +69,10 @@ def load_kernel(plane: str | None, applied: bool) -> Function:
 
 
 @cache
-def state_kernel(plane: str | None) -> Function:
+def state_kernel(plane: str | None, held: bool = False) -> Function:
     """Coordinates q and velocities v of a body in reference-point coordinates, from y and dy.
+
+    Of a spin that is ``held`` the input "p" is the axis.
 
     The Euler parameters are those of the longest of four equal vectors, so that no digits are
     lost; their sign means nothing.
@@ -77,8 +86,12 @@ def state_kernel(plane: str | None) -> Function:
     x, second = y[3:6], y[6:9]
     third = _cross(x, second)
     w, _ = _turning(dy, dy, x, second, third)
+    inputs = {"y": y, "dy": dy}
+    if held:
+        inputs["p"] = [ws.parameter(f"u{k}") for k in range(3)]
+        w, _ = _without_spin(w, w, inputs["p"])
     q = [*y[:3], *_euler_parameters([[x[k], second[k], third[k]] for k in range(3)])]
-    return Function("state", {"y": y, "dy": dy}, {"q": q, "v": [*dy[:3], *w]})
+    return Function("state", inputs, {"q": q, "v": [*dy[:3], *w]})
 
 
 def _motion(ws: Workspace, plane: str | None, rate: str) -> list[Atom]:
@@ -100,6 +113,18 @@ def _turning(
         _dot(ddy[3:6], y) - w[0] * w[1],
     ]
     return w, alpha
+
+
+def _without_spin(
+    w: list[Atom], alpha: list[Atom], u: Sequence[Atom]
+) -> tuple[list[Atom], list[Atom]]:
+    """ω and α of a body that does not spin about u."""
+    s, turned = _dot(w, u), _cross(w, u)
+    along = _dot(alpha, u)
+    return (
+        [a - s * b for a, b in zip(w, u, strict=True)],
+        [a - along * b - s * c for a, b, c in zip(alpha, u, turned, strict=True)],
+    )
 
 
 def _euler_parameters(R: list[list[Atom]]) -> list[Atom]:

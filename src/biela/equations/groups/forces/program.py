@@ -26,10 +26,12 @@ from biela.code.looped import STATUS, Clear, Memory, Program, Segment, Stage, Wr
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.block import Block, expanded
 from biela.equations.blocks.populations import Integers
+from biela.equations.groups.cast import Poses
 from biela.equations.groups.forces.counting import ReadingKernel, alike, reading_kernels
 from biela.equations.groups.forces.derivation import ForceDerivation
 from biela.equations.groups.forces.kernel import ForceEquations
 from biela.equations.groups.forces.loads import load_kernel, state_kernel
+from biela.equations.groups.forces.spins import held_bodies
 from biela.equations.groups.lowering import GroupProgram
 
 __all__ = ["ForceProgram", "Wanted"]
@@ -46,6 +48,7 @@ class ForceProgram:
         groups: Their kinematics.
         body_places: (bodies, components) where centre, and cosine and sine or two axes of each
             body stand in y.
+        poses: Where the model is at some position.
 
     Attributes:
         equations: Of each kind.
@@ -57,7 +60,7 @@ class ForceProgram:
     """
 
     def __init__(
-        self, groups: GroupProgram, blocks: ReferenceBlocks, body_places: Integers
+        self, groups: GroupProgram, blocks: ReferenceBlocks, body_places: Integers, poses: Poses
     ) -> None:
         self.groups, self.casts, self.blocks = groups, groups.casts, blocks
         self.plane, self.bodies = blocks.plane, blocks.world.count
@@ -68,6 +71,8 @@ class ForceProgram:
         self.equations = [
             ForceEquations(ForceDerivation(cast, centres, self.extra)) for cast in self.kinds
         ]
+        #: Bodies whose passive spin is held, and its axis in their own frames.
+        self.spinning, self.axes = held_bodies(self.kinds, poses)
         #: Whether forces other than gravity act.
         self.applied = bool(blocks.forces)
         self._make_memory()
@@ -112,7 +117,10 @@ class ForceProgram:
     @cached_property
     def spin_rows(self) -> list[int]:
         """Which multipliers are moments about passive spins."""
-        return [k for k, name in enumerate(self.row_names) if name.endswith(".spin")]
+        spins = [
+            row.element < 0 for e in self.equations for _ in range(e.cast.count) for row in e.rows
+        ]
+        return [k for k, spin in enumerate(spins) if spin]
 
     @cached_property
     def rows_of_blocks(self) -> Integers:
@@ -174,8 +182,8 @@ class ForceProgram:
         first = self.memory.first("V")
         stages: list[Any] = [Clear(first, self.memory.first("W") - first)]
         if self.applied:
-            stages += [self._state(), *self._force_stages()]
-        return [*stages, self._loads()]
+            stages += [*self._states(), *self._force_stages()]
+        return [*stages, *self._loads()]
 
     def _after(self, stages: list[Any], tape: list[Segment]) -> Program:
         """Groups in the reverse order after other stages."""
@@ -236,29 +244,40 @@ class ForceProgram:
             name=f"rows of group {e.cast.example.name}",
         )
 
-    def _motion(self, *rates: str) -> dict[str, Integers]:
-        every = [np.arange(self.bodies)]
-        return {f"{rate}y": self.body_symbols(every, rate)[0] for rate in rates}
+    def _motion(self, bodies: Integers, *rates: str) -> dict[str, Integers]:
+        return {f"{rate}y": self.body_symbols([bodies], rate)[0] for rate in rates}
 
-    def _state(self) -> Stage:
+    def _parts(self) -> Iterator[tuple[bool, Integers]]:
+        """The bodies, those whose spin is held apart."""
+        free = np.setdiff1d(np.arange(self.bodies), self.spinning)
+        yield from ((held, n) for held, n in ((False, free), (True, self.spinning)) if len(n))
+
+    def _states(self) -> Iterator[Stage]:
         first, widths = self.memory.first, self.blocks.widths
-        n = np.arange(self.bodies)
-        scatter = {"q": Write(first("q") + widths[0] * n), "v": Write(first("v") + widths[1] * n)}
-        kernel = state_kernel(self.plane)
-        return Stage(kernel, self._motion("", "d"), scatter, None, independent=True)
+        for held, n in self._parts():
+            q, v = first("q") + widths[0] * n, first("v") + widths[1] * n
+            yield Stage(
+                state_kernel(self.plane, held),
+                self._motion(n, "", "d"),
+                {"q": Write(q), "v": Write(v)},
+                self.axes if held else None,
+                independent=True,
+            )
 
-    def _loads(self) -> Stage:
-        n = np.arange(self.bodies)
-        gather = self._motion(*(("", "d", "dd") if self.plane is None else ("", "dd")))
-        if self.applied:
-            gather["Q"] = self.memory.first("Q") + self.wide * n
-        return Stage(
-            load_kernel(self.plane, self.applied),
-            gather,
-            {"W": Write(self.memory.first("W") + self.wide * n)},
-            self.blocks.masses.parameters,
-            independent=True,
-        )
+    def _loads(self) -> Iterator[Stage]:
+        rates = ("", "d", "dd") if self.plane is None else ("", "dd")
+        for held, n in self._parts():
+            gather = self._motion(n, *rates)
+            if self.applied:
+                gather["Q"] = self.memory.first("Q") + self.wide * n
+            p = self.blocks.masses.parameters[n]
+            yield Stage(
+                load_kernel(self.plane, self.applied, held),
+                gather,
+                {"W": Write(self.memory.first("W") + self.wide * n)},
+                np.concatenate([p, self.axes], axis=1) if held else p,
+                independent=True,
+            )
 
     def _force_stages(self) -> Iterator[Stage]:
         first = self.memory.first
