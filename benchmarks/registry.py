@@ -5,25 +5,30 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import ModuleType
 
 from benchmarks.report import Row
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module of this package that measures something."""
+    """A module of this package that measures something; by default called like it."""
 
     name: str
+    module: str = ""
 
     @property
     def summary(self) -> str:
         """The first line of the module's docstring."""
-        text = importlib.import_module(f"benchmarks.{self.name}").__doc__ or ""
+        text = self._module().__doc__ or ""
         return text.partition("\n")[0].rstrip(".")
 
     def run(self, quick: bool) -> Iterator[Row]:
         """Measure; rows come as soon as they are known."""
-        yield from importlib.import_module(f"benchmarks.{self.name}").run(quick)
+        yield from self._module().run(quick)
+
+    def _module(self) -> ModuleType:
+        return importlib.import_module(f"benchmarks.{self.module or self.name}")
 
 
 BENCHMARKS = {
@@ -58,4 +63,9 @@ BENCHMARKS = {
         "long_robots",
         "studio",
     )
+}
+#: Those of structural groups stand together.
+BENCHMARKS |= {
+    f"groups_{name}": Benchmark(f"groups_{name}", f"groups.{name}")
+    for name in ("chain", "slider", "growth", "formulations", "dynamics", "truck")
 }

@@ -38,14 +38,15 @@ def run(quick: bool) -> Iterator[Row]:
 
 
 def chain(count: int = 50) -> bl.Model:
-    """Bars of 0.2 m, hinged one to the next, that fall from a slanted line."""
-    model = bl.Model(f"chain of {count}")
+    """Bars of 0.2 m, hinged one to the next, that a motor in every hinge lets wave."""
+    model = bl.Model(f"chain of {count}", plane="xz")
     before: Any = model.ground
     for k in range(count):
         body = model.body(f"bar{k}", mass=0.1, com=(0.1, 0, 0), inertia=(1e-5, 4e-4, 4e-4))
         place = before.at(0.2 if k else 0.0, 0, 0, axis="y")
-        start = {"start": 0.3 if k == 0 else 0.01}
-        model.joint("revolute", f"pin{k}", place, body.at(0, 0, 0, axis="y"), **start)
+        model.joint("revolute", f"pin{k}", place, body.at(0, 0, 0, axis="y"))
+        law = f"0.15*sin(2*pi*t + {0.3 * k:.1f})"
+        model.driver("rotary", f"motor{k}", coordinate=f"pin{k}.angle", law=law)
         before = body
     before.marker("end", (0.2, 0, 0))
     return model

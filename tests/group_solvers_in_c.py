@@ -75,8 +75,11 @@ class CompiledGroups:
         return np.array(rows)
 
 
-def four_bar_chain(count: int) -> bl.Model:
-    """A crank and dyads one after the other: bars of 2 and 6 m, as in Miralles 2018, ch. 4."""
+def four_bar_chain(count: int, turned: int = 0) -> bl.Model:
+    """A crank and dyads one after the other: bars of 2 and 6 m, as in Miralles 2018, ch. 4.
+
+    The rocker of one of them may have its pin with the two bodies exchanged.
+    """
     m = bl.Model("chain", plane="xy")
     crank = m.body("crank", mass=1.0, com=(1, 0, 0), inertia=(1, 1, 1))
     m.joint("revolute", "A", m.ground.at(), crank.at(), start={"angle": np.pi / 2})
@@ -88,8 +91,11 @@ def four_bar_chain(count: int) -> bl.Model:
         rocker = m.body(f"r{k}", mass=1.0, com=(3, 0, 0), inertia=(1, 1, 1))
         coupler.marker("C", (6.0, 0, 0))
         m.joint("revolute", f"B{k}", tip, coupler.at())
-        start = {"angle": float(np.arctan2(s, c))}
-        m.joint("revolute", f"D{k}", m.ground.at(6.0 * k, 0, 0), rocker.at(), start=start)
+        ends = [m.ground.at(6.0 * k, 0, 0), rocker.at()]
+        angle = float(np.arctan2(s, c))
+        if k == turned:
+            ends, angle = ends[::-1], -angle
+        m.joint("revolute", f"D{k}", *ends, start={"angle": angle})
         m.joint("revolute", f"C{k}", coupler.at(6.0, 0, 0), rocker.at(6.0, 0, 0))
         tip = coupler.at(6.0, 0, 0)
     m.driver("rotary", "motor", coordinate="A.angle", law="pi/2 + 0.3490658503988659*t")

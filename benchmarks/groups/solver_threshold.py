@@ -24,7 +24,7 @@ from biela.analysis.groups.whole import whole_structure
 from biela.equations.groups.entries import SPARSE_FROM
 from biela.solvers.group_newton_stage import GroupNewton, NewtonOptions
 
-INSTANTS = np.arange(1000) * 0.005
+INSTANTS: list[float] = [0.005 * k for k in range(1000)]
 #: A chain of so many unknowns is still worth being written out, if only to see what it costs.
 UNROLLED_UP_TO = 24
 
@@ -38,16 +38,25 @@ def run(quick: bool) -> Iterator[Row]:
 
 
 def chain_of_dyads(count: int) -> bl.Model:
-    """A crank and dyads RRR, each on the one before."""
+    """A crank and dyads RRR, each on the one before; all but the first are parallelograms."""
     m = bl.Model("dyads", plane="xy")
     crank = m.body("crank", mass=1.0)
     m.joint("revolute", "A", m.ground, crank, start={"angle": 1.2})
     before = crank.at(1.0, 0.0, 0.0)
-    for k in range(count):
+    B, D = np.array([np.cos(1.2), np.sin(1.2)]), np.array([3.0, 0.0])
+    # C is 3 from B and 2.5 from D
+    way, half = D - B, np.linalg.norm(D - B) / 2
+    along = half + (3.0**2 - 2.5**2) / (4 * half)
+    C = B + (along * way + np.sqrt(9.0 - along**2) * np.array([-way[1], way[0]])) / (2 * half)
+    bar = np.arctan2(*(C - B)[::-1])
+    turn = np.arctan2(*(C - D)[::-1]) - np.pi / 2
+    angles = [bar - 1.2] + [-turn] * (count - 1)
+    for k, angle in enumerate(angles):
         coupler = m.body(f"coupler{k}", mass=1.0)
         rocker = m.body(f"rocker{k}", mass=1.0)
-        m.joint("revolute", f"B{k}", before, coupler.at(), start={"angle": -0.9})
-        m.joint("revolute", f"D{k}", m.ground.at(3.0 * (k + 1), 0.0, 0.0), rocker.at())
+        support = m.ground.at(3.0 * (k + 1), 0.0, 0.0)
+        m.joint("revolute", f"B{k}", before, coupler.at(), start={"angle": angle})
+        m.joint("revolute", f"D{k}", support, rocker.at(), start={"angle": turn})
         m.joint("revolute", f"C{k}", coupler.at(3.0, 0.0, 0.0), rocker.at(0.0, 2.5, 0.0))
         before = rocker.at(0.0, 2.5, 0.0)
     m.driver("rotary", "motor", coordinate="A.angle", law="1.2 + 0.3*sin(t)")
@@ -97,7 +106,7 @@ def net(points: int, quick: bool) -> Iterator[Row]:
     x = random.normal(size=m)
     works: dict[str, Burst] = {}
     for linear in ("dense", "sparse"):
-        newton = GroupNewton((m, m), i, j, linear, NewtonOptions())  # type: ignore[arg-type]
+        newton = GroupNewton((m, m), i, j, linear, NewtonOptions())
         factor, solve = newton.linear_kernels()
         entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
         given, sign, b = np.concatenate([V, [0.0, 1.0]]), np.zeros(1), A @ x

@@ -67,7 +67,7 @@ def circle(radius: float, degrees: tuple[float, ...]) -> Floats:
 
 def start_lengths() -> list[float]:
     """Of the legs where the platform of `by_lengths` starts: level, above the middle."""
-    gaps = circle(HEADS, HEAD_ANGLES) + [0, 0, HEIGHT] - circle(FEET, FOOT_ANGLES)
+    gaps = circle(HEADS, HEAD_ANGLES) + np.array([0, 0, HEIGHT]) - circle(FEET, FOOT_ANGLES)
     found: list[float] = np.linalg.norm(gaps, axis=1).tolist()
     return found
 
@@ -79,15 +79,16 @@ def _platform(name: str) -> bl.Model:
     platform.marker("centre")
     feet, heads = circle(FEET, FOOT_ANGLES), circle(HEADS, HEAD_ANGLES)
     for k, (foot, head) in enumerate(zip(feet, heads, strict=True)):
-        way = head + [0, 0, HEIGHT] - foot
+        way = head + np.array([0, 0, HEIGHT]) - foot
         length = float(np.linalg.norm(way))
         # the cross turns about x, then about y, and brings z into the leg
         first = float(np.arctan2(-way[1], way[2]))
         second = float(np.arcsin(way[0] / length))
         tube = Rod(start=(0, 0, 0), end=(0, 0, 0.8), radius=0.045, mass=12.0)
         shank = Rod(start=(0, 0, -0.8), end=(0, 0, 0), radius=0.03, mass=6.0)
-        cylinder, piston = m.body(f"cylinder{k}", shapes=[tube]), m.body(
-            f"piston{k}", shapes=[shank]
+        cylinder, piston = (
+            m.body(f"cylinder{k}", shapes=[tube]),
+            m.body(f"piston{k}", shapes=[shank]),
         )
         m.joint(
             "universal", f"cross{k}", m.ground.at(*foot), cylinder,

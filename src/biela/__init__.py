@@ -50,6 +50,16 @@ if TYPE_CHECKING:
     from biela.analysis.groups.finding import (
         structural_groups,
     )
+    from biela.analysis.groups.kinematics import (
+        group_kinematics,
+    )
+    from biela.analysis.groups.simulation import (
+        GroupSimulator,
+        group_simulation,
+    )
+    from biela.analysis.groups.solver import (
+        GroupSolver,
+    )
     from biela.analysis.inverse_kinematics import (
         CoordinateTarget,
         DirectionTarget,

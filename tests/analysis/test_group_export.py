@@ -139,6 +139,21 @@ def test_joint_coordinates_are_those_of_another_formulation(
         assert joints[:, k, 2] == pytest.approx(expected.a[:, column], rel=1e-8, abs=1e-7)
 
 
+def test_a_joint_the_other_way_round_has_the_sign_of_the_model(tmp_path: Path) -> None:
+    solver = GroupSolver(four_bar_chain(3, turned=2), joints=["D1", "D2", "D3"])
+    groups = CompiledGroups(solver, tmp_path)
+    _, joints, bodies = split(groups.motion(np.linspace(0.0, 1.0, 11)), 0, 3)
+    names = list(solver.world.names)
+    for k, sign in ((1, 1.0), (2, -1.0), (3, 1.0)):
+        body = bodies[:, names.index(f"r{k}")]
+        # its frame is at the pin, its axis x along the rocker
+        angle = np.arctan2(body[:, 12], body[:, 9])
+        close(sign * joints[:, k - 1, 0], angle)
+        close(sign * joints[:, k - 1, 1], body[:, 20])
+        close(sign * joints[:, k - 1, 2], body[:, 23])
+        assert np.ptp(angle) > 0.01
+
+
 def test_a_controller_gives_the_motion_of_the_drivers(
     compiled: Callable[[str], CompiledGroups], tmp_path: Path
 ) -> None:

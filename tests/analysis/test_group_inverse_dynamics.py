@@ -29,7 +29,7 @@ def _forces(model: bl.Model, coordinates: str = "relative", **options: object) -
     return GroupForces(solver)
 
 
-def _agrees_with_all_at_once(model: bl.Model, duration: float = 0.4, step: float = 0.1) -> None:
+def _agrees_with_all_at_once(model: bl.Model, duration: float = 0.3, step: float = 0.1) -> None:
     """Multipliers, which of them are determinate, and forces in joints."""
     forces = _forces(model)
     t = np.arange(round(duration / step) + 1) * step
@@ -72,7 +72,7 @@ def test_forces_by_groups_are_those_of_all_equations_on_the_gallery(name: str) -
     model = load(EXAMPLES / f"{name}.toml")
     if not model.drivers:
         pytest.skip("nothing drives it")
-    _agrees_with_all_at_once(model)
+    _agrees_with_all_at_once(model, 0.2)
 
 
 def chain(n: int) -> bl.Model:
@@ -105,9 +105,14 @@ def _turned(angle: float, x: float, y: float) -> np.ndarray:
     return np.array([c * x - s * y, s * x + c * y])
 
 
-@pytest.mark.parametrize("n", [1, 4])
-def test_a_chain_of_dyads_hands_its_forces_down_to_the_motor(n: int) -> None:
-    _agrees_with_all_at_once(chain(n))
+def test_a_chain_of_dyads_hands_its_forces_down_to_the_motor() -> None:
+    _agrees_with_all_at_once(chain(3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [1, 8])
+def test_chains_of_any_length_do(n: int) -> None:
+    _agrees_with_all_at_once(chain(n), 0.2)
 
 
 def test_one_run_two_runs_and_numbers_give_the_same_multipliers() -> None:
@@ -125,11 +130,11 @@ def test_one_run_two_runs_and_numbers_give_the_same_multipliers() -> None:
     assert numbers.determinate.all() and once.determinate.all()
     aside = _forces(chain(2), lanes="groups")
     assert aside.run(t)[1].lam == pytest.approx(once.lam, rel=1e-12)
-    room = forces.room(len(t))
     forces.runs.native = True
-    assert forces.run(t, room=forces.room(len(t)))[1].lam == pytest.approx(once.lam, rel=1e-13)
-    assert room.ndim == 3
-    with pytest.raises(UnknownNameError, match="motor.angle"):
+    room = forces.room(len(t))
+    assert forces.run(t, room=room)[1].lam == pytest.approx(once.lam, rel=1e-13)
+    assert np.abs(room).max() >= np.abs(once.lam).max()  # stored there
+    with pytest.raises(UnknownNameError, match=r"motor\.angle"):
         once["motor.angel"]
 
 
@@ -152,9 +157,7 @@ def test_the_motor_of_a_slider_crank_gives_what_the_piston_takes() -> None:
     slope = -r * np.sin(a) - r**2 * np.sin(a) * np.cos(a) / root
     # x'' = w² d²x/dθ²
     curve = (
-        -r * np.cos(a)
-        - r**2 * np.cos(2 * a) / root
-        - r**4 * (np.sin(a) * np.cos(a)) ** 2 / root**3
+        -r * np.cos(a) - r**2 * np.cos(2 * a) / root - r**4 * (np.sin(a) * np.cos(a)) ** 2 / root**3
     )
     torque = (mass * w**2 * curve + force) * slope
     assert -found["motor.angle"] == pytest.approx(torque, abs=1e-10)
@@ -171,7 +174,7 @@ def test_motors_give_the_power_that_kinetic_energy_and_forces_take() -> None:
     m.force("friction", "drag", coordinate="C0.angle", coefficient=0.2, radius=0.05)
     forces = _forces(m)
     t = np.linspace(0, 0.6, 25)
-    motion, found = forces.run(t)
+    _, found = forces.run(t)
     assert not forces.at_once
     blocks = forces.program.blocks
     results = group_inverse_dynamics(m, 0.6, step=0.025, formulation="relative groups")
@@ -233,13 +236,13 @@ def test_a_rod_that_would_turn_about_its_line_is_refused() -> None:
 
 
 def test_results_have_the_motors_and_count_what_is_indeterminate() -> None:
-    model = load(EXAMPLES / "slider_crank.toml")
+    model = load(EXAMPLES / "universal_shaft.toml")
     results = group_inverse_dynamics(model, 0.1, step=0.02, formulation="relative groups")
     system = bl.formulate(model, "reference")
     expected = bl.inverse_dynamics(system, bl.kinematics(system, 0.1, step=0.02))
     assert results.groups["lam"].names == expected.groups["lam"].names
     assert np.abs(results.lam - expected.lam).max() <= 1e-10 * np.abs(expected.lam).max()
-    assert (results["indeterminate"] == 12).all()
+    assert (results["indeterminate"] == 13).all()
     assert results.statistics is not None
     assert results.statistics.method == "inverse dynamics by relative groups"
 

@@ -12,6 +12,7 @@ from biela.analysis.groups.formulations import FORMULATIONS
 from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.groups.whole import whole_structure
+from biela.equations.blocks.world import World
 from biela.equations.groups.entries import RunTimeKernel
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
@@ -23,16 +24,25 @@ EXACT = Iteration(tolerance=1e-10, polish=1)
 
 
 def dyads(count: int, law: str = "1.2 + t") -> bl.Model:
-    """A crank and dyads RRR, each on the one before."""
+    """A crank and dyads RRR, each on the one before; all but the first are parallelograms."""
     m = bl.Model("dyads", plane="xy")
     crank = m.body("crank", mass=1.0)
     m.joint("revolute", "A", m.ground, crank, start={"angle": 1.2})
     before = crank.at(1.0, 0.0, 0.0)
-    for k in range(count):
+    B, D = np.array([np.cos(1.2), np.sin(1.2)]), np.array([3.0, 0.0])
+    # C is 3 from B and 2.5 from D
+    way, half = D - B, np.linalg.norm(D - B) / 2
+    along = half + (3.0**2 - 2.5**2) / (4 * half)
+    C = B + (along * way + np.sqrt(9.0 - along**2) * np.array([-way[1], way[0]])) / (2 * half)
+    bar = np.arctan2(*(C - B)[::-1])
+    turn = np.arctan2(*(C - D)[::-1]) - np.pi / 2
+    angles = [bar - 1.2] + [-turn] * (count - 1)
+    for k, angle in enumerate(angles):
         coupler = m.body(f"coupler{k}", mass=1.0)
         rocker = m.body(f"rocker{k}", mass=1.0)
-        m.joint("revolute", f"B{k}", before, coupler.at(), start={"angle": -0.9})
-        m.joint("revolute", f"D{k}", m.ground.at(3.0 * (k + 1), 0.0, 0.0), rocker.at())
+        support = m.ground.at(3.0 * (k + 1), 0.0, 0.0)
+        m.joint("revolute", f"B{k}", before, coupler.at(), start={"angle": angle})
+        m.joint("revolute", f"D{k}", support, rocker.at(), start={"angle": turn})
         m.joint("revolute", f"C{k}", coupler.at(3.0, 0.0, 0.0), rocker.at(0.0, 2.5, 0.0))
         before = rocker.at(0.0, 2.5, 0.0)
     m.driver("rotary", "motor", coordinate="A.angle", law=law)
@@ -50,43 +60,70 @@ def assert_same(found: list[np.ndarray], wanted: list[np.ndarray]) -> None:
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-10 * (1 + np.abs(b).max()))
 
 
+def axes_across(model: bl.Model, joint: str) -> np.ndarray:
+    """The directions x and y of the marker of a joint on the ground, as rows."""
+    world = World(model, None)
+    return world.frames(world.host, model.joints[joint].i).axes[0].T[:2]
+
+
 def test_dyads_are_the_same_with_every_solver_and_assembly():
-    model = dyads(3)
-    wanted = motion(GroupSolver(model, solver="unrolled", iteration=EXACT))
-    whole = whole_structure(model)
-    for structure in (None, whole):
-        for solver in ("dense", "sparse"):
-            for assembly in ("generated", "assembled"):
-                one = GroupSolver(
-                    model, structure, solver=solver, assembly=assembly, iteration=EXACT
-                )
-                assert one.lanes == "groups"
-                assert_same(motion(one), wanted)
+    model = dyads(2)
+    groups = GroupSolver(model, solver="unrolled", iteration=EXACT)
+    wanted = motion(groups)
+    whole = whole_structure(model, groups.structure)
+    for structure, solver, assembly in (
+        (groups.structure, "dense", "generated"),
+        (groups.structure, "sparse", "assembled"),
+        (whole, "dense", "assembled"),
+        (whole, "sparse", "generated"),
+    ):
+        one = GroupSolver(
+            model, structure, solver=solver, assembly=assembly, iteration=EXACT, poses=groups.poses
+        )
+        assert one.lanes == "groups"
+        assert_same(motion(one), wanted)
 
 
-@pytest.mark.parametrize("name", ["bennett", "quick_return", "geared_five_bar"])
-def test_formulations_by_name_give_one_motion(name):
-    model = load(GALLERY / f"{name}.toml")
-    results = {
-        formulation: group_kinematics(model, 0.1, step=0.02, formulation=formulation)
-        for formulation in FORMULATIONS
-    }
-    first = results.pop("reference groups")
-    for found in results.values():
+def test_formulations_of_whole_mechanisms_are_known_by_name():
+    model = load(GALLERY / "geared_five_bar.toml")
+    names = ("global dense", "global sparse", "relative loops")
+    assert all(FORMULATIONS[name].whole for name in names)
+    wanted = group_kinematics(model, 0.1, step=0.02, formulation="natural groups")
+    for name in names:
+        found = group_kinematics(model, 0.1, step=0.02, formulation=name)
         for channel in ("q", "v", "a"):
-            wanted = getattr(first, channel)
+            there = getattr(wanted, channel)
             np.testing.assert_allclose(
-                getattr(found, channel), wanted, atol=1e-10 * (1 + np.abs(wanted).max())
+                getattr(found, channel), there, rtol=0, atol=1e-10 * (1 + np.abs(there).max())
             )
 
 
+def test_redundant_rows_are_left_to_pivots():
+    """Bennett's linkage: six equations for three unknowns, or 24 for 21."""
+    model = load(GALLERY / "bennett.toml")
+    groups = GroupSolver(model, coordinates="relative", solver="unrolled", iteration=EXACT)
+    wanted = motion(groups)
+    whole = whole_structure(model, groups.structure)
+    assert whole.redundant_count == 3
+    for coordinates, solver in (("natural", "dense"), ("reference", "sparse")):
+        one = GroupSolver(
+            model, whole, coordinates=coordinates, solver=solver, iteration=EXACT,
+            poses=groups.poses,
+        )  # fmt: skip
+        (kernel,) = one.groups.kernels
+        assert len(kernel.rows) == len(kernel.unknowns) + 3
+        assert_same(motion(one), wanted)
+
+
 def test_a_long_chain_as_one_group_chooses_sparse_factors():
-    model = dyads(20)
-    solver = GroupSolver(model, whole_structure(model), coordinates="reference", iteration=EXACT)
+    model = dyads(16)
+    groups = GroupSolver(model, coordinates="natural", iteration=EXACT)
+    whole = whole_structure(model, groups.structure)
+    solver = GroupSolver(model, whole, coordinates="reference", iteration=EXACT, poses=groups.poses)
     (kernel,) = solver.groups.kernels
     assert isinstance(kernel, RunTimeKernel)
     assert (kernel.solver, kernel.assembly) == ("sparse", "assembled")
-    assert_same(motion(solver), motion(GroupSolver(model, coordinates="natural", iteration=EXACT)))
+    assert_same(motion(solver), motion(groups))
 
 
 def test_kinds_have_solvers_of_their_own():
@@ -125,6 +162,7 @@ def test_whole_mechanisms_hold_passive_spins():
     crank, rod, slider = (m.body(name, mass=1.0) for name in ("crank", "rod", "slider"))
     m.joint("revolute", "A", m.ground.at(axis=(0.8, -0.6, 0.0)), crank.at(axis="z"))
     m.joint("spherical", "B", crank.at(2.0, 0.0, 0.0), rod.at())
+    slider.marker("pin", (0.0, 0.0, 0.0))
     m.joint("spherical", "C", rod.at(6.0, 0.0, 0.0), slider.at())
     m.joint(
         "prismatic", "P", m.ground.at(axis="x"), slider.at(axis="x"), start={"displacement": 5.5}
@@ -133,12 +171,20 @@ def test_whole_mechanisms_hold_passive_spins():
     whole = whole_structure(m)
     (group,) = whole.groups
     assert [spin.body for spin in group.locked] == ["rod"]
-    found = {}
-    for way, solver in (("natural", "sparse"), ("relative", "dense"), ("reference", "sparse")):
-        one = GroupSolver(m, whole, coordinates=way, solver=solver, iteration=EXACT, bodies=False,
-                          points=["slider.c"] if "c" in slider.markers else [])  # fmt: skip
-        found[way] = one
-    assert all(s.run(INSTANTS).careful == 0 for s in found.values())
+    found = []
+    for coordinates, solver in (("natural", "sparse"), ("relative", "dense")):
+        one = GroupSolver(
+            m, whole, coordinates=coordinates, solver=solver, iteration=EXACT, bodies=False,
+            points=["slider.pin"],
+        )  # fmt: skip
+        found.append(one.run(INSTANTS).point("slider.pin"))
+    # the slider is where a sphere about the pin of the crank cuts its rail
+    angle = 0.4 + INSTANTS
+    axes = axes_across(m, "A")
+    pin = 2.0 * (np.cos(angle)[:, None] * axes[0] + np.sin(angle)[:, None] * axes[1])
+    x = pin[:, 0] + np.sqrt(36.0 - pin[:, 1] ** 2 - pin[:, 2] ** 2)
+    for one in found:
+        np.testing.assert_allclose(one.position[:, 0], x, atol=1e-10)
 
 
 def test_what_makes_no_sense_is_refused():

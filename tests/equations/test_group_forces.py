@@ -135,8 +135,7 @@ def test_the_load_of_a_body_is_what_is_applied_less_its_inertia(plane: str | Non
     ).T
     if plane is None:
         y, dy, ddy = (
-            np.concatenate([c, S[:, 0], S[:, 1]])
-            for c, S in ((r, R), (v, first), (a, second))
+            np.concatenate([c, S[:, 0], S[:, 1]]) for c, S in ((r, R), (v, first), (a, second))
         )
     else:
         at = ["xyz".index(axis) for axis in plane]

@@ -245,8 +245,8 @@ def _model_of_groups(
     given = [name for name, value in unusual.items() if value]
     if given:
         raise ModelError(
-            f"{model.name}: kinematics by groups does not know {', '.join(given)}; leave it out, or "
-            f"leave out the formulation"
+            f"{model.name}: kinematics by groups does not know {', '.join(given)}; leave it out, "
+            f"or leave out the formulation"
         )
     return with_drivers(model, drives)
 

@@ -1,4 +1,4 @@
-"""A native program run block after block of instants: numbers in, numbers out, no Python between."""
+"""A native program run block after block of instants, with no Python between."""
 
 from __future__ import annotations
 

@@ -168,9 +168,9 @@ class GroupNewton:
         chosen = np.full(r, -1, dtype=np.int64) if r > m else np.arange(r, dtype=np.int64)
         values = {
             "r": r, "m": m, "e": e, "rows": self.rows, "columns": self.columns,
-            "chosen": chosen, "state": np.array([1, 0, 0], dtype=np.int64), "previous": np.zeros(e), "A": np.zeros((m, m)),
-            "B": np.zeros((r, m)), "pivots": np.zeros(m, dtype=np.int64),
-            "weakest": np.zeros(1),
+            "chosen": chosen, "state": np.array([1, 0, 0], dtype=np.int64),
+            "previous": np.zeros(e), "A": np.zeros((m, m)), "B": np.zeros((r, m)),
+            "pivots": np.zeros(m, dtype=np.int64), "weakest": np.zeros(1),
         }  # fmt: skip
         factor = bound_kernel(dense_jacobian_factor, values, (e + 2, 1))
         return factor, bound_kernel(dense_jacobian_solve, values, (r, m))
@@ -180,7 +180,17 @@ class GroupNewton:
         nl, nu = self._pattern["nl"], self._pattern["nu"]
         state = np.array([1, 0, 0, 0, 0, 0], dtype=np.int64)
         self._states.append(state)
-        reals = {"V": e, "previous": e, "L": nl, "U": nu, "D": m, "x": r, "work": r, "y": m, "correction": m}
+        reals = {
+            "V": e,
+            "previous": e,
+            "L": nl,
+            "U": nu,
+            "D": m,
+            "x": r,
+            "work": r,
+            "y": m,
+            "correction": m,
+        }
         integers = {
             "chosen": r, "pivot_row": m, "step_of": r, "L_start": m + 1, "L_row": nl,
             "U_start": m + 1, "U_step": nu, "mark": r, "stack": r, "at": r, "reached": r,

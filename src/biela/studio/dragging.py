@@ -94,6 +94,11 @@ class Dragging:
         return Poser(bl.formulate(_with_grips(self._model), "joint"))
 
     @property
+    def count(self) -> int:
+        """How many bodies there are."""
+        return len(_flat(self._model).bodies)
+
+    @property
     def bodies(self) -> tuple[str, ...]:
         """What can be gripped."""
         frames = set(self.poser.system.frames)
@@ -148,6 +153,15 @@ class Dragging:
             if settled:
                 break
         missed = float(np.linalg.norm(target - place))
+        if settled and missed > _NEAR * self._size:
+            # steps gain by the square of what is left of the way aside: the minimum is near
+            found = solver.solve(target, q, restarts=0)
+            there = self._place(grip, found.q)
+            closed = found.constraint_error <= _CLOSED * self._size
+            if closed and np.linalg.norm(there - place) < _STEP * self._size:
+                nearer = float(np.linalg.norm(target - there))
+                if nearer <= missed:
+                    q, place, limits, missed = found.q, there, found.at_limit, nearer
         return Dragged(replace(grip, q=q), place, missed, limits, settled)
 
     def _place(self, grip: Grip, q: Floats) -> Floats:

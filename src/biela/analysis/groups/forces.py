@@ -72,7 +72,7 @@ class GroupForces:
             raise ModelError("forces need the motion of all bodies: GroupSolver(…, bodies=True)")
         self.solver = solver
         blocks = reference_blocks(solver.model, parameters=solver.parameters, t=solver.t)
-        if blocks.world.count != solver.world.count or blocks.world.model is not solver.model:
+        if list(blocks.bodies) != list(solver.world.names):
             raise ModelError(
                 f"{solver.model.name}: some of its parts have to be written out; "
                 f"give the model as model.flattened()"

@@ -58,7 +58,7 @@ def group_inverse_dynamics(
     >>> from biela.analysis.groups.inverse_dynamics import group_inverse_dynamics
     >>> results = group_inverse_dynamics(m, 0.1)
     >>> float(-results["λ(motor.angle)"][0].round(3))  # it holds the rod against its weight
-    -9.807
+    -9.81
 
     Args:
         model: The mechanism, with a driver for every freedom; arrays of parts stay arrays.

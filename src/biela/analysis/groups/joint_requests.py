@@ -46,6 +46,8 @@ def joint_requests(casts: Casts, names: Sequence[str]) -> dict[str, JointRequest
     Raises:
         ModelError: There is no such coordinate, or it cannot be given.
     """
+    if not names:
+        return {}
     wanted = set(names) | {name.rpartition(".")[0] for name in names}
     found = {name: (c, e, k) for c, e, k, name in _joints(casts) if name in wanted}
     return {name: _request(casts, name, found) for name in names}

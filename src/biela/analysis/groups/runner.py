@@ -10,6 +10,8 @@ halves; what cannot be passed is told with its time and its joints.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -73,6 +75,10 @@ class _Callable:
 
     def __init__(self, address: int) -> None:
         self.address = address
+
+
+def _pool(threads: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
+    return ThreadPoolExecutor(threads) if threads > 1 else nullcontext()
 
 
 class GroupRunner:
@@ -234,9 +240,14 @@ class GroupRunner:
         courses = [Course.of(tile, self._tiles, self._into, places, W) for tile in self._tiles]
         blocks, began = len(t) // W, self.t
         lock_steps = [np.zeros(1) for _ in self._tiles]
-        with Progress(f"kinematics of {self._model}", blocks, progress) as bar:
-            for first in range(0, blocks, _BLOCKS):
-                last = min(first + _BLOCKS, blocks)
+        # what tiles give each other stays in the caches where there are many of them
+        length = _BLOCKS if len(self._tiles) > 2 * self.threads + 1 else 16 * _BLOCKS
+        with (
+            Progress(f"kinematics of {self._model}", blocks, progress) as bar,
+            _pool(self.threads) as pool,
+        ):
+            for first in range(0, blocks, length):
+                last = min(first + length, blocks)
                 driven = self._driven(t[first * W : last * W])
 
                 def run(
@@ -253,7 +264,7 @@ class GroupRunner:
                         lock_steps[tile.number],
                     )
 
-                if not run_all(self._tiles, self.threads, run):
+                if not run_all(self._tiles, pool, run):
                     self.t = began
                     return False
                 self.t = float(t[last * W - 1])

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.joint_requests import joint_requests
 from biela.analysis.groups.poses import poses_of
+from biela.analysis.groups.run_time_program import MixedProgram
 from biela.analysis.groups.runner import GroupRunner, Lanes, Stored
 from biela.analysis.groups.starting import start_poses
 from biela.analysis.groups.tiles import strands_of
@@ -28,7 +29,6 @@ from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.derivation import GroupDerivation, relative_poses
 from biela.equations.groups.entries import Assembly, LinearSolver
-from biela.equations.groups.entries_program import MixedProgram
 from biela.equations.groups.items import Item, components
 from biela.equations.groups.kernel import Convective, GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request

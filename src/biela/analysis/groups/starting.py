@@ -8,11 +8,12 @@ from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.poses import poses_of
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.start import first_blocks
-from biela.analysis.one_start import start_position
+from biela.analysis.one_start import first_position, start_position
 from biela.analysis.preparation import values
 from biela.equations import formulate
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
+from biela.errors import AssemblyError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
 
@@ -28,18 +29,24 @@ def start_poses(
 ) -> Poses:
     """The poses of all bodies at the start of a motion.
 
-    Raises:
-        AssemblyError: The model cannot be assembled.
+    Where the model cannot be assembled as a whole they are a first guess: each group then has two
+    or a few bodies to close, from known ones, and tells if it cannot.
     """
     if model.parts or body_count(model) > LARGE:
         blocks, guess = first_blocks(model, q, t, parameters)
-        found = Follower(blocks, 1e-10).assembled(t, guess)
+        try:
+            found = Follower(blocks, 1e-10).assembled(t, guess)
+        except AssemblyError:
+            found = guess  # group by group it may close all the same
         names = list(blocks.extra)
         extra = dict(zip(names, found[-len(names) :], strict=True)) if names else {}
         return poses_of(world, found, extra)
     system = formulate(model, "reference")
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, None)
-    found, _ = start_position(system, q, t, u, p)
+    try:
+        found, _ = start_position(system, q, t, u, p)
+    except AssemblyError:
+        found = first_position(system, q, t, u, p)
     numbers = {e.name: float(x) for e, x in zip(system.q, found, strict=True)}
     return poses_of(world, found, numbers)

@@ -246,19 +246,18 @@ def run_tile(
     return bool(done == blocks)
 
 
-def run_all(tiles: Sequence[Tile], threads: int, run: Any) -> bool:
+def run_all(tiles: Sequence[Tile], pool: ThreadPoolExecutor | None, run: Any) -> bool:
     """Run tiles in order, those of different branches side by side."""
-    if threads < 2:
+    if pool is None:
         return all(run(tile) for tile in tiles)
-    with ThreadPoolExecutor(threads) as pool:
-        futures: list[Future[bool]] = []
-        last: dict[int, Future[bool]] = {}
-        for tile in tiles:
-            before = [futures[int(k)] for k in np.unique(tile.owners)]
-            before += [last[tile.strand]] if tile.strand in last else []
-            futures.append(pool.submit(_after, before, run, tile))
-            last[tile.strand] = futures[-1]
-        return all(future.result() for future in futures)
+    futures: list[Future[bool]] = []
+    last: dict[int, Future[bool]] = {}
+    for tile in tiles:
+        before = [futures[int(k)] for k in np.unique(tile.owners)]
+        before += [last[tile.strand]] if tile.strand in last else []
+        futures.append(pool.submit(_after, before, run, tile))
+        last[tile.strand] = futures[-1]
+    return all(future.result() for future in futures)
 
 
 def _after(before: Sequence[Future[bool]], run: Any, tile: Tile) -> bool:

@@ -62,7 +62,8 @@ SPARSE_FROM: Final = 24
 _FULL_ROWS: Final = 10
 #: Larger groups are not looked at for being written out.
 _UNROLLED_UP_TO: Final = 96
-#: Groups with more unknowns are assembled: deriving and compiling them as a whole takes too long.
+#: Groups with more unknowns are assembled: they run as fast, but to derive and compile a chain of
+#: 123 unknowns as a whole takes ten seconds, and half a second joint by joint.
 ASSEMBLED_FROM: Final = 60
 
 

@@ -40,8 +40,8 @@ Floats = npt.NDArray[np.float64]
 _SLOW: Final = 6
 #: Bodies that are ready to be dragged before anybody does.
 _PREPARED: Final = 8
-#: With more coordinates than these that would take long.
-_SMALL: Final = 30
+#: With more bodies than these that would take long.
+_SMALL: Final = 20
 #: The window of the scene is another one if its aspect changes by this; within so many seconds.
 _NARROWER: Final = 0.1
 _SETTLING: Final = 4.0
@@ -55,10 +55,16 @@ class Page:
         shelf: What he may open.
         name: What is opened first.
         play: Whether motions run as soon as they are there.
+        session: That of what is opened first, if somebody has begun it.
     """
 
     def __init__(
-        self, client: viser.ClientHandle, shelf: Shelf, name: str, play: bool = True
+        self,
+        client: viser.ClientHandle,
+        shelf: Shelf,
+        name: str,
+        play: bool = True,
+        session: Session | None = None,
     ) -> None:
         self._client, self._shelf, self._at_once = client, shelf, play
         self.session: Session | None = None
@@ -74,7 +80,7 @@ class Page:
         self._controls = Controls(client, self.worker, self, shelf)
         self._plots = Plots(client, self.worker)
         client.camera.on_update(self._resized)
-        self.worker.ask("open", partial(self.open, name))
+        self.worker.ask("open", partial(self.open, name, session))
 
     async def _resized(self, camera: viser.CameraHandle) -> None:
         """Panels take their place a moment after the page is opened: look again then."""
@@ -88,11 +94,12 @@ class Page:
 
     # ------------------------------------------------------------------------------- opening
 
-    def open(self, name: str) -> None:
+    def open(self, name: str, begun: Session | None = None) -> None:
         """Open another mechanism; the present one stays if that fails."""
         try:
-            session = Session(self._shelf.source(name))
-            session.open()
+            session = begun or Session(self._shelf.source(name))
+            if begun is None:
+                session.open()
             found = pieces(session.scene)
         except BielaError as error:
             if self.session is None:
@@ -334,7 +341,7 @@ class Page:
 def _prepare(dragging: Dragging) -> None:
     """Compile what dragging needs before somebody drags: it is kept on the disk."""
     with suppress(BielaError):  # who drags will be told
-        if len(dragging.poser.system.q) <= _SMALL:
+        if dragging.count <= _SMALL:
             for body in dragging.bodies[:_PREPARED]:
                 dragging.prepare(body)
 

@@ -56,6 +56,7 @@ class Server:
         warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
         self._shelf, self._name, self._play = shelf, name, play
         self.pages: dict[int, Page] = {}
+        self._begun: list[Session] = []  # for the first visitor
         self._stopped = threading.Event()
         with redirect_stdout(StringIO()):  # viser announces itself in its own way
             self._viser = _Local(host, _free(host, port), verbose=False)
@@ -73,8 +74,7 @@ class Server:
         with suppress(BielaError):  # who opens the page will be told
             session = Session(self._shelf.source(self._name))
             session.open()
-            for body in session.dragging.bodies[:1]:
-                session.dragging.prepare(body)
+            self._begun.append(session)
 
     def until_ready(self) -> None:
         """Wait until the first mechanism can be shown at once."""
@@ -87,7 +87,8 @@ class Server:
         return f"http://{host}:{self.port}"
 
     def _arrived(self, client: viser.ClientHandle) -> None:
-        self.pages[client.client_id] = Page(client, self._shelf, self._name, self._play)
+        begun = self._begun.pop() if self._begun else None
+        self.pages[client.client_id] = Page(client, self._shelf, self._name, self._play, begun)
 
     def _left(self, client: viser.ClientHandle) -> None:
         page = self.pages.pop(client.client_id, None)

@@ -1,38 +1,21 @@
-"""Forces of all groups as a looped program: loads of bodies, then groups in the reverse order.
-
-The workspace is that of `GroupProgram`, with laws w of drivers and the motion y, dy and ddy of
-bodies in it, and after that
-
-    t           the time
-    q, v        the state in reference-point coordinates, where forces act in the model, and the
-                coordinates x that count turns
-    fw …, u     laws and inputs of these forces
-    Q, W        what they apply, along v; and the loads of bodies
-    lam0 …      multipliers of each kind, a row a group
+"""Forces of all groups as looped programs: loads of bodies, then groups in the reverse order.
 
 A state of a program in the lanes of the processor is an instant: all of them are independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from biela.code.looped import STATUS, Clear, Memory, Program, Segment, Stage, Write
-from biela.equations.blocks import ReferenceBlocks
+from biela.code.looped import STATUS, Clear, Program, Segment, Stage, Write
 from biela.equations.blocks.block import Block, expanded
 from biela.equations.blocks.populations import Integers
-from biela.equations.groups.cast import Poses
-from biela.equations.groups.forces.counting import ReadingKernel, alike, reading_kernels
-from biela.equations.groups.forces.derivation import ForceDerivation
-from biela.equations.groups.forces.kernel import ForceEquations
 from biela.equations.groups.forces.loads import load_kernel, state_kernel
-from biela.equations.groups.forces.spins import held_bodies
-from biela.equations.groups.lowering import GroupProgram
+from biela.equations.groups.forces.workspace import ForceWorkspace
 
 __all__ = ["ForceProgram", "Wanted"]
 
@@ -40,119 +23,8 @@ __all__ = ["ForceProgram", "Wanted"]
 Wanted: TypeAlias = Literal["multipliers", "rows"]
 
 
-class ForceProgram:
-    """The forces in the joints of a model, by groups.
-
-    Args:
-        blocks: The same model in reference-point coordinates: its masses and its forces.
-        groups: Their kinematics.
-        body_places: (bodies, components) where centre, and cosine and sine or two axes of each
-            body stand in y.
-        poses: Where the model is at some position.
-
-    Attributes:
-        equations: Of each kind.
-        extra: Coordinates that count turns, and their numbers.
-        memory: The workspace.
-        row_memory: The same with the rows J0, J1 … of each kind after it.
-        row_names: The multipliers, "joint.row", in the order of the segments lam0, lam1 …; those
-            of passive spins are "body.spin".
-    """
-
-    def __init__(
-        self, groups: GroupProgram, blocks: ReferenceBlocks, body_places: Integers, poses: Poses
-    ) -> None:
-        self.groups, self.casts, self.blocks = groups, groups.casts, blocks
-        self.plane, self.bodies = blocks.plane, blocks.world.count
-        self._places = body_places
-        self.extra = {name: k for k, name in enumerate(blocks.extra)}
-        self.kinds = list(alike(self.casts.casts, self.extra))
-        centres = blocks.world.centres
-        self.equations = [
-            ForceEquations(ForceDerivation(cast, centres, self.extra)) for cast in self.kinds
-        ]
-        #: Bodies whose passive spin is held, and its axis in their own frames.
-        self.spinning, self.axes = held_bodies(self.kinds, poses)
-        #: Whether forces other than gravity act.
-        self.applied = bool(blocks.forces)
-        self._make_memory()
-
-    # ------------------------------------------------------------------------- memory
-
-    def _make_memory(self) -> None:
-        nx = len(self.extra)
-        nq, nv = (n * self.bodies if self.applied else 0 for n in self.blocks.widths)
-        laws = self.blocks.law_count if self.applied else 0
-        self.wide = self.blocks.widths[1]
-        sizes = {**self.groups.memory.sizes, "t": 1, "q": nq, "x": nx, "v": nv, "dx": nx}
-        sizes |= {"fw": laws, "fdw": laws, "fddw": laws, "u": len(self.blocks.input_values)}
-        sizes |= {"V": 1, "Q": nv, "Qx": nx, "W": self.wide * self.bodies}
-        for c, (cast, e) in enumerate(zip(self.kinds, self.equations, strict=True)):
-            sizes[f"lam{c}"] = cast.count * len(e.rows)
-        self.memory = Memory(sizes)
-        for c, (cast, e) in enumerate(zip(self.kinds, self.equations, strict=True)):
-            sizes[f"J{c}"] = cast.count * len(e.rows) * len(e.J[0])
-        self.row_memory = Memory(sizes)
-
-    @cached_property
-    def row_names(self) -> list[str]:
-        """The multipliers."""
-        names = self.blocks.world.names
-        found = []
-        for cast, e in zip(self.kinds, self.equations, strict=True):
-            for k in range(cast.count):
-                for row in e.rows:
-                    if row.element >= 0:
-                        found.append(f"{cast.elements[row.element].names[k]}.{row.label}")
-                    else:
-                        slot = cast.spins[int(row.label[4:])].slot
-                        found.append(f"{names[int(cast.bodies[k, slot])]}.spin")
-        return found
-
-    @property
-    def multipliers(self) -> tuple[str, ...]:
-        """Segments of the multipliers, a kind each, one after the other."""
-        return tuple(f"lam{c}" for c in range(len(self.equations)))
-
-    @cached_property
-    def spin_rows(self) -> list[int]:
-        """Which multipliers are moments about passive spins."""
-        spins = [
-            row.element < 0 for e in self.equations for _ in range(e.cast.count) for row in e.rows
-        ]
-        return [k for k, spin in enumerate(spins) if spin]
-
-    @cached_property
-    def rows_of_blocks(self) -> Integers:
-        """For each row of the blocks its number among ``row_names``."""
-        known = {name: k for k, name in enumerate(self.row_names)}
-        return np.array([known[name] for name in self.blocks.rows], dtype=np.int64)
-
-    # ------------------------------------------------------------------------- places
-
-    def body_symbols(self, numbers: Sequence[Integers], rate: str = "") -> list[Integers]:
-        """Places of the symbols of bodies, a table a body."""
-        return [self.memory.first(f"{rate}y") + self._places[b] for b in numbers]
-
-    def _symbols(self, e: ForceEquations) -> Integers:
-        columns = self.body_symbols([solid.numbers for solid in e.derivation.solids])
-        columns += [self.memory.first("w") + known.item.body[:, None] for known in e.laws]
-        columns += [self._count_places("x", c.names)[:, None] for c in e.counts]
-        return np.concatenate(columns, axis=1)
-
-    def _count_places(self, segment: str, names: Sequence[str]) -> Integers:
-        return self.memory.first(segment) + np.array([self.extra[n] for n in names])
-
-    def load_places(self, e: ForceEquations, own: bool) -> Integers:
-        """Places of the loads on the bodies and coordinates of a kind, or on those it rests on."""
-        cast = e.cast
-        bodies = [cast.bodies[:, k] for k in range(cast.size)] if own else e.known_bodies
-        first = self.memory.first("W")
-        columns = [first + self.wide * b[:, None] + np.arange(self.wide) for b in bodies]
-        columns += [self._count_places("Qx", c.names)[:, None] for c in e.counts if c.own == own]
-        if not columns:
-            return np.zeros((cast.count, 0), dtype=np.int64)
-        return np.concatenate(columns, axis=1)
+class ForceProgram(ForceWorkspace):
+    """The forces in the joints of a model, by groups; see `ForceWorkspace`."""
 
     # ------------------------------------------------------------------------- stages
 
@@ -171,11 +43,6 @@ class ForceProgram:
         first = len(kinematics.stages)
         tape = [Segment(first + k, 0, _count(s)) for k, s in enumerate(stages[first:])]
         return self._after(stages, [*kinematics._segments, *tape])
-
-    @property
-    def simple(self) -> bool:
-        """Whether only gravity acts, and no coordinate counts turns."""
-        return not self.applied and not self.extra
 
     def _on_bodies(self) -> list[Any]:
         """Stages that find the loads of bodies."""
@@ -216,7 +83,7 @@ class ForceProgram:
     def _solution(self, c: int, order: Integers, together: bool) -> Stage:
         e = self.equations[c]
         kernel = e.solution(f"forces_{c}")
-        gather = {"h": self._symbols(e)[order], "W": self.load_places(e, True)[order]}
+        gather = {"h": self.symbols(e)[order], "W": self.load_places(e, True)[order]}
         scatter = {"lam": Write(self.memory.first(f"lam{c}") + order * len(e.rows))}
         if len(e.J[0]) > e.own:
             scatter["K"] = Write(self.load_places(e, False)[order], "add")
@@ -237,7 +104,7 @@ class ForceProgram:
         places = self.row_memory.first(f"J{c}") + size * np.arange(e.cast.count)
         return Stage(
             kernel.function,
-            {"h": self._symbols(e)},
+            {"h": self.symbols(e)},
             {"J": Write(places)},
             kernel.parameters(),
             independent=True,
@@ -306,20 +173,7 @@ class ForceProgram:
         p = block.parameters if any(a.name == "p" for a in block.kernel.inputs) else None
         return Stage(block.kernel, gather, scatter, p, independent=True, name=block.name)
 
-    @property
-    def loaded(self) -> bool:
-        """Whether forces depend on multipliers, as friction does."""
-        return any(
-            source == "lam" for block in self.blocks.forces for source, _ in block.gather.values()
-        )
-
     # ----------------------------------------------------- coordinates that count turns
-
-    @cached_property
-    def readings(self) -> list[ReadingKernel]:
-        """How the coordinates that count turns are read from the motion of bodies."""
-        centres = self.blocks.world.centres
-        return [k for cast in self.kinds for k in reading_kernels(cast, centres, self.extra)]
 
     def reading_program(self) -> Program:
         """What reads x, up to whole turns, and dx."""
@@ -328,7 +182,7 @@ class ForceProgram:
             tables = [
                 np.concatenate(self.body_symbols(reading.bodies, d), axis=1) for d in ("", "d")
             ]
-            writes = {s: Write(self._count_places(s, reading.names)) for s in ("x", "dx")}
+            writes = {s: Write(self.count_places(s, reading.names)) for s in ("x", "dx")}
             gather = dict(zip(("h", "dh"), tables, strict=True))
             p = reading.parameters()
             stages.append(Stage(reading.function, gather, writes, p, independent=True))

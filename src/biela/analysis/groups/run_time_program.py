@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from biela.analysis.groups.run_time_stage import StagePlaces, run_time_stage, work_room
 from biela.code.looped import Memory
 from biela.equations.blocks.populations import Integers
 from biela.equations.groups.assembled import assembled_kernel
@@ -24,7 +25,6 @@ from biela.equations.groups.entries import (
     chosen_solver,
     generated_kernel,
 )
-from biela.equations.groups.entries_stage import StagePlaces, run_time_stage, work_room
 from biela.equations.groups.items import Item
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request

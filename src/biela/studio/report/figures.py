@@ -1,0 +1,48 @@
+"""Figures inside of a page: drawings as data, which no browser has to ask for."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+__all__ = ["picture"]
+
+#: A drawing of lines larger than this (bytes) is smaller as an image of pixels.
+_LARGE: Final = 160_000
+#: Who made a drawing, and when, is of no use inside of a page.
+_METADATA: Final = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
+_PREAMBLE: Final = re.compile(r"\A.*?(?=<svg\b)", re.DOTALL)
+
+
+def picture(draw: Callable[[Path], object], told: str, kind: str = "plot") -> str:
+    """What a function draws to a file, as an element of a page.
+
+    Lines stay lines, so that they are sharp on paper too, unless they are so many that pixels take
+    less room.
+
+    Args:
+        draw: Writes a figure to the path that it is given, in the format of the suffix.
+        told: What is to be seen, for those who do not see it.
+        kind: Its class.
+
+    Raises:
+        BielaError: It cannot be drawn.
+    """
+    with TemporaryDirectory() as folder:
+        lines = Path(folder) / "figure.svg"
+        draw(lines)
+        text = _METADATA.sub("", _PREAMBLE.sub("", lines.read_text(encoding="utf-8")))
+        form, data = "svg+xml", text.encode()
+        if len(data) > _LARGE:
+            pixels = lines.with_suffix(".png")
+            draw(pixels)
+            form, data = min(
+                ((form, data), ("png", pixels.read_bytes())), key=lambda found: len(found[1])
+            )
+    source = f"data:image/{form};base64,{b64encode(data).decode()}"
+    return f'<figure class="{kind}"><img src="{source}" alt="{escape(told)}"></figure>'

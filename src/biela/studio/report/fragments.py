@@ -1,0 +1,105 @@
+"""Pieces of pages: a title and some HTML, made so that what fails becomes words in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isfinite
+from typing import Final
+
+import numpy as np
+
+from biela.errors import BielaError
+from biela.results.tables import Table
+
+__all__ = ["Fragment", "made", "number", "table", "table_of", "trouble", "words"]
+
+#: Rows that a table on a page has, at most; more are counted.
+_ROWS: Final = 60
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A piece of a page.
+
+    Attributes:
+        title: Its heading, plain text.
+        html: What follows: well-formed elements, which ask nothing of the network.
+        failed: Whether it holds the reason why there is nothing else.
+    """
+
+    title: str
+    html: str
+    failed: bool = False
+
+    def _repr_html_(self) -> str:
+        return f"<section><h3>{escape(self.title)}</h3>{self.html}</section>"
+
+
+def made(title: str, maker: Callable[[], str]) -> Fragment:
+    """The piece that a function makes; if biela has something against it, its words instead."""
+    try:
+        return Fragment(title, maker())
+    except BielaError as error:
+        return Fragment(title, trouble(str(error)), failed=True)
+    except np.linalg.LinAlgError as error:  # of matrices that no analysis expects
+        return Fragment(title, trouble(f"this cannot be computed: {error}"), failed=True)
+
+
+def words(text: str, kind: str = "note") -> str:
+    """A paragraph for every line of a text."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return "".join(f'<p class="{kind}">{escape(line)}</p>' for line in lines)
+
+
+def trouble(text: str) -> str:
+    """What went wrong, where the reader looks for what is missing."""
+    return f'<div class="trouble" role="note">{words(text, "said")}</div>'
+
+
+def number(value: float) -> str:
+    """A number for people, five digits: a dash for one that is not known."""
+    if not isfinite(value):
+        return "–"
+    return f"{value + 0.0:.5g}".replace("-", "−")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[float | int | str]]) -> str:
+    """A table; numbers stand to the right, and rows beyond many are counted only."""
+    listed = list(rows)
+    right = [
+        bool(listed) and all(isinstance(row[k], int | float) for row in listed)
+        for k in range(len(heads))
+    ]
+    head = "".join(
+        f'<th scope="col"{_aligned(to_right)}>{escape(text)}</th>'
+        for text, to_right in zip(heads, right, strict=True)
+    )
+    body = "".join(_row(row, right) for row in listed[:_ROWS])
+    html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    more = len(listed) - _ROWS
+    return f'<div class="wide">{html}</div>' + (words(f"… {more:,} more") if more > 0 else "")
+
+
+def table_of(found: Table) -> str:
+    """A table of results, without its title."""
+    return table(found.headings, found.rows)
+
+
+def _row(row: Sequence[float | int | str], right: Sequence[bool]) -> str:
+    cells = (
+        f"<td{_aligned(to_right)}>{_cell(value)}</td>"
+        for value, to_right in zip(row, right, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _cell(value: float | int | str) -> str:
+    if isinstance(value, str):
+        return escape(value)
+    return f"{value:,}" if isinstance(value, int) else number(value)
+
+
+def _aligned(to_right: bool) -> str:
+    return ' class="figure"' if to_right else ""

@@ -1,0 +1,180 @@
+"""What a motion looks like on a page: the animation, plots, and tables of extreme values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from html import escape
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+import biela as bl
+from biela.errors import ResultsError, UnknownNameError
+from biela.results import Results
+from biela.results.paths import traces
+from biela.studio.report.figures import picture
+from biela.studio.report.fragments import table, table_of, trouble, words
+from biela.studio.report.motion import Course, motor_coordinates
+from biela.studio.topology import Describable
+
+__all__ = ["animation", "extremes", "plot_groups", "plots"]
+
+#: Bytes of an animation, at most, and its frames a second at first.
+_ROOM: Final = 2_000_000
+_FPS: Final = 25.0
+#: Lines of one figure.
+_LINES: Final = 8
+#: Rows of the table of extremes, and alarms.
+_LISTED, _ALARMS = 40, 12
+_SIZE: Final = (760, 480)
+
+
+# ----------------------------------------------------------------------------- animation
+
+
+def animation(model: Describable, course: Course) -> str:
+    """The mechanism in motion, to be played and turned; on paper its first position.
+
+    Raises:
+        ResultsError: There is nothing to draw.
+    """
+    motion = course.motion
+    if motion.scene is None:
+        raise ResultsError(f"{motion.name} has nothing to draw: give its bodies shapes or markers")
+    trace = _traced(model, motion)
+    page = player(motion, trace, _ROOM)
+    still = picture(
+        lambda path: motion.draw(trace=trace, size=_SIZE, save=path),
+        f"{motion.name} at the start",
+        "still",
+    )
+    if not page:
+        return still + words("It has too many shapes to be played on a page: see biela run.")
+    frame = (
+        f'<iframe class="player" sandbox="allow-scripts" title="{escape(motion.name)} in motion" '
+        f'srcdoc="{escape(page)}"></iframe>'
+    )
+    hint = "Drag to turn it, the wheel goes nearer, the space bar plays and stops."
+    return frame + still + words(hint, "caption screen")
+
+
+def player(motion: Results, trace: Sequence[str] = (), room: int = _ROOM) -> str:
+    """The page of the player in some room (bytes), with fewer frames if need be; "" if none fit."""
+    fps = _FPS
+    while fps >= 1.0:
+        page = motion.animate(trace=trace, fps=fps, size=_SIZE).html()
+        if len(escape(page).encode()) <= room:
+            return page
+        fps /= 2
+    return ""
+
+
+def _traced(model: Describable, motion: Results) -> list[str]:
+    """The points whose ways the model asks for, as far as there are such."""
+    wanted = model.run.get("path", ()) if isinstance(model, bl.Model) else ()
+    names = [wanted] if isinstance(wanted, str) else wanted
+    found = []
+    for name in names if isinstance(names, list | tuple) else ():
+        with suppress(UnknownNameError, ResultsError):
+            traces(motion, [str(name)])
+            found.append(str(name))
+    return found
+
+
+# ---------------------------------------------------------------------------------- plots
+
+
+def plot_groups(
+    model: Describable, motion: Results, channels: Sequence[str] = ()
+) -> Mapping[str, list[str]]:
+    """The channels of each figure, by its title.
+
+    Raises:
+        UnknownNameError: A channel that is asked for is not there.
+    """
+    found: dict[str, list[str]] = {}
+    if channels:
+        found["Chosen channels"] = motion.select(*channels)
+    if isinstance(model, bl.Model):
+        wanted = model.run.get("plot", ())
+        names = [wanted] if isinstance(wanted, str) else wanted
+        asked = [n for n in names if n in motion] if isinstance(names, list | tuple) else []
+        found["Asked for by the model"] = asked
+        for motor, coordinate in motor_coordinates(model).items():
+            found[f"Driver {motor}"] = list(_levels(motion, coordinate))
+    outputs = [n for n in _names(motion, "y") if np.isfinite(motion[n]).any()]
+    sensors = getattr(model, "sensors", {})
+    found["Sensors"] = [n for n in outputs if not sensors or n.partition(".")[0] in sensors]
+    seen = {name for names in found.values() for name in names}
+    found["Coordinates"] = [name for name in _names(motion, "q") if name not in seen]
+    return {title: names for title, names in found.items() if names}
+
+
+def plots(model: Describable, motion: Results, channels: Sequence[str] = ()) -> str:
+    """Figures over time, and the ways of points.
+
+    Raises:
+        UnknownNameError: A channel that is asked for is not there.
+        ResultsError: Something cannot be drawn.
+    """
+    if len(motion) < 2:
+        raise ResultsError("a single instant has no curves")
+    html = []
+    for title, names in plot_groups(model, motion, channels).items():
+        shown = names[:_LINES]
+        more = f" (the first {_LINES} of {len(names)})" if len(names) > _LINES else ""
+        html.append(f"<h4>{escape(title + more)}</h4>")
+        html.append(_plot(motion, shown))
+    ways = _traced(model, motion)
+    if ways:
+        html.append(f"<h4>Ways of {escape(', '.join(ways))}</h4>")
+        html.append(picture(lambda path: motion.plot_path(*ways, save=path), "ways of points"))
+    return "".join(html)
+
+
+def _plot(motion: Results, names: Sequence[str]) -> str:
+    def draw(path: Path) -> None:
+        figure = motion.plot(*names)
+        figure.axes[0].set_title("")  # the heading says it
+        figure.savefig(path, dpi=130)
+
+    return picture(draw, f"{', '.join(names)} over time")
+
+
+def _levels(motion: Results, name: str) -> Iterable[str]:
+    """A channel, its rate and its acceleration, as far as they are there."""
+    found: str | None = name if name in motion else None
+    for _ in range(3):
+        if found is None:
+            return
+        yield found
+        found = motion.rate(found)
+
+
+def _names(motion: Results, group: str) -> Sequence[str]:
+    return motion.groups[group].names if group in motion.groups else ()
+
+
+# -------------------------------------------------------------------------------- extremes
+
+
+def extremes(model: Describable, course: Course, channels: Sequence[str] = ()) -> str:
+    """Least and largest values with their times, and what happened on the way.
+
+    Raises:
+        UnknownNameError: A channel that is asked for is not there.
+    """
+    motion = course.motion
+    names = [n for each in plot_groups(model, motion, channels).values() for n in each]
+    chosen = list(dict.fromkeys(names))
+    html = table_of(motion.describe(*chosen[:_LISTED])) if chosen else ""
+    if len(chosen) > _LISTED:
+        html += words(f"… {len(chosen) - _LISTED} more channels")
+    if motion.events:
+        rows = [(event.time, event.name) for event in motion.events[:_ALARMS]]
+        html += "<h4>Events and alarms</h4>" + table(("time [s]", "what"), rows)
+        more = len(motion.events) - _ALARMS
+        html += words(f"… {more} more") if more > 0 else ""
+    return html + (trouble(course.warning) if course.warning else "")
