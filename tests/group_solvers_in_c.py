@@ -78,7 +78,7 @@ class CompiledGroups:
 def four_bar_chain(count: int, turned: int = 0) -> bl.Model:
     """A crank and dyads one after the other: bars of 2 and 6 m, as in Miralles 2018, ch. 4.
 
-    The rocker of one of them may have its pin with the two bodies exchanged.
+    The coupler of one of them may have its first pin with the two bodies exchanged.
     """
     m = bl.Model("chain", plane="xy")
     crank = m.body("crank", mass=1.0, com=(1, 0, 0), inertia=(1, 1, 1))
@@ -90,12 +90,10 @@ def four_bar_chain(count: int, turned: int = 0) -> bl.Model:
         coupler = m.body(f"c{k}", mass=1.0, com=(3, 0, 0), inertia=(1, 1, 1))
         rocker = m.body(f"r{k}", mass=1.0, com=(3, 0, 0), inertia=(1, 1, 1))
         coupler.marker("C", (6.0, 0, 0))
-        m.joint("revolute", f"B{k}", tip, coupler.at())
-        ends = [m.ground.at(6.0 * k, 0, 0), rocker.at()]
-        angle = float(np.arctan2(s, c))
-        if k == turned:
-            ends, angle = ends[::-1], -angle
-        m.joint("revolute", f"D{k}", *ends, start={"angle": angle})
+        ends = (coupler.at(), tip) if k == turned else (tip, coupler.at())
+        m.joint("revolute", f"B{k}", *ends)
+        start = {"angle": float(np.arctan2(s, c))}
+        m.joint("revolute", f"D{k}", m.ground.at(6.0 * k, 0, 0), rocker.at(), start=start)
         m.joint("revolute", f"C{k}", coupler.at(6.0, 0, 0), rocker.at(6.0, 0, 0))
         tip = coupler.at(6.0, 0, 0)
     m.driver("rotary", "motor", coordinate="A.angle", law="pi/2 + 0.3490658503988659*t")

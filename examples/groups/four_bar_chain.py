@@ -55,8 +55,9 @@ def four_bar_chain(dyads: int = 2, speed: float = SPEED) -> bl.Model:
     coupler_angles[0] = np.arctan2(C[1] - CRANK, C[0])
     cell = bl.Model("dyad", plane="xy")
     cell.parameter("turn", 0.0)  # from the rocker to the coupler at the start
-    bar = {"mass": 1.0, "com": (BAR / 2, 0, 0), "inertia": BAR**2 / 12}
-    coupler, rocker = cell.body("coupler", **bar), cell.body("rocker", **bar)
+    middle, inertia = (BAR / 2, 0, 0), BAR**2 / 12
+    coupler = cell.body("coupler", mass=1.0, com=middle, inertia=inertia)
+    rocker = cell.body("rocker", mass=1.0, com=middle, inertia=inertia)
     coupler.marker("B")
     coupler.marker("C", (BAR, 0, 0))
     rocker.marker("D")

@@ -101,8 +101,14 @@ if TYPE_CHECKING:
         Algebra,
         Toward,
     )
+    from biela.studio.notebook import (
+        show,
+    )
     from biela.studio.opening import (
         studio,
+    )
+    from biela.studio.report.writing import (
+        report,
     )
 
 __version__ = "0.1.0"
@@ -146,8 +152,10 @@ _LAZY = {
     "precision": "biela.analysis",
     "reactions": "biela.analysis",
     "redundancy": "biela.analysis",
+    "report": "biela.studio.report.writing",
     "Results": "biela.results",
     "save_model": "biela.model.files",
+    "show": "biela.studio.notebook",
     "simulate": "biela.analysis",
     "GroupSimulator": "biela.analysis.groups.simulation",
     "GroupSolver": "biela.analysis.groups.solver",
@@ -208,7 +216,9 @@ __all__ = [
     "precision",
     "reactions",
     "redundancy",
+    "report",
     "save_model",
+    "show",
     "simulate",
     "GroupSimulator",
     "GroupSolver",

@@ -50,7 +50,7 @@ def four_bar() -> bl.Model:
     m.joint("revolute", "B", m.ground.at(10, 0, 0), m.bodies["rocker"].at(), start="108 deg")
     m.joint("revolute", "Q", "coupler.end", "rocker.end")
     m.driver("rotary", "motor", coordinate="A.angle", law="60 deg + t + t^2/2")
-    m.sensor("point", "Q", marker="coupler.end")
+    m.sensor("point", "path", marker="coupler.end")
     return m
 
 
@@ -105,7 +105,7 @@ def test_formulations_of_the_four_bar_agree_with_each_other() -> None:
 def test_the_printed_rows_at_60_degrees_are_found_at_the_start_of_a_motion() -> None:
     """q, q' and q'' of equations (32) to (34), to the four decimals of the source."""
     printed = {
-        "Q.x": 8.4125, "Q.y": 4.7413, "Q.x_rate": -1.1674, "Q.y_rate": -0.3909,
+        "path.x": 8.4125, "path.y": 4.7413, "path.x_rate": -1.1674, "path.y_rate": -0.3909,
     }  # fmt: skip
     found = group_kinematics(four_bar(), 0.1, step=0.05)
     for name, value in printed.items():
@@ -123,7 +123,7 @@ def test_a_formulation_is_chosen_by_its_name(name: str) -> None:
     t = found.t
     angle = Motion(np.pi / 3 + t + t * t / 2, 1 + t, np.ones_like(t))
     _, Q = closed_forms.four_bar(angle, 2, 8, 5, (10, 0))
-    np.testing.assert_allclose(np.stack([found["Q.x"], found["Q.y"]], axis=1), Q.x, atol=1e-10)
+    np.testing.assert_allclose(np.stack([found["path.x"], found["path.y"]], axis=1), Q.x, atol=1e-10)
 
 
 def test_a_formulation_that_there_is_not_is_refused_with_the_names_there_are() -> None:

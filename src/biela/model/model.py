@@ -107,6 +107,11 @@ class Model:
         )
         return f"Model {self.name}: " + ", ".join(f"{n} {what}" for n, what in counts if n)
 
+    def _repr_html_(self) -> str:
+        from biela.model.overview import html
+
+        return html(self)
+
     # ------------------------------------------------------------------- parameters
 
     def parameter(self, name: str, value: Value) -> str:

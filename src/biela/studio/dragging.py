@@ -94,11 +94,6 @@ class Dragging:
         return Poser(bl.formulate(_with_grips(self._model), "joint"))
 
     @property
-    def count(self) -> int:
-        """How many bodies there are."""
-        return len(_flat(self._model).bodies)
-
-    @property
     def bodies(self) -> tuple[str, ...]:
         """What can be gripped."""
         frames = set(self.poser.system.frames)

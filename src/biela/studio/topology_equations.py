@@ -17,8 +17,8 @@ __all__ = ["Equations"]
 
 #: Bodies of models whose Jacobian is ordered for a page.
 _BODIES: Final = 30
-#: Entries and definitions up to which a matrix can be read, and leaves of one written out.
-_ENTRIES, _DEFINITIONS, _LEAVES = 64, 30, 120
+#: Entries and definitions up to which a matrix can be read, and leaves of a row written out.
+_ENTRIES, _DEFINITIONS, _LEAVES = 64, 30, 24
 #: Names of velocities and the like that are listed.
 _NAMED: Final = 24
 
@@ -105,8 +105,8 @@ class Equations:
         return (
             words(
                 f"The Jacobian of the constraints{where}: {m} × {n}, {study.dependent.nnz} entries "
-                f"that are not zero. Cheapest order: {best.name}, predicted "
-                f"{best.predicted:,.0f} multiplications."
+                f"that are not zero. The best order without singular blocks is {best.name}, with "
+                f"{best.predicted:,.0f} multiplications by prediction."
             )
             + drawn
             + table(("order", "multiplications", "fill", "border, band"), rows)
@@ -153,7 +153,7 @@ class Equations:
             return ""
         if len(flat) > _ENTRIES:
             return head + too_large
-        if sum(bl.expanded_size(entry) for entry in flat) <= _LEAVES:
+        if max(sum(bl.expanded_size(entry) for entry in line) for line in cells) <= _LEAVES:
             texts = [[bl.latex(entry) for entry in line] for line in cells]
             return head + formula(row(letter), "<mo>=</mo>", matrix(texts))
         listing = bl.latex_listing(flat)

@@ -49,7 +49,7 @@ class Structure:
             return words(f"No loops: {topology.chain}.")
         head = words(
             f"{topology.loops:,} independent loop{'s' * (topology.loops != 1)}; cut at "
-            f"{_few(topology.cut)} they are a tree."
+            f"{_few(topology.cut)} the bodies are a tree."
         )
         try:
             loops = topology.smallest_loops
@@ -64,10 +64,8 @@ class Structure:
         """Freedoms by count and by rank, and what each joint takes."""
         found = self.check
         topology = found.topology
-        rows: list[tuple[str, str]] = [
-            ("by count in space", f"6·{topology.bodies:,} − {topology.removed:,} = "
-             f"{topology.freedoms:,}".replace("-", "−")),
-        ]  # fmt: skip
+        count = f"6·{topology.bodies:,} − {topology.removed:,} = {topology.freedoms:,}"
+        rows = [("by count in space", count.replace("-", "−"))]
         if topology.planar_freedoms is not None:
             rows.append(
                 (f"by count in the {topology.plane} plane", f"{topology.planar_freedoms:,}")
@@ -83,7 +81,8 @@ class Structure:
                 [(j.name, j.rows, j.independent) for j in found.mobility.joints],
             )
         levels = {"error": "said error", "warning": "said warning", "note": "note"}
-        return html + "".join(words(f.text, levels[f.level]) for f in found.findings)
+        told = [f for f in found.findings if f.text not in found.suggestions]  # those follow below
+        return html + "".join(words(f.text, levels[f.level]) for f in told)
 
     def redundancy(self) -> str:
         """The constraints that depend on others, by joint."""

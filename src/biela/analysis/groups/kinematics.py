@@ -10,10 +10,10 @@ import numpy as np
 
 from biela.analysis.groups.formulations import Formulation, formulation_named
 from biela.analysis.groups.motion import group_results
-from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.groups.solver import GroupMotion, GroupSolver
 from biela.analysis.stepping import whole_steps
 from biela.equations.groups.lowering import Iteration
-from biela.errors import ModelError
+from biela.errors import DeadPointError, ModelError
 from biela.model import Model
 from biela.results import Results
 
@@ -74,7 +74,19 @@ def group_kinematics(
         model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
     )
     times = t + step * np.arange(steps + 1, dtype=float)
-    motion = solver.run(times, progress=progress)
-    last = len(times) - (not end_point)
+    stopped = None
+    try:
+        motion = solver.run(times, progress=progress)
+    except DeadPointError as error:
+        stopped, found = str(error), error.results
+        assert isinstance(found, GroupMotion)
+        motion = found
+    last = len(motion.t) - (not end_point and stopped is None)
     kept = motion.at(np.arange(0, last, stride))
-    return group_results(solver, kept, chosen.name, time.perf_counter() - began)
+    results = None
+    if len(kept.t):
+        results = group_results(solver, kept, chosen.name, time.perf_counter() - began)
+    if stopped is not None:
+        raise DeadPointError(stopped, results)
+    assert results is not None, "a run has an instant at least"
+    return results

@@ -25,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 
 #: Velocities up to which equations are looked at as full matrices, and above that up to which the
 #: start is brought onto the constraints.
-DENSE: Final = 300
+DENSE: Final = 90
 SPARSE: Final = 20_000
 #: A position is assembled when no equation misses by more (m, rad).
 MISSED: Final = 1e-9
@@ -112,7 +112,12 @@ def _large_start(blocks: ReferenceBlocks, t: float) -> Floats:
     try:
         return Follower(blocks, MISSED).assembled(t, blocks.start)
     except BielaError:
-        return blocks.start
+        if blocks.plane is None:
+            return blocks.start
+    # in a plane no axis can be parallel by chance: ranks off the constraints are those on them,
+    # but for bars that a poor start has put in line
+    random = np.random.default_rng(0)
+    return blocks.moved(blocks.start, _WAY * random.normal(size=blocks.nv))
 
 
 def _dense(blocks: ReferenceBlocks, q: Floats, t: float) -> Floats:

@@ -36,7 +36,7 @@ from biela.equations.groups.natural import natural_group
 from biela.equations.groups.reference_point import reference_point_group
 from biela.equations.groups.relative import relative_group
 from biela.equations.groups.structure import Structure
-from biela.errors import ModelError
+from biela.errors import DeadPointError, ModelError
 from biela.model import Model
 from biela.model.element import nearest
 from biela.model.joints import Joint
@@ -252,7 +252,8 @@ class GroupSolver:
             progress: Whether to show a bar; None shows it on a terminal for long runs.
 
         Raises:
-            DeadPointError: A group cannot pass; it names the time and the joints.
+            DeadPointError: A group cannot pass; it names the time and the joints, and holds the
+                motion until then.
             SimulationError: A group cannot be assembled at the first instant.
         """
         times = np.asarray(t, dtype=float)
@@ -266,9 +267,15 @@ class GroupSolver:
         runner.assemble(float(times[0]))
         stretches, place = self._stretches(store)
         ready = time.perf_counter(), time.process_time()
-        stored = runner.run(times, stretches, progress, room)
+        stopped = None
+        try:
+            stored = runner.run(times, stretches, progress, room)
+        except DeadPointError as error:
+            stopped, found = str(error), error.results
+            assert isinstance(found, Stored)
+            stored = found
         ended = time.perf_counter(), time.process_time()
-        return GroupMotion(
+        motion = GroupMotion(
             self,
             stored,
             place,
@@ -276,6 +283,9 @@ class GroupSolver:
             cpu_run=ended[1] - ready[1],
             time_total=ended[0] - began[0],
         )
+        if stopped is not None:
+            raise DeadPointError(stopped, motion)
+        return motion
 
     def room(self, instants: int, store: Literal["all", "points"] = "all") -> Floats:
         """Memory for what a run of so many instants stores, to be used again and again."""

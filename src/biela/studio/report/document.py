@@ -12,7 +12,7 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
-from biela.studio.report.fragments import Fragment
+from biela.studio.report.fragments import Fragment, fragment_style
 
 __all__ = ["Chapter", "document"]
 
@@ -59,9 +59,9 @@ def document(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{fragment_style()}{style}</style>\n</head>\n<body>\n"
         f"<header><h1>{escape(title)}</h1>{told}{last}</header>\n"
-        f"<nav><ol>{links}</ol></nav>\n<main>\n"
+        f"<nav><ol>{links}</ol></nav>\n<main class='biela'>\n"
         + (f'<dl class="cards">{glance}</dl>\n' if glance else "")
         + "\n".join(map(_chapter, chapters))
         + "\n</main>\n</body>\n</html>\n"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from importlib.resources import files
 from math import isfinite
 from typing import Final
 
 import numpy as np
 
 from biela.errors import BielaError
-from biela.results.tables import Table
 
-__all__ = ["Fragment", "made", "number", "table", "table_of", "trouble", "words"]
+__all__ = ["Fragment", "fragment_style", "made", "number", "table", "trouble", "words"]
 
 #: Rows that a table on a page has, at most; more are counted.
 _ROWS: Final = 60
@@ -34,7 +35,17 @@ class Fragment:
     failed: bool = False
 
     def _repr_html_(self) -> str:
-        return f"<section><h3>{escape(self.title)}</h3>{self.html}</section>"
+        return (
+            f'<div class="biela"><style>{fragment_style()}</style>'
+            f"<h3>{escape(self.title)}</h3>{self.html}</div>"
+        )
+
+
+@cache
+def fragment_style() -> str:
+    """The style of fragments, for elements inside of one of the class "biela"."""
+    file = files("biela.studio.report").joinpath("fragments.css")
+    return file.read_text(encoding="utf-8")
 
 
 def made(title: str, maker: Callable[[], str]) -> Fragment:
@@ -62,12 +73,21 @@ def number(value: float) -> str:
     """A number for people, five digits: a dash for one that is not known."""
     if not isfinite(value):
         return "–"
-    return f"{value + 0.0:.5g}".replace("-", "−")
+    if value == 0 or 1e-4 <= abs(value) < 1e7:
+        text = np.format_float_positional(value, 5, unique=False, fractional=False, trim="-")
+    else:
+        text = f"{value:.5g}"
+    return "0" if text == "-0" else text.replace("-", "−")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[float | int | str]]) -> str:
-    """A table; numbers stand to the right, and rows beyond many are counted only."""
-    listed = list(rows)
+    """A table; numbers stand to the right, and rows beyond many are counted only.
+
+    Columns without any text are left out, and so is a head without any.
+    """
+    listed: list[Sequence[float | int | str]] = list(rows)
+    kept = [k for k in range(len(heads)) if not listed or any(row[k] != "" for row in listed)]
+    heads, listed = [heads[k] for k in kept], [[row[k] for k in kept] for row in listed]
     right = [
         bool(listed) and all(isinstance(row[k], int | float) for row in listed)
         for k in range(len(heads))
@@ -77,14 +97,10 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[float | int | str]]) -> 
         for text, to_right in zip(heads, right, strict=True)
     )
     body = "".join(_row(row, right) for row in listed[:_ROWS])
-    html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    top = f"<thead><tr>{head}</tr></thead>" if any(heads) else ""
+    html = f"<table>{top}<tbody>{body}</tbody></table>"
     more = len(listed) - _ROWS
     return f'<div class="wide">{html}</div>' + (words(f"… {more:,} more") if more > 0 else "")
-
-
-def table_of(found: Table) -> str:
-    """A table of results, without its title."""
-    return table(found.headings, found.rows)
 
 
 def _row(row: Sequence[float | int | str], right: Sequence[bool]) -> str:

@@ -32,6 +32,7 @@ Floats = npt.NDArray[np.float64]
 _INSTANTS: Final = 101
 #: Load cases that are listed, and motors that are drawn.
 _CASES, _DRAWN = 12, 6
+_ROUNDING: Final = 1e-12
 
 
 def reactions(model: bl.Model, course: Course) -> str:
@@ -43,8 +44,11 @@ def reactions(model: bl.Model, course: Course) -> str:
     motion = thinned(course.motion, _INSTANTS)
     found = bl.joint_reactions(model, motion)
     rows = []
+    forces, moments = (np.linalg.norm(x, axis=2) for x in (found.force, found.moment))
+    # what is nothing beside the largest load is the rounding of a zero
+    least = _ROUNDING * max(forces.max(initial=0.0), moments.max(initial=0.0))
     for k, name in enumerate(found.joints):
-        F, M = (np.linalg.norm(x[:, k], axis=1) for x in (found.force, found.moment))
+        F, M = (np.where(load[:, k] > least, load[:, k], 0.0) for load in (forces, moments))
         sure = "yes" if found.determinate[:, k].all() else "in part"
         rows.append(
             (

@@ -65,11 +65,9 @@ class Making:
             Chapter("Extreme values", (self._on_course("", "extreme values", self._extremes),)),
         ]
         if isinstance(self.model, bl.Model):
-            pieces = (
-                self._on_course("Reactions", "reactions", self._reactions),
-                self._on_course("Motors", "motors", self._motors),
-            )
-            chapters.append(Chapter("Loads", pieces))
+            carried = self._on_course("Reactions", "reactions", self._reactions)
+            given = self._on_course("Motors", "motors", self._motors)
+            chapters.append(Chapter("Loads", (carried, given)))
         pieces = tuple(self._timed(title, title, maker) for title, maker in structural.items())
         chapters.append(Chapter("Structure", tuple(p for p in pieces if p.title not in _LATE)))
         chapters.append(Chapter("Equations", tuple(p for p in pieces if p.title in _LATE)))
@@ -154,8 +152,8 @@ class Making:
         html = ""
         if self._course is not None and self._course.motion.statistics is not None:
             html = "<h4>The motion</h4>" + table(("", ""), self._course.motion.statistics.rows())
-        rows = [(what, seconds) for what, seconds in self.times.items()]
-        rows.append(("all", sum(self.times.values())))
+        rows = [(what, round(seconds, 3)) for what, seconds in self.times.items()]
+        rows.append(("all", round(sum(self.times.values()), 3)))
         return html + "<h4>This report</h4>" + table(("part", "time [s]"), rows)
 
     def _again(self) -> str:

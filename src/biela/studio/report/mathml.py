@@ -16,27 +16,25 @@ from biela.errors import BielaError
 __all__ = ["formula", "matrix", "row"]
 
 _TOKEN: Final = re.compile(r"\s+|\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|.", re.DOTALL)
-_LETTERS: Final = dict(
-    zip(
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
-        "upsilon phi chi psi omega varepsilon vartheta varphi varrho varsigma "
-        "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split(),
-        "αβγδϵζηθικλμνξπρστυϕχψωεϑφϱςΓΔΘΛΞΠΣΥΦΨΩ",
-        strict=True,
-    )
+_NAMES: Final = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon phi chi psi omega varepsilon vartheta varphi varrho varsigma "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
+_LETTERS: Final = dict(zip(_NAMES.split(), "αβγδϵζηθικλμνξπρστυϕχψωεϑφϱςΓΔΘΛΞΠΣΥΦΨΩ", strict=True))
 _FUNCTIONS: Final = ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "ln", "tanh", "min", "max")
 _SIGNS: Final = {"cdot": "·", "le": "≤", "neq": "≠"}
 _DOTS: Final = {"dot": "˙", "ddot": "¨"}
 #: Says that a function is applied to what follows.
 _APPLIED: Final = "<mo>&#8289;</mo>"
+_THIN: Final = '<mspace width="0.17em"></mspace>'
 #: Digits of a decimal number: a page is read, not computed with.
 _DIGITS: Final = 5
 
 
 def formula(*parts: str) -> str:
     """MathML of parts side by side, as a formula of its own line."""
-    return f'<math display="block">{"".join(parts)}</math>'
+    return f'<div class="formula"><math displaystyle="true">{"".join(parts)}</math></div>'
 
 
 def matrix(cells: Sequence[Sequence[str]]) -> str:
@@ -45,7 +43,8 @@ def matrix(cells: Sequence[Sequence[str]]) -> str:
         f"<mtr>{''.join(f'<mtd>{row(cell)}</mtd>' for cell in cells_of_row)}</mtr>"
         for cells_of_row in cells
     )
-    return f"<mrow><mo>[</mo><mtable>{rows}</mtable><mo>]</mo></mrow>"
+    # brackets that grow need a font of mathematics, which not all machines have: the style has them
+    return f'<mtable class="matrix">{rows}</mtable>'
 
 
 def row(latex: str) -> str:
@@ -99,7 +98,10 @@ class _Reader:
         """Everything up to the end of a group."""
         parts: list[str] = []
         while self._next() not in ("", "}", r"\right", "&", r"\\", r"\end"):
-            parts.append(self._scripted())
+            part = self._scripted()
+            if parts and not parts[-1].endswith("</mo>") and not part.startswith("<mo>"):
+                parts.append(_THIN)  # factors side by side
+            parts.append(part)
         return parts[0] if len(parts) == 1 else f"<mrow>{''.join(parts)}</mrow>"
 
     def _group(self) -> str:
@@ -199,7 +201,7 @@ class _Reader:
         rows = "".join(
             f"<mtr>{''.join(f'<mtd>{cell}</mtd>' for cell in line)}</mtr>" for line in lines
         )
-        return f'<mrow><mo>{{</mo><mtable class="cases">{rows}</mtable></mrow>'
+        return f'<mtable class="cases">{rows}</mtable>'
 
 
 def _number(text: str) -> str:

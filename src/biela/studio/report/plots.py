@@ -14,8 +14,9 @@ import biela as bl
 from biela.errors import ResultsError, UnknownNameError
 from biela.results import Results
 from biela.results.paths import traces
+from biela.results.tables import Cell
 from biela.studio.report.figures import picture
-from biela.studio.report.fragments import table, table_of, trouble, words
+from biela.studio.report.fragments import table, trouble, words
 from biela.studio.report.motion import Course, motor_coordinates
 from biela.studio.topology import Describable
 
@@ -29,6 +30,8 @@ _LINES: Final = 8
 #: Rows of the table of extremes, and alarms.
 _LISTED, _ALARMS = 40, 12
 _SIZE: Final = (760, 480)
+#: A part of the largest value below which another is rounding.
+_ROUNDING: Final = 1e-12
 
 
 # ----------------------------------------------------------------------------- animation
@@ -106,9 +109,10 @@ def plot_groups(
             found[f"Driver {motor}"] = list(_levels(motion, coordinate))
     outputs = [n for n in _names(motion, "y") if np.isfinite(motion[n]).any()]
     sensors = getattr(model, "sensors", {})
-    found["Sensors"] = [n for n in outputs if not sensors or n.partition(".")[0] in sensors]
-    seen = {name for names in found.values() for name in names}
-    found["Coordinates"] = [name for name in _names(motion, "q") if name not in seen]
+    shown = {name for names in found.values() for name in names}
+    outputs = [n for n in outputs if not sensors or n.partition(".")[0] in sensors]
+    found["Sensors"] = [name for name in outputs if name not in shown]
+    found["Coordinates"] = [name for name in _names(motion, "q") if name not in shown]
     return {title: names for title, names in found.items() if names}
 
 
@@ -137,19 +141,23 @@ def plots(model: Describable, motion: Results, channels: Sequence[str] = ()) -> 
 def _plot(motion: Results, names: Sequence[str]) -> str:
     def draw(path: Path) -> None:
         figure = motion.plot(*names)
-        figure.axes[0].set_title("")  # the heading says it
+        figure.axes[0].set_title("", loc="left")  # the heading says it
         figure.savefig(path, dpi=130)
 
     return picture(draw, f"{', '.join(names)} over time")
 
 
 def _levels(motion: Results, name: str) -> Iterable[str]:
-    """A channel, its rate and its acceleration, as far as they are there."""
+    """A channel, its rate and its acceleration, as far as they are there and more than rounding."""
     found: str | None = name if name in motion else None
+    least = 0.0
+    span = float(motion.t[-1] - motion.t[0])
     for _ in range(3):
-        if found is None:
+        largest = float(np.abs(motion[found]).max()) if found is not None else 0.0
+        if found is None or largest < least:
             return
         yield found
+        least = _ROUNDING * largest / span
         found = motion.rate(found)
 
 
@@ -169,7 +177,10 @@ def extremes(model: Describable, course: Course, channels: Sequence[str] = ()) -
     motion = course.motion
     names = [n for each in plot_groups(model, motion, channels).values() for n in each]
     chosen = list(dict.fromkeys(names))
-    html = table_of(motion.describe(*chosen[:_LISTED])) if chosen else ""
+    html = ""
+    if chosen:
+        found = motion.describe(*chosen[:_LISTED])
+        html = table(found.headings, [_without_rounding(row) for row in found.rows])
     if len(chosen) > _LISTED:
         html += words(f"… {len(chosen) - _LISTED} more channels")
     if motion.events:
@@ -178,3 +189,14 @@ def extremes(model: Describable, course: Course, channels: Sequence[str] = ()) -
         more = len(motion.events) - _ALARMS
         html += words(f"… {more} more") if more > 0 else ""
     return html + (trouble(course.warning) if course.warning else "")
+
+
+def _without_rounding(row: Sequence[Cell]) -> list[Cell]:
+    """A row of extremes in which what is nothing beside the largest value is zero."""
+    channel, unit, low, low_time, high, high_time, *means = row
+    scale = max((abs(x) for x in (low, high) if isinstance(x, float)), default=0.0)
+    low, high, *means = (
+        0.0 if isinstance(x, float) and abs(x) < _ROUNDING * scale else x
+        for x in (low, high, *means)
+    )
+    return [channel, unit, low, low_time, high, high_time, *means]

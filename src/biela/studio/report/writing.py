@@ -13,7 +13,7 @@ from biela.studio.report.motion import settings_for
 from biela.studio.source import FileSource, source_of
 from biela.studio.topology import Describable, described
 
-__all__ = ["report", "report_html"]
+__all__ = ["report", "report_html", "subject_of"]
 
 
 def report(
@@ -51,7 +51,7 @@ def report(
         ModelError: It is no model, or there is no such parameter.
         FileError: The file cannot be written.
     """
-    subject = _subject(model, parameters)
+    subject = subject_of(model, parameters)
     target = Path(path) if path is not None else Path(f"{_plain(subject.name)}_report.html")
     if target.is_dir():
         raise FileError(f"{target} is a folder: give the name of a file .html")
@@ -88,7 +88,7 @@ def report_html(
     Raises:
         ModelError: It is no model, or there is no such parameter, or a time is not above zero.
     """
-    subject = _subject(model, parameters)
+    subject = subject_of(model, parameters)
     settings = settings_for(subject, duration, step)
     if not (settings.duration > 0 and settings.step > 0):
         raise ModelError("the duration of a motion and its step must be above zero")
@@ -101,7 +101,7 @@ def report_html(
     return Making(subject, settings, channels, command or _call(model, given), progress).page()
 
 
-def _subject(model: object, parameters: Mapping[str, float] | None) -> Describable:
+def subject_of(model: object, parameters: Mapping[str, float] | None) -> Describable:
     """The model with its parameters.
 
     Raises:

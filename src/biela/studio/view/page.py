@@ -5,10 +5,8 @@ Every method here but the first runs in the thread of the visitor, see `worker`.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -20,7 +18,7 @@ from biela.errors import BielaError
 from biela.results.scene import PLANES
 from biela.studio import arrows
 from biela.studio.clock import Clock
-from biela.studio.dragging import Dragged, Dragging
+from biela.studio.dragging import Dragged
 from biela.studio.laws import LawChange
 from biela.studio.pieces import Piece, alike, pieces
 from biela.studio.session import Session
@@ -75,6 +73,7 @@ class Page:
         self._beats = 0
         self._hand_plane: Floats | None = None
         self._fitted = (0.0, 0.0)
+        self._prepared: Session | None = None
         self.worker = Worker(self._beat, self._fail)
         self._view, self._over = SceneView(client), Overlays(client)
         self._controls = Controls(client, self.worker, self, shelf)
@@ -118,8 +117,6 @@ class Page:
         self._controls.build(session)
         self._refreshed(fresh=True)
         self._play(self._at_once and session.motion is not None)
-        dragging = Dragging(session.model, session.size)
-        threading.Thread(target=_prepare, args=(dragging,), daemon=True).start()
 
     def _refreshed(self, fresh: bool = False) -> None:
         """Show what a session has found anew."""
@@ -191,6 +188,20 @@ class Page:
         self._controls.show_playing(playing)
         if playing:
             self.worker.start_beating()
+        elif self.session is not None and self.session is not self._prepared:
+            self._prepared = self.session
+            self.worker.ask_later(partial(self._prepare, self.session))
+
+    def _prepare(self, session: Session) -> None:
+        """Compile what dragging needs while nothing moves, a body at a time."""
+        if session is not self.session or len(session.model.bodies) > _SMALL:
+            return
+        for body in session.dragging.bodies[:_PREPARED]:
+            self.worker.ask_later(partial(self._prepare_body, session, body))
+
+    def _prepare_body(self, session: Session, body: str) -> None:
+        if session is self.session and not self.clock.playing:
+            session.dragging.prepare(body)
 
     def play_or_pause(self) -> None:
         """Run the motion, or stop it."""
@@ -336,14 +347,6 @@ class Page:
         self._session.reach(frame, place)
         self._place()
         self._say()
-
-
-def _prepare(dragging: Dragging) -> None:
-    """Compile what dragging needs before somebody drags: it is kept on the disk."""
-    with suppress(BielaError):  # who drags will be told
-        if dragging.count <= _SMALL:
-            for body in dragging.bodies[:_PREPARED]:
-                dragging.prepare(body)
 
 
 def _in_plane(target: Floats, eye: Floats, point: Floats, normal: int) -> Floats:
