@@ -21,6 +21,7 @@ from benchmarks.groups.random_chains import random_mechanism
 from benchmarks.groups.rounds import least
 from biela.analysis.groups.formulations import FORMULATIONS
 from biela.analysis.groups.solver import GroupSolver
+from biela.atoms import jacobian
 from biela.errors import BielaError
 from biela.results.style import COLORS, finish, new_figure, plain_axes, styled
 
@@ -106,12 +107,14 @@ def cost_study(
     for size in sizes:
         cases = [replace(start, size=size, solver=s) for s in solvers]
         wanted.append(("solver", cases))
-    return [cost for varied, cases in wanted for cost in _together(varied, cases, instants, rounds, seed)]
+    return [
+        cost
+        for varied, cases in wanted
+        for cost in _together(varied, cases, instants, rounds, seed)
+    ]
 
 
-def _together(
-    varied: str, cases: list[Case], instants: int, rounds: int, seed: int
-) -> list[Cost]:
+def _together(varied: str, cases: list[Case], instants: int, rounds: int, seed: int) -> list[Cost]:
     """Cases of one mechanism, which take turns."""
     t = STEP * np.arange(instants)
     last: BielaError | None = None
@@ -143,10 +146,12 @@ def _solver(model: Any, case: Case) -> GroupSolver:
 
 def _system(solver: GroupSolver) -> tuple[int, float]:
     """Unknowns of the largest group, and how full its Jacobian is."""
-    largest = max(solver.groups.equations, key=lambda e: len(e.unknowns))
-    n = len(largest.unknowns)
-    entries = sum(len(row) for row in jacobian_pattern(largest))
-    return n, entries / n**2 if n else 0.0
+    largest = max(solver.groups.equations, key=lambda e: len(e.x))
+    n = len(largest.x)
+    nothing = largest.derivation.workspace.atom(0).ref
+    J = jacobian(largest.Phi, largest.x).rows
+    entries = sum(entry.ref != nothing for row in J for entry in row)
+    return n, entries / (n * len(J)) if n else 0.0
 
 
 def table(costs: Sequence[Cost]) -> str:

@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 
 #: rad that the crank swings to both sides.
 SWING = 0.03
+#: rad between a bar of a larger group and the way from the middle of its link.
+BESIDE = 0.9
 
 
 def random_mechanism(
@@ -77,7 +79,9 @@ def _group(
         _hinge(m, f"{name}_2", second, b, place)
         return b, apex
     links = (size - 2) // 2
-    shift = corner + _turned(1.5 + 0.3 * rng.random(), 1.2 + 0.2 * rng.normal())
+    # bars that all pointed to the middle of their link would let it turn: they pass beside it
+    begin = _sides(0, links)[0]
+    shift = corner - _turned(1.1, begin + BESIDE) - _turned(0.6, begin)
     number = 0
     row = [_body(m, f"{name}t{i}") for i in range(links)]
     for i in range(links - 1):
@@ -87,7 +91,7 @@ def _group(
         angles = _sides(i, links)
         for angle in angles:
             eye = shift + np.array([2.0 * i, 0.0]) + _turned(0.6, angle + 0.15 * rng.normal())
-            away = eye + _turned(1.0 + 0.2 * rng.random(), angle + 0.5 * rng.normal())
+            away = eye + _turned(1.0 + 0.2 * rng.random(), angle + BESIDE + 0.1 * rng.normal())
             body, place = (first[0], corner) if number == 0 else held(number, away)
             bar = _body(m, f"{name}b{number}")
             _hinge(m, f"{name}_o{number}", body, bar, place)

@@ -136,7 +136,7 @@ def table(found: list[Measured]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", action="store_true", help="leave the rule as it stands")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--only", nargs="*", default=[], help="some mechanisms, by name")
     parser.add_argument("--save", type=Path, help="write what was measured to a file of JSON")
     options = parser.parse_args()

@@ -217,13 +217,15 @@ class Laying:
         """How much an unknown would complete."""
         d = self.derivation
         total = 0.0
+        touched = {s.slot for root in points for s in d.points.members(root)}
+        touched |= {s.slot for root in axes for s in d.axes.members(root)}
         for o in self.orientations:
-            if o.complete:
+            if o.complete or not touched & set(o.turns):
                 continue
             before = len(self.spanning.chosen(o, self.spanning.candidates(o)))
             after = len(self.spanning.chosen(o, self.spanning.candidates(o, points, axes)))
             total += 1.0 if after == self.spanning.needs(o) else 0.25 * (after - before)
-        for slot in range(self.cast.size):
+        for slot in sorted(s for s in touched if s >= 0):
             if slot in d.anchors or not any(d.points.root(k) in points for k in d.points.of(slot)):
                 continue
             if not any(d.spot_point(k) is not None for k in d.points.of(slot)):

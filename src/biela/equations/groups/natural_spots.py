@@ -63,16 +63,22 @@ class Spots:
         self._parent: list[int] = []
         #: The bodies of each class: slots, and one mark for what is known.
         self._owners: list[set[int]] = []
+        #: Spots by body, and by class.
+        self._of: dict[int, list[int]] = {}
+        self._members: dict[int, list[int]] = {}
 
     def add(self, slot: int, body: Integers, rows: Floats, name: str) -> int:
         """The number of a spot; one that is known already keeps its number."""
-        for k, spot in enumerate(self.spots):
-            if spot.is_at(slot, body, rows):
+        for k in self._of.get(slot, ()):
+            if self.spots[k].is_at(slot, body, rows):
                 return k
+        number = len(self.spots)
         self.spots.append(Spot(slot, body, rows, name))
-        self._parent.append(len(self._parent))
+        self._parent.append(number)
         self._owners.append({max(slot, -1)})
-        return len(self.spots) - 1
+        self._of.setdefault(slot, []).append(number)
+        self._members[number] = [number]
+        return number
 
     def root(self, k: int) -> int:
         """The class of a spot."""
@@ -89,11 +95,12 @@ class Spots:
             return False
         self._parent[second] = first
         self._owners[first] |= self._owners[second]
+        self._members[first] = sorted(self._members[first] + self._members.pop(second))
         return True
 
     def of(self, slot: int) -> list[int]:
         """The spots of a body of the group."""
-        return [k for k, spot in enumerate(self.spots) if spot.slot == slot]
+        return list(self._of.get(slot, ()))
 
     def classes(self) -> Iterator[tuple[int, list[Spot]]]:
         """All classes with their spots."""
@@ -104,4 +111,4 @@ class Spots:
 
     def members(self, root: int) -> list[Spot]:
         """The spots of a class."""
-        return [spot for k, spot in enumerate(self.spots) if self.root(k) == root]
+        return [self.spots[k] for k in self._members.get(root, ())]
