@@ -28,7 +28,7 @@ from biela.results.style import COLORS, finish, new_figure, plain_axes, styled
 #: Between instants, s.
 STEP = 1e-3
 #: Random mechanisms that are tried before one that runs is given up.
-TRIES = 6
+TRIES = 40
 
 
 @dataclass(frozen=True)
@@ -210,11 +210,9 @@ def draw(costs: Sequence[Cost], path: Path) -> None:
 
 
 def main() -> None:
-    from benchmarks.groups.figures import IMAGES
-
     costs = cost_study()
     print(table(costs))
-    draw(costs, IMAGES / "groups-cost.png")
+    draw(costs, Path("groups-cost.png"))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import biela as bl
 Floats = npt.NDArray[np.float64]
 
 #: rad that the crank swings to both sides.
-SWING = 0.03
+SWING = 0.01
 #: rad between a bar of a larger group and the way from the middle of its link.
 BESIDE = 0.9
 
@@ -47,9 +47,9 @@ def random_mechanism(
     # bodies that move, and a place of each
     moving: list[tuple[str, Floats]] = [("crank", np.array([1.0, 0.0]))]
     for k in range(groups):
-        body, place = moving[int(rng.integers(max(0, len(moving) - 8), len(moving)))]
+        body, place = moving[int(rng.integers(len(moving)))]
         first = (body, place)
-        others = [pick for pick in moving[-8:] if rng.random() < density]
+        others = [p for p in moving[-8:] if p[0] != body and rng.random() < density]
         moving.append(_group(m, f"g{k}", size, first, others, rng))
     return m
 
@@ -85,7 +85,9 @@ def _group(
     number = 0
     row = [_body(m, f"{name}t{i}") for i in range(links)]
     for i in range(links - 1):
-        _hinge(m, f"{name}_h{i}", row[i], row[i + 1], shift + np.array([2.0 * i + 1.0, 0.0]))
+        # beside the line of the middles, about which both links would turn
+        aside = 1.2 if i % 2 else -1.2
+        _hinge(m, f"{name}_h{i}", row[i], row[i + 1], shift + np.array([2.0 * i + 1.0, aside]))
     for i in range(links):
         # a link alone has bars to three sides, one at an end of the row to two
         angles = _sides(i, links)

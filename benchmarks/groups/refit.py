@@ -12,6 +12,7 @@ CPU seconds an instant, the least of rounds in which all take turns.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.groups.rounds import least
+from biela.analysis.groups import choice
 from biela.analysis.groups.finding import structural_groups
 from biela.analysis.groups.formulations import FORMULATIONS
 from biela.analysis.groups.solver import GroupSolver
@@ -37,6 +39,8 @@ from examples.groups import truck_suspension as truck
 
 GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
 INSTANTS = 2001
+#: Time of what is chosen over the best, on every mechanism of the gallery.
+LIMIT = 1.3
 
 
 @dataclass(frozen=True)
@@ -133,28 +137,116 @@ def table(found: list[Measured]) -> str:
     return "\n".join(lines)
 
 
+# --- the rule -------------------------------------------------------------------------------------
+
+#: Those that a rule may choose: the others solve all bodies at once, which is slower throughout.
+GROUPS = tuple(name for name, f in FORMULATIONS.items() if not f.whole)
+RULE = Path(choice.__file__)
+
+
+def largest(m: Measured) -> int:
+    """Bodies of the largest group."""
+    return max(bodies for _, bodies, _ in m.kinds)
+
+
+def worst(found: list[Measured], formulation: str) -> tuple[float, float]:
+    """Time over the best of a mechanism: the largest, and the mean."""
+    ratios = [m.times.get(formulation, np.inf) / min(m.times.values()) for m in found]
+    return (max(ratios), float(np.mean(ratios))) if ratios else (1.0, 1.0)
+
+
+def best(found: list[Measured]) -> str:
+    """The formulation whose largest ratio is least, and of those alike its mean."""
+    return min(GROUPS, key=lambda name: worst(found, name))
+
+
+def fitted(found: list[Measured]) -> dict[str, str | int]:
+    """The constants of `biela.analysis.groups.choice`."""
+    plane = [m for m in found if m.planar]
+    space = [m for m in found if not m.planar]
+    sizes = sorted({largest(m) for m in space})
+    tried = []
+    for few in (0, *sizes):
+        for many in (size for size in (*sizes, sizes[-1] + 1) if size > few):
+            parts = [
+                [m for m in space if largest(m) <= few],
+                [m for m in space if few < largest(m) < many],
+                [m for m in space if largest(m) >= many],
+            ]
+            names = [best(part) if part else best(space) for part in parts]
+            scores = [worst(part, name) for part, name in zip(parts, names, strict=True)]
+            total = sum(s[1] * len(part) for s, part in zip(scores, parts, strict=True))
+            tried.append((max(s[0] for s in scores), total, few, many, names))
+    _, _, few, many, names = min(tried)
+    return {
+        "PLANE": best(plane),
+        "SPACE": names[1],
+        "FEW_BODIES": names[0],
+        "MANY_BODIES": names[2],
+        "FEW": few,
+        "MANY": many,
+    }
+
+
+def write(rule: dict[str, str | int]) -> None:
+    """Put the constants into the module of the rule."""
+    text = RULE.read_text(encoding="utf-8")
+    lines = [
+        f'{key}: Final = "{value}"' if isinstance(value, str) else f"{key}: Final = {value}"
+        for key, value in rule.items()
+    ]
+    first, last = "# --- written by benchmarks.groups.refit\n", "# --- end\n"
+    start, end = text.index(first) + len(first), text.index(last)
+    RULE.write_text(text[:start] + "\n".join(lines) + "\n" + text[end:], encoding="utf-8")
+
+
+def judged(found: list[Measured]) -> str:
+    """What the rule takes on every mechanism, and its time over the best, as Markdown."""
+    importlib.reload(choice)
+    lines = ["| mechanism | auto takes | best | auto over best | ≤ 1.3 |", "|---" * 5 + "|"]
+    for m in found:
+        taken = choice.formulation_by_size(m.planar, largest(m))
+        first = min(m.times, key=m.times.__getitem__)
+        ratio = m.times.get(taken, np.inf) / m.times[first]
+        verdict = ("yes" if ratio <= LIMIT else "NO") if m.gallery else ""
+        lines.append(f"| {m.name} | {taken} | {first} | {ratio:.2f} | {verdict} |")
+    return "\n".join(lines)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judge", action="store_true", help="leave the rule as it stands")
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--only", nargs="*", default=[], help="some mechanisms, by name")
     parser.add_argument("--save", type=Path, help="write what was measured to a file of JSON")
+    parser.add_argument("--measured", type=Path, help="such a file, in place of measuring")
     options = parser.parse_args()
+    if options.measured:
+        rows = json.loads(options.measured.read_text(encoding="utf-8"))
+        found = [Measured(**row) for row in rows]
+    else:
+        found = list(_all(options.only, options.rounds, options.save))
+    if not options.judge:
+        write(fitted([m for m in found if m.gallery]))
+    print(table(found), judged(found), sep="\n\n")
+    return 0
+
+
+def _all(only: list[str], rounds: int, save: Path | None) -> Iterator[Measured]:
     found = []
     for name, model, duration, gallery in mechanisms():
-        if options.only and name not in options.only:
+        if only and name not in only:
             continue
         try:
-            found.append(measure(name, model, duration, gallery, options.rounds))
+            found.append(measure(name, model, duration, gallery, rounds))
         except BielaError as error:
             print(f"{name}: {error}", file=sys.stderr)
             continue
         times = ", ".join(f"{k} {v:.3g}" for k, v in found[-1].times.items())
         print(f"{name}: {times}", file=sys.stderr, flush=True)
-        if options.save:
-            options.save.write_text(json.dumps([asdict(m) for m in found], indent=1))
-    print(table(found))
-    return 0
+        if save:
+            save.write_text(json.dumps([asdict(m) for m in found], indent=1), encoding="utf-8")
+        yield found[-1]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The four-bar of Miralles's thesis (2018) and its chain, by every formulation of kinematics.
 
-The tables are those of ``tests/data/groups``, the closed forms those of ``tests/groups_oracle``: two
-circles that are intersected.
+The tables are those of ``tests/data/groups``, the closed forms those of ``tests/groups_oracle``:
+two circles that are intersected.
 """
 
 from __future__ import annotations
@@ -124,7 +124,9 @@ def test_a_formulation_is_chosen_by_its_name(name: str) -> None:
     t = found.t
     angle = Motion(np.pi / 3 + t + t * t / 2, 1 + t, np.ones_like(t))
     _, Q = closed_forms.four_bar(angle, 2, 8, 5, (10, 0))
-    np.testing.assert_allclose(np.stack([found["path.x"], found["path.y"]], axis=1), Q.x, atol=1e-10)
+    np.testing.assert_allclose(
+        np.stack([found["path.x"], found["path.y"]], axis=1), Q.x, atol=1e-10
+    )
 
 
 def test_a_formulation_that_there_is_not_is_refused_with_the_names_there_are() -> None:

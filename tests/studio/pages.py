@@ -10,7 +10,16 @@ from xml.etree import ElementTree
 
 import html5lib
 
-FUNCTIONS = {f.__name__: f for f in (sin, cos, tan, asin, acos, atan, log, tanh)}
+FUNCTIONS = {
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+    "arcsin": asin,
+    "arccos": acos,
+    "arctan": atan,
+    "ln": log,
+    "tanh": tanh,
+}
 #: Attributes by which a page asks for something.
 _ASKING = ("src", "href", "srcset", "data", "action", "poster", "background", "xlink:href")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +18,15 @@ from biela.model.joints import Joint
 from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.results import Results
+from biela.results.channels import Channels
 from biela.studio.pieces import between
 
 __all__ = ["Arrows", "applied", "reactions"]
 
 Floats = npt.NDArray[np.float64]
+
+#: Instants at which reactions are found: each is a system of all joints.
+_INSTANTS: Final = 61
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +37,13 @@ class Arrows:
         names: What makes each of them (n).
         points: Where they act (k, n, 3), m.
         forces: What they are (k, n, 3), N.
+        rows: Where each row is among the instants of the motion (k,); () if it has all of them.
     """
 
     names: tuple[str, ...]
     points: Floats
     forces: Floats
+    rows: Sequence[int] = ()
 
     @cached_property
     def largest(self) -> float:
@@ -50,6 +57,8 @@ class Arrows:
         The largest force there ever is is ``length`` long.
         """
         scale = length / (self.largest or 1.0)
+        if len(self.rows):
+            place = float(np.interp(place, self.rows, np.arange(len(self.rows))))
         tail = between(self.points, place)
         return np.stack([tail, tail + scale * np.nan_to_num(between(self.forces, place))], axis=1)
 
@@ -57,15 +66,29 @@ class Arrows:
 def reactions(model: bl.Model, motion: Results) -> Arrows:
     """The forces of the joints on the bodies after them, at their markers.
 
+    They are found at some instants of the motion, in a line between them.
+
     Raises:
         BielaError: They cannot be found for this motion.
     """
-    found = bl.joint_reactions(model, motion)
+    rows = np.unique(np.linspace(0, len(motion) - 1, _INSTANTS).round().astype(int))
+    some = _at(motion, rows)
+    found = bl.joint_reactions(model, some)
     whole = model.flattened() if model.parts else model
     joints = [j for j in whole.joints.values() if isinstance(j, Joint)]
-    rows = [found.joints.index(joint.name) for joint in joints]
-    places = [_place(motion, joint.j) for joint in joints]
-    return _arrows([j.name for j in joints], places, list(found.force[:, rows].swapaxes(0, 1)))
+    order = [found.joints.index(joint.name) for joint in joints]
+    places = [_place(some, joint.j) for joint in joints]
+    forces = list(found.force[:, order].swapaxes(0, 1))
+    return replace(_arrows([j.name for j in joints], places, forces), rows=rows.tolist())
+
+
+def _at(motion: Results, rows: npt.NDArray[np.int64]) -> Results:
+    """The motion at some of its instants."""
+    groups = {
+        group: Channels(channels.names, np.array(motion[group])[rows], channels.units)
+        for group, channels in motion.groups.items()
+    }
+    return Results(motion.name, motion.t[rows], groups)
 
 
 def applied(model: bl.Model, motion: Results) -> Arrows:

@@ -15,9 +15,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from biela.analysis.groups.choice import chosen_formulation
+from biela.equations.groups.structure import Structure
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.element import nearest
@@ -35,6 +37,7 @@ class Formulation:
         convective: How velocity terms are written.
         whole: Whether the mechanism is one group.
         solver: "unrolled" into the kernel where that is worth it, else "dense" or "sparse".
+        found: The groups of the model, where they had to be found to choose.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Formulation:
     convective: str = "rate"
     whole: bool = False
     solver: str = "auto"
+    found: Structure | None = field(default=None, compare=False, repr=False)
 
     def options(self, model: Model) -> dict[str, Any]:
         """The settings of a `GroupSolver`."""
@@ -53,7 +57,9 @@ class Formulation:
         if self.whole:
             from biela.analysis.groups.whole import whole_structure
 
-            found["structure"] = whole_structure(model)
+            found["structure"] = whole_structure(model, self.found)
+        elif self.found is not None:
+            found["structure"] = self.found
         return found
 
 
@@ -79,7 +85,10 @@ def formulation_named(name: str, model: Model) -> Formulation:
         ModelError: There is none of that name.
     """
     if name == "auto":
-        return FORMULATIONS["natural groups" if model.plane is not None else "relative groups"]
+        from biela.analysis.groups.finding import structural_groups
+
+        structure = structural_groups(model)
+        return replace(FORMULATIONS[chosen_formulation(structure)], found=structure)
     if name not in FORMULATIONS:
         raise ModelError(
             f"{name!r} is not a formulation of kinematics{nearest(name, sorted(FORMULATIONS))}; "

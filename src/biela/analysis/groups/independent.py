@@ -12,6 +12,7 @@ import numpy.typing as npt
 from biela.analysis.engine_choice import LARGE, with_drivers
 from biela.analysis.groups.finding import structural_groups
 from biela.analysis.groups.poses import poses_of
+from biela.analysis.groups.starting import across_plane
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.start import first_state, first_velocity
 from biela.analysis.one_start import start_state
@@ -111,7 +112,7 @@ def _start(
         reading = reference_blocks(read, parameters=parameters, t=t)
         outputs = dict(zip(reading.outputs, reading.y(place, speed, t), strict=True))
         extra = dict(zip(blocks.extra, place[len(place) - len(blocks.extra) :], strict=True))
-        poses = poses_of(world, place, extra)
+        poses = poses_of(world, place, extra, blocks.across)
     else:
         system = formulate(model, "reference")
         p = values(system, "parameter", system.p, parameters)
@@ -123,7 +124,7 @@ def _start(
         y = np.asarray(function(*(given[a.name] for a in function.inputs))).ravel()
         outputs = dict(zip((e.name for e in system.y), y, strict=True))
         known = {e.name: float(x) for e, x in zip(system.q, place, strict=True)}
-        poses = poses_of(world, place, known)
+        poses = poses_of(world, place, known, across_plane(model, world))
     z = np.array([float(outputs[name]) for name in mine])
     dz = np.array([float(outputs[f"{name}_rate"]) for name in mine])
     return poses, z, dz

@@ -16,10 +16,16 @@ __all__ = ["poses_of"]
 Floats = npt.NDArray[np.float64]
 
 
-def poses_of(world: World, q: Floats, coordinates: Mapping[str, float] | None = None) -> Poses:
+def poses_of(
+    world: World,
+    q: Floats,
+    coordinates: Mapping[str, float] | None = None,
+    across: Floats | None = None,
+) -> Poses:
     """The poses of all bodies at a position in reference-point coordinates.
 
-    ``coordinates`` are values of joint coordinates that poses do not tell.
+    ``coordinates`` are values of joint coordinates that poses do not tell, ``across`` where the
+    centres of mass of a planar model are across its plane.
     """
     plane, count = world.model.plane, world.count
     if plane is None:
@@ -30,6 +36,8 @@ def poses_of(world: World, q: Floats, coordinates: Mapping[str, float] | None = 
         centre = np.zeros((count, 3))
         for k, axis in enumerate(plane):
             centre[:, "xyz".index(axis)] = rows[:, k]
+        if across is not None:
+            centre[:, "xyz".index(NORMAL[plane])] = across
         axes = _turned(plane, rows[:, 2])
     place = centre - np.einsum("nij,nj->ni", axes, world.centres)
     return Poses(place, axes, plane, coordinates or {})

@@ -130,5 +130,7 @@ class MixedProgram(GroupProgram):
             labels=self.kinds[c].groups[order] + 1,
         )
         i = self.iteration
-        options = NewtonOptions(i.tolerance, i.iterations, i.polish, i.fixed)
+        options = NewtonOptions(
+            max(i.tolerance, self.equations[c].floor), i.iterations, i.polish, i.fixed
+        )
         return run_time_stage(kernel, order, places, options)

@@ -350,7 +350,10 @@ class GroupRunner:
         joints = ", ".join(j for j in group.joints if j not in group.drivers)
         who = f"group {group.name} ({', '.join(group.bodies)}; joints {joints})"
         if how is Failure.NOT_POSITIVE:
-            return f"{who} is at a dead point: its joints are in line, and two branches meet"
+            return (
+                f"{who} is at a dead point: its joints are in line, and two branches meet; or an "
+                f"angle is half a turn from what its driver says"
+            )
         if how is Failure.NOT_FINITE:
             return f"{who} has no solution: the iterations leave all bounds"
         return (

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+import numpy.typing as npt
+
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.poses import poses_of
 from biela.analysis.looped.follower import Follower
@@ -13,11 +16,16 @@ from biela.analysis.preparation import values
 from biela.equations import formulate
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
+from biela.equations.reference_point import NORMAL
 from biela.errors import AssemblyError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
+from biela.model.topology.tree import joint_tree
+from biela.model.topology.tree import start_poses as tree_poses
 
-__all__ = ["start_poses"]
+__all__ = ["across_plane", "start_poses"]
+
+Floats = npt.NDArray[np.float64]
 
 
 def start_poses(
@@ -40,7 +48,7 @@ def start_poses(
             found = guess  # group by group it may close all the same
         names = list(blocks.extra)
         extra = dict(zip(names, found[-len(names) :], strict=True)) if names else {}
-        return poses_of(world, found, extra)
+        return poses_of(world, found, extra, blocks.across)
     system = formulate(model, "reference")
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, None)
@@ -49,4 +57,17 @@ def start_poses(
     except AssemblyError:
         found = first_position(system, q, t, u, p)
     numbers = {e.name: float(x) for e, x in zip(system.q, found, strict=True)}
-    return poses_of(world, found, numbers)
+    return poses_of(world, found, numbers, across_plane(model, world))
+
+
+def across_plane(model: Model, world: World) -> Floats | None:
+    """Where the centres of mass of a planar model are across its plane."""
+    if model.plane is None:
+        return None
+    poses, _ = tree_poses(model, joint_tree(model))
+    k = "xyz".index(NORMAL[model.plane])
+    places = [
+        poses[name][k, 3] + poses[name][k, :3] @ world.centres[world.body(name)]
+        for name in model.bodies
+    ]
+    return np.array(places)

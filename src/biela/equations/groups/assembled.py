@@ -59,10 +59,10 @@ class _Assembler:
     def kernel(self, solver: Literal["dense", "sparse"]) -> RunTimeKernel:
         """All blocks."""
         equations = self.equations
-        named = list(enumerate(equations.labels))
+        named = list(enumerate(equations.tested_labels))
         blocks = [[k for k, _ in rows] for _, rows in groupby(named, lambda row: _owner(row[1]))]
         row_blocks = self._gathered(
-            [(rows, [equations.Phi[k] for k in rows]) for rows in blocks], rows=True
+            [(rows, [equations.tested[k] for k in rows]) for rows in blocks], rows=True
         )
         items, first = [], 0
         for w in self.wanted:
@@ -79,7 +79,7 @@ class _Assembler:
             self.known,
             tuple(self.derivation.columns),
             tuple(self.wanted),
-            tuple(equations.labels),
+            tuple(equations.tested_labels),
             np.array(self.pattern, dtype=np.int64).reshape(-1, 2).T.copy(),
         )
 

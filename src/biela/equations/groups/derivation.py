@@ -72,8 +72,9 @@ class Column:
 class GroupDerivation:
     """The equations of a group."""
 
-    def __init__(self, cast: Cast) -> None:
+    def __init__(self, cast: Cast, poses: Poses | None = None) -> None:
         self.cast, self.plane = cast, cast.plane
+        self._poses = poses
         self.system = SymbolicSystem("group")
         #: Where bodies are, once they are placed.
         self.bodies: dict[int, Place] = {}
@@ -86,6 +87,8 @@ class GroupDerivation:
         self.coordinates: dict[tuple[int, str], Atom] = {}
         #: Equations of the coordinates themselves: norms, spins that are held.
         self.further: list[Row] = []
+        #: What is positive where angles are those meant, and not half a turn off.
+        self.sides: list[Atom] = []
         #: Joints that carry bodies, which have no equations.
         self.carried: set[int] = set()
         #: Drivers whose law is a coordinate already.
@@ -194,18 +197,20 @@ class GroupDerivation:
         """A frame on a body, in all instances."""
         if slot >= 0:
             body, (at, axes) = self.bodies[slot], self.local(slot, frames)
+            point = self.offset(body.point, body.base, name, at)
             return Place(
-                self.offset(body.point, body.base, name, at),
-                self.turned(body.base, f"{name}_axes", axes),
+                self._lifted(point, name, frames), self.turned(body.base, f"{name}_axes", axes)
             )
         root, origin = self.system.base, self.system.origin
         if slot == Owner.GROUND:
+            point = self.offset(origin, root, name, clean(self.in_plane(frames.place)))
             return Place(
-                self.offset(origin, root, name, clean(self.in_plane(frames.place))),
-                self.turned(root, f"{name}_axes", frames.axes),
+                self._lifted(point, name, frames), self.turned(root, f"{name}_axes", frames.axes)
             )
         r = self._known_triple("point", frames.body, frames.place)
-        point = origin.offset(self.fresh(name), root.vector(*r))
+        point = self._lifted(
+            origin.offset(self.fresh(name), root.vector(*r)), f"{name}_over", frames
+        )
         if self.plane is not None:
             cosine, sine = (self.given(Item("turn", frames.body), k) for k in range(2))
             base = root.by_matrix(
@@ -215,6 +220,17 @@ class GroupDerivation:
         known = [self._known_triple("axis", frames.body, frames.axes[:, :, k]) for k in range(3)]
         matrix = [[known[column][row] for column in range(3)] for row in range(3)]
         return Place(point, root.by_matrix(self.fresh(name), matrix))
+
+    def _lifted(self, point: Point, name: str, frames: Frames) -> Point:
+        """A point of a planar model where it is across the plane: a distance may depend on it."""
+        if self.plane is None or self._poses is None:
+            return point
+        k = "xyz".index(NORMAL[self.plane])
+        moving = frames.body >= 0
+        place = self._poses.place[np.maximum(frames.body, 0), k]
+        over = np.zeros((len(frames.place), 3))
+        over[:, k] = np.where(moving, place, 0.0) + frames.place[:, k]
+        return self.offset(point, self.system.base, f"{name}_across", clean(over))
 
     def _known_triple(self, kind: ItemKind, body: object, local: Floats) -> list[Atom]:
         assert isinstance(body, np.ndarray)
@@ -349,7 +365,12 @@ class GroupDerivation:
             if described.reading is not None:
                 pair = self.pair(joint.i, joint.j)
                 self.further.append(described.reading.row(pair, symbol, symbol.velocity))
+                self._note_side(described.reading.side(pair, symbol))
         return symbol
+
+    def _note_side(self, side: Atom | None) -> None:
+        if side is not None and side.value is None:
+            self.sides.append(side)
 
     def joint_unknown(self, element: int, coordinate: str) -> Atom:
         """The coordinate of a joint of the group as an unknown."""
@@ -405,7 +426,9 @@ class GroupDerivation:
             q = self.coordinates[found, coordinate.name]
             return Row("law", q - target, None, nothing, nothing)
         with self.element(found):
-            return coordinate.reading.row(self.pair(joint.i, joint.j), target, rate)
+            pair = self.pair(joint.i, joint.j)
+            self._note_side(coordinate.reading.side(pair, target))
+            return coordinate.reading.row(pair, target, rate)
 
     # ------------------------------------------------------------------------- rows
 

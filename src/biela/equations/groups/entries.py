@@ -251,12 +251,12 @@ def generated_kernel(
     known = equations.depends_on(wanted)
     y = [a for w in wanted for a in component_atoms(derivation, w)]
     table = derivation.workspace.table
-    live = set(table.live([a.ref for a in (*equations.Phi, *y)]))
+    live = set(table.live([a.ref for a in (*equations.tested, *y)]))
     columns = tuple(c for c in derivation.columns if c.symbol.ref in live)
     symbols = Symbols(
         derivation.space, equations.x, [k.symbol for k in known], [c.symbol for c in columns]
     )
-    functions, pattern = row_functions(name, symbols, equations.Phi, equations.convective)
+    functions, pattern = row_functions(name, symbols, equations.tested, equations.convective)
     everything: dict[str, Any] = {
         "x": np.arange(len(symbols.x))[None],
         "h": np.arange(len(known))[None],
@@ -264,7 +264,7 @@ def generated_kernel(
     }
     rows = Blocks(
         functions=functions,
-        rows=np.arange(len(equations.Phi))[None],
+        rows=np.arange(len(equations.tested))[None],
         entries=np.arange(len(pattern))[None],
         **everything,
     )
@@ -286,7 +286,7 @@ def generated_kernel(
         known,
         columns,
         tuple(wanted),
-        tuple(equations.labels),
+        tuple(equations.tested_labels),
         np.array(pattern, dtype=np.int64).reshape(-1, 2).T.copy(),
     )
 

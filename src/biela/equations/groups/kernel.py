@@ -38,6 +38,8 @@ __all__ = ["Convective", "GroupEquations", "GroupKernel"]
 #: How c is written.
 Convective: TypeAlias = Literal["rate", "tensor"]
 
+#: A row that no position changes and that is larger cannot be fulfilled (m, or sine of an angle).
+_NEVER: Final = 1e-9
 #: A row whose derivatives by all unknowns are below this at all positions looked at is no equation.
 _NOTHING: Final = 1e-9
 
@@ -87,6 +89,9 @@ class GroupEquations:
         self, derivation: GroupDerivation, poses: Poses, convective: Convective = "rate"
     ) -> None:
         self.derivation, self.poses, self.convective = derivation, poses, convective
+        #: Equations that no unknown changes: true, or the model contradicts itself.
+        self.checks: list[Atom] = []
+        self.check_labels: list[str] = []
         rows = self._collected()
         self.labels = [label for label, _ in rows]
         self.Phi = [row.value for _, row in rows]
@@ -99,6 +104,16 @@ class GroupEquations:
                 f"({', '.join(u.name for u in derivation.unknowns)}): a driver is missing, or a "
                 f"passive spin is not held"
             )
+
+    @property
+    def tested(self) -> list[Atom]:
+        """All equations: those that unknowns change, then those that none does."""
+        return [*self.Phi, *self.checks]
+
+    @property
+    def tested_labels(self) -> list[str]:
+        """Their names."""
+        return [*self.labels, *self.check_labels]
 
     # ----------------------------------------------------------------------- symbols
 
@@ -124,7 +139,48 @@ class GroupEquations:
         found += [(row.label, row) for row in derivation.further]
         moving = {x.ref for x in self.x}
         table = derivation.workspace.table
-        return [(n, row) for n, row in found if moving & set(table.live([row.value.ref]))]
+        kept = []
+        for label, row in found:
+            if moving & set(table.live([row.value.ref])):
+                kept.append((label, row))
+            else:
+                self._check(label, row.value)
+        return kept
+
+    def _check(self, label: str, value: Atom) -> None:
+        """Keep a row that no unknown changes, unless it always holds.
+
+        Raises:
+            ModelError: It never does.
+        """
+        if value.value is not None:
+            worst = abs(float(value.value))
+        else:
+            live = set(self.derivation.workspace.table.live([value.ref]))
+            if any(known.symbol.ref in live for known in self.derivation.known):
+                self.checks.append(value)
+                self.check_labels.append(label)
+                return
+            worst = float(np.abs(self._evaluated([value], self._samples()[0])).max())
+        if worst > _NEVER:
+            raise ModelError(
+                f"{label} can never be fulfilled: it is off by {worst:.3g} in every position; "
+                f"check the places and axes of the markers"
+            )
+
+    @property
+    def floor(self) -> float:
+        """What rounding leaves of the equations: of their terms, at the start."""
+        if not self.x or not self.Phi:
+            return 0.0
+        J = jacobian(self.Phi, self.x).rows
+        values = self._samples()[0]
+        m = len(self.x)
+        slopes = np.abs(self._evaluated([e for row in J for e in row], values))
+        x = np.abs(self._evaluated(self.x, values))
+        sizes = np.einsum("rmi,mi->ri", slopes.reshape(len(self.Phi), m, -1), x)
+        largest = float(sizes[np.isfinite(sizes)].max(initial=0.0))
+        return 16 * float(np.finfo(float).eps) * largest
 
     def _drop_empty_rows(self) -> None:
         """Leave out rows that no unknown changes, and what is then superfluous stays.
@@ -141,6 +197,9 @@ class GroupEquations:
             found = np.abs(self._evaluated([e for row in J for e in row], values))
             sizes = np.maximum(sizes, found.reshape(r, m, -1).max(axis=(1, 2)))
         kept = [k for k in range(r) if sizes[k] > _NOTHING]
+        for k in sorted(set(range(r)) - set(kept)):
+            self.checks.append(self.Phi[k])
+            self.check_labels.append(self.labels[k])
         self.Phi = [self.Phi[k] for k in kept]
         self.labels = [self.labels[k] for k in kept]
 
@@ -214,7 +273,8 @@ class GroupEquations:
         self, wanted: Sequence[Wanted], closed: ClosedForm | None = None
     ) -> tuple[Known, ...]:
         """What is known that the equations, or what is wanted of them, depend on."""
-        atoms = [*self.Phi, *(a for w in wanted for a in component_atoms(self.derivation, w))]
+        atoms = [*self.Phi, *self.checks, *self.derivation.sides]
+        atoms += [a for w in wanted for a in component_atoms(self.derivation, w)]
         atoms += [] if closed is None else closed.atoms
         live = set(self.derivation.workspace.table.live([a.ref for a in atoms]))
         return tuple(k for k in self.derivation.known if k.symbol.ref in live)
@@ -269,16 +329,19 @@ class GroupEquations:
         outputs: dict[str, list[Atom]] = {}
         inputs: dict[str, list[Atom]] = {}
         if m:
-            outputs |= {"guess": guess, "residual": self.Phi, "next": following}
+            outputs |= {"guess": guess, "residual": self.tested, "next": following}
             outputs |= {"positive": [gauge * gauge_before]}
             if closed is not None and closed.sides is not None:
                 # the branch is kept by its sign
                 outputs["positive"] = closed.positive(prediction)
+            outputs["positive"] = [*outputs["positive"], *derivation.sides]
             outputs |= {"x_found": x, "dx": speeds, "ddx": ddx, "gauge": [gauge]}
             inputs |= {"x": x, "last": last[0], "dlast": last[1], "ddlast": last[2]}
             inputs |= {"tau": [tau], "gauge_before": [gauge_before]}
             if closed is not None and closed.branch is not None:
                 inputs["branch"] = [closed.branch]
+        elif self.checks:
+            outputs["residual"] = list(self.checks)
         if known:
             inputs["h"] = [k.symbol for k in known]
             inputs["dh"] = [k.symbol.velocity for k in known]
@@ -304,7 +367,7 @@ def known_values(known: Known, poses: Poses) -> Floats:
     """The values of what is known at a position, for all instances."""
     item, k = known.item, known.component
     if item.kind in ("law", "coordinate"):
-        return np.zeros(len(item.body))
+        return np.ones(len(item.body))  # not known here, and a length is above zero
     r, R = poses.body(item.body)
     if item.kind == "turn":
         assert poses.plane is not None

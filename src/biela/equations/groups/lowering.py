@@ -334,7 +334,7 @@ class GroupProgram:
             independent=together,
             name=f"group {cast.example.name}",
             status=memory.first("status"),
-            tolerance=iteration.tolerance,
+            tolerance=max(iteration.tolerance, self.equations[c].floor),
             iterations=iteration.iterations,
             polish=iteration.polish,
             fixed=iteration.fixed,

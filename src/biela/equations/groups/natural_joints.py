@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from biela.atoms import Atom
-from biela.equations.groups.cast import Cast
+from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.natural_places import NaturalPlaces
 from biela.equations.groups.natural_vectors import Triple, difference, dot, times
 from biela.model.joints import Joint
@@ -38,8 +38,8 @@ class NaturalDerivation(NaturalPlaces):
         axis_distances: Slides written as r_j - r_i - s u = 0, with s as an unknown.
     """
 
-    def __init__(self, cast: Cast) -> None:
-        super().__init__(cast)
+    def __init__(self, cast: Cast, poses: Poses | None = None) -> None:
+        super().__init__(cast, poses)
         self.shared_points: set[int] = set()
         self.shared_axes: set[int] = set()
         self.kept_turns: set[int] = set()

@@ -33,7 +33,7 @@ class Laying:
 
     def __init__(self, cast: Cast, poses: Poses, third: Third) -> None:
         self.cast = cast
-        self.derivation = NaturalDerivation(cast)
+        self.derivation = NaturalDerivation(cast, poses)
         self.orientations = orientations(cast, poses)
         for orientation in self.orientations:
             for slot in orientation.turns:

@@ -34,8 +34,8 @@ class NaturalPlaces(GroupDerivation):
         anchors: For each body a point of it, and where that is in its frame.
     """
 
-    def __init__(self, cast: Cast) -> None:
-        super().__init__(cast)
+    def __init__(self, cast: Cast, poses: Poses | None = None) -> None:
+        super().__init__(cast, poses)
         self.points, self.axes = Spots(), Spots()
         self.at: dict[int, Triple] = {}
         self.along: dict[int, Triple] = {}
@@ -233,8 +233,8 @@ class NaturalPlaces(GroupDerivation):
         else:
             r = self.known_point(frames)
             axes = [self.known_direction(frames.body, frames.axes[:, :, k]) for k in range(3)]
-        del slot
-        return self._place(name, r, axes)
+        place = self._place(name, r, axes)
+        return Place(self._lifted(place.point, name, frames), place.base)
 
     def _place(self, name: str, r: Triple, axes: Sequence[Triple]) -> Place:
         root = self.system.base

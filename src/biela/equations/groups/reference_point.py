@@ -28,7 +28,7 @@ __all__ = ["place_freely", "reference_point_group"]
 
 def reference_point_group(cast: Cast, poses: Poses) -> GroupDerivation:
     """The bodies of a group placed freely."""
-    derivation = GroupDerivation(cast)
+    derivation = GroupDerivation(cast, poses)
     for slot, name in enumerate(cast.example.bodies_in_order):
         place_freely(derivation, slot, name)
     for spin in cast.spins:

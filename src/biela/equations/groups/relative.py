@@ -102,7 +102,7 @@ def relative_group(cast: Cast, poses: Poses, angles: Angles = "absolute") -> Gro
 class _Carrier:
     def __init__(self, cast: Cast, poses: Poses, angles: Angles) -> None:
         self.cast, self.poses, self.angles = cast, poses, angles
-        self.derivation = GroupDerivation(cast)
+        self.derivation = GroupDerivation(cast, poses)
         self.driven = driven_coordinates(self.derivation)
         self.asked = self._asked()
         self.spins = {spin.slot: spin for spin in cast.spins}

@@ -38,6 +38,11 @@ def description_parts(model: Describable) -> Mapping[str, str]:
         if model.parameters
         else "",
     }
+    for part in model.parts.values():
+        found[f"Bodies of {part.name}"] = _bodies(part.model)
+        found[f"Joints of {part.name}"] = _joints(part.model)
+        found[f"Drivers of {part.name}"] = _elements(part.model.drivers)
+        found[f"Forces of {part.name}"] = _elements(part.model.forces)
     return {title: html for title, html in found.items() if html}
 
 

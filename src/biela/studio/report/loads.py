@@ -21,7 +21,7 @@ from biela.results.load_cases import load_cases
 from biela.results.motor_sizing import MotorDuty, motor_duty
 from biela.studio.report.figures import picture
 from biela.studio.report.fragments import table, trouble, words
-from biela.studio.report.motion import Course, motor_coordinates, thinned
+from biela.studio.report.motion import Course, motor_coordinates, thinned, written_out
 from biela.studio.settings import Analysis
 
 __all__ = ["duties", "motors", "reactions"]
@@ -91,7 +91,9 @@ def motors(model: bl.Model, course: Course) -> str:
         BielaError: The forces of the motion cannot be found.
     """
     if not motor_coordinates(model):
-        return words("No motors: there are no rotary or translational drivers and no actuators.")
+        led = ", ".join(model.drivers)
+        others = f"; the loads of {led} are among the reactions" if led else ""
+        return words(f"No motors at joints and no actuators to be sized{others}.")
     found, failures = duties(model, course)
     html = ""
     for linear, kind in ((False, "rotary"), (True, "linear")):
@@ -121,9 +123,10 @@ def duties(model: bl.Model, course: Course) -> tuple[list[MotorDuty], list[str]]
     if course.analysis is Analysis.KINEMATICS:
         motion = bl.inverse_dynamics(course.system, motion)
     found, failures = [], []
+    whole = written_out(model)
     for name, coordinate in motor_coordinates(model).items():
         try:
-            found.append(_duty(model, motion, name, coordinate))
+            found.append(_duty(whole, motion, name, coordinate))
         except BielaError as error:
             failures.append(str(error))
     return found, failures

@@ -156,13 +156,13 @@ class _Reader:
         if name in _LETTERS:
             return f"<mi>{_LETTERS[name]}</mi>"
         if name in _FUNCTIONS:
-            return f"<mi>{name}</mi>{_APPLIED}"
+            return self._call(name)
         if name in _SIGNS:
             return f"<mo>{_SIGNS[name]}</mo>"
         if name in _DOTS:
             return f'<mover accent="true">{self._group()}<mo>{_DOTS[name]}</mo></mover>'
         if name == "operatorname":
-            return f"<mi>{escape(self._plain())}</mi>{_APPLIED}"
+            return self._call(self._plain())
         if name == "mathrm":
             return f'<mi mathvariant="normal">{escape(self._plain())}</mi>'
         if name == "text":
@@ -177,6 +177,11 @@ class _Reader:
         if name == "begin":
             return self._cases()
         raise self._unknown(f"\\{name}")
+
+    def _call(self, name: str) -> str:
+        """A function with its arguments: what stands above is the power of its value."""
+        self._take(r"\left")
+        return f"<mrow><mi>{escape(name)}</mi>{_APPLIED}{self._fenced()}</mrow>"
 
     def _fenced(self) -> str:
         opening = self._take()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 import biela as bl
-from biela.errors import BielaError
+from biela.errors import BielaError, ModelError
 from biela.model.drivers import Rotary, Translational
 from biela.model.forces import Actuator
 from biela.model.joints import Joint
@@ -20,7 +21,15 @@ from biela.studio.runs import answer
 from biela.studio.settings import Analysis, Settings, settings_of
 from biela.studio.topology import Describable
 
-__all__ = ["Course", "course", "motor_coordinates", "settings_for", "thinned", "watched"]
+__all__ = [
+    "Course",
+    "course",
+    "motor_coordinates",
+    "settings_for",
+    "thinned",
+    "watched",
+    "written_out",
+]
 
 #: Instants of a motion, at most: the paper has no use of more.
 _MOST: Final = 2000
@@ -93,12 +102,25 @@ def course(model: Describable, settings: Settings) -> Course:
 
 
 def motor_coordinates(model: bl.Model) -> Mapping[str, str]:
-    """The coordinate of each motor, "joint.coordinate": drivers of joints, and actuators."""
+    """The coordinate of each motor, "joint.coordinate": drivers of joints, and actuators.
+
+    Those of parts are called like the instances: "leg[0].motor".
+    """
+    whole = written_out(model)
     found = {}
-    for element in (*model.drivers.values(), *model.forces.values()):
+    for name, element in (*whole.drivers.items(), *whole.forces.items()):
         if isinstance(element, Rotary | Translational | Actuator):
-            found[element.name] = _full(model, element.coordinate)
+            found[name] = _full(whole, element.coordinate)
     return found
+
+
+def written_out(model: bl.Model) -> bl.Model:
+    """The model with its parts written out, unless they are very many."""
+    if not model.parts:
+        return model
+    with suppress(ModelError):  # too many to be named one by one
+        return model.flattened()
+    return model
 
 
 def watched(model: bl.Model) -> bl.Model:

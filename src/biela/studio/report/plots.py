@@ -111,7 +111,7 @@ def plot_groups(
     sensors = getattr(model, "sensors", {})
     shown = {name for names in found.values() for name in names}
     outputs = [n for n in outputs if not sensors or n.partition(".")[0] in sensors]
-    found["Sensors"] = [name for name in outputs if name not in shown]
+    found["Sensors"] = [name for name in _moving(motion, outputs) if name not in shown]
     found["Coordinates"] = [name for name in _names(motion, "q") if name not in shown]
     return {title: names for title, names in found.items() if names}
 
@@ -159,6 +159,16 @@ def _levels(motion: Results, name: str) -> Iterable[str]:
         yield found
         least = _ROUNDING * largest / span
         found = motion.rate(found)
+
+
+def _moving(motion: Results, names: Sequence[str]) -> list[str]:
+    """Channels that are more than rounding beside others of their unit."""
+    sizes = {name: float(np.nanmax(np.abs(motion[name]))) for name in names}
+    largest: dict[str, float] = {}
+    for name, size in sizes.items():
+        unit = motion.unit(name)
+        largest[unit] = max(largest.get(unit, 0.0), size)
+    return [name for name in names if sizes[name] > _ROUNDING * largest[motion.unit(name)]]
 
 
 def _names(motion: Results, group: str) -> Sequence[str]:

@@ -1,8 +1,9 @@
-"""What can be shown besides the bodies: ways of points, frames, forces and reactions."""
+"""What is shown besides the bodies: signs of joints, ways of points, frames, forces, reactions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from biela.results.orientation import euler_parameters
 from biela.results.paths import traces
 from biela.results.style import COLORS
 from biela.studio.arrows import Arrows
+from biela.studio.joint_signs import LENGTH, JointSign, Motion, sign_mesh
 from biela.studio.pieces import Track, hues
 
 __all__ = ["Overlays"]
@@ -25,6 +27,22 @@ _ARROW: Final = 0.28
 _SHAFT: Final = (0.006, 0.016, 0.035)
 _AXES: Final = (0.08, 0.004)
 _FORCES: Final = {"forces": "#CC79A7", "reactions": "#C1272D"}
+#: Signs of joints, and of those that are driven.
+_INK, _DRIVEN = "#2B2B2B", "#D55E00"
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """A node of many things of one kind, how each moves, and how it would in other positions."""
+
+    node: Any
+    tracks: Sequence[Track]
+    anew: Callable[[Motion], Sequence[Track]]
+
+    def place(self, tracks: Sequence[Track], place: float) -> None:
+        poses = [track.at(place) for track in tracks]
+        self.node.batched_positions = np.array([r for r, _ in poses], np.float32)
+        self.node.batched_wxyzs = np.array([p for _, p in poses], np.float32)
 
 
 class Overlays:
@@ -34,7 +52,8 @@ class Overlays:
         self._client = client
         self._ways: list[Any] = []
         self._arrows: dict[str, tuple[Arrows, float, Any]] = {}
-        self._axes: tuple[list[Track], Any] | None = None
+        self._axes: _Moved | None = None
+        self._joints: list[_Moved] = []
         self._place, self._shown = 0.0, 0
 
     def _name(self, kind: str) -> str:
@@ -46,6 +65,7 @@ class Overlays:
         """Remove all of them."""
         self.show_ways(None, ())
         self.show_frames(None, (), 1.0)
+        self.show_joints((), None, 1.0)
         for kind in list(self._arrows):
             self.show_arrows(kind, None, 1.0)
 
@@ -69,27 +89,62 @@ class Overlays:
             )
             self._ways.append(node)
 
-    def show_frames(self, motion: Results | None, bodies: Sequence[str], size: float) -> None:
-        """Draw the axes of bodies."""
+    def show_frames(self, motion: Motion | None, bodies: Sequence[str], size: float) -> None:
+        """Draw the axes of bodies, and those of the ground."""
         if self._axes is not None:
-            self._axes[1].remove()
+            self._axes.node.remove()
             self._axes = None
         if motion is None or not bodies:
             return
-        frames = [motion.frame(body) for body in bodies]
-        still = np.array([[1.0, 0.0, 0.0, 0.0]])
-        tracks = [Track(np.zeros((1, 3)), still)]  # of the ground
-        tracks += [Track(np.array(f.position), euler_parameters(f.orientation)) for f in frames]
+
+        def tracks(frame: Motion) -> list[Track]:
+            ground = Track(np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]]))
+            found = (frame(body) for body in bodies)
+            return [ground, *(Track(r, euler_parameters(R)) for r, R in found)]
+
         length, radius = (part * size for part in _AXES)
-        poses = [track.at(self._place) for track in tracks]
+        count = len(bodies) + 1
         node = self._client.scene.add_batched_axes(
             self._name("frames"),
-            np.array([p for _, p in poses]),
-            np.array([r for r, _ in poses]),
+            np.tile((1.0, 0.0, 0.0, 0.0), (count, 1)),
+            np.zeros((count, 3)),
             axes_length=length,
             axes_radius=radius,
         )
-        self._axes = (tracks, node)
+        self._axes = _Moved(node, tracks(motion), tracks)
+        self._axes.place(self._axes.tracks, self._place)
+
+    def show_joints(self, signs: Sequence[JointSign], motion: Motion | None, unit: float) -> None:
+        """Draw the signs of joints, a node for each kind; none without a motion."""
+        for moved in self._joints:
+            moved.node.remove()
+        self._joints = []
+        if motion is None:
+            return
+        kinds: dict[tuple[str, bool], list[JointSign]] = {}
+        for sign in signs:
+            kinds.setdefault((sign.kind, sign.driven), []).append(sign)
+        for (kind, driven), some in kinds.items():
+            mesh = sign_mesh(kind, LENGTH * unit)
+            node = self._client.scene.add_batched_meshes_simple(
+                self._name("joints"),
+                mesh.vertices,
+                mesh.faces,
+                np.tile((1.0, 0.0, 0.0, 0.0), (len(some), 1)),
+                np.zeros((len(some), 3)),
+                batched_colors=hues(_DRIVEN if driven else _INK),
+                flat_shading=False,
+                cast_shadow=False,
+                receive_shadow=False,
+                lod="off",
+            )
+
+            def tracks(frame: Motion, some: Sequence[JointSign] = some) -> list[Track]:
+                return [sign.track(frame) for sign in some]
+
+            moved = _Moved(node, tracks(motion), tracks)
+            moved.place(moved.tracks, self._place)
+            self._joints.append(moved)
 
     def show_arrows(self, kind: str, arrows: Arrows | None, size: float) -> None:
         """Draw forces, or "reactions", or take them away."""
@@ -112,8 +167,18 @@ class Overlays:
         """Bring all to a place among the instants."""
         self._place = place
         for arrows, length, node in self._arrows.values():
+            node.visible = True
             node.points = arrows.segments(place, length).astype(np.float32)
-        if self._axes is not None:
-            poses = [track.at(place) for track in self._axes[0]]
-            self._axes[1].batched_positions = np.array([r for r, _ in poses], np.float32)
-            self._axes[1].batched_wxyzs = np.array([p for _, p in poses], np.float32)
+        for moved in self._moved:
+            moved.place(moved.tracks, place)
+
+    def pose(self, frame: Motion) -> None:
+        """Bring all to another position; forces are known in motion only."""
+        for _, _, node in self._arrows.values():
+            node.visible = False
+        for moved in self._moved:
+            moved.place(moved.anew(frame), 0.0)
+
+    @property
+    def _moved(self) -> list[_Moved]:
+        return [*self._joints, *([self._axes] if self._axes else [])]

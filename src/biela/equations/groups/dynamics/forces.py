@@ -18,7 +18,7 @@ import numpy as np
 from biela.atoms import Atom, substitute
 from biela.code import Function
 from biela.equations.blocks.populations import Floats
-from biela.equations.groups.cast import Cast, Owner
+from biela.equations.groups.cast import Cast, Owner, Poses
 from biela.equations.groups.derivation import Column, GroupDerivation, Known
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
@@ -50,8 +50,8 @@ class ForceDerivation(GroupDerivation):
         ModelError: It depends on reactions.
     """
 
-    def __init__(self, cast: Cast) -> None:
-        super().__init__(cast)
+    def __init__(self, cast: Cast, poses: Poses | None = None) -> None:
+        super().__init__(cast, poses)
         #: Forces and what they act along, linear in rates.
         self._pushes: list[tuple[Atom, Atom]] = []
         force = cast.elements[0].element

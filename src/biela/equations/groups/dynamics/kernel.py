@@ -135,9 +135,9 @@ class _Maker:
             self.inputs |= {"slast": before, "move": moves}
         found_outputs = {
             "guess": guess,
-            "residual": equations.Phi,
+            "residual": equations.tested,
             "next": [a - s for a, s in zip(x, step, strict=True)],
-            "positive": [gauge * sign],
+            "positive": [gauge * sign, *self.derivation.sides],
             "x_found": x,
             "gauge": [gauge],
         }
@@ -236,6 +236,8 @@ def motion_kernel(
     if equations.x:
         outputs |= maker.solve()
         inputs |= maker.inputs
+    elif equations.checks:
+        outputs["residual"] = list(equations.checks)
     y = [a for w in wanted for a in component_atoms(derivation, w)]
     if y:
         found = [maker.rates(a) for a in y]

@@ -73,7 +73,8 @@ class MotionProgram(GroupProgram):
             ]
             for cast in influence.casts
         ]
-        self._forces = [ForceDerivation(cast) for cast in casts.forces()]
+        poses = equations[0].poses if equations else None
+        self._forces = [ForceDerivation(cast, poses) for cast in casts.forces()]
         self._force_reads = [
             [Asked(item) for item in dict.fromkeys(k.item for k in force.known)]
             for force in self._forces
@@ -243,7 +244,7 @@ class MotionProgram(GroupProgram):
             independent=together,
             name=f"group {cast.example.name}",
             status=memory.first("status"),
-            tolerance=iteration.tolerance,
+            tolerance=max(iteration.tolerance, self.equations[c].floor),
             iterations=iteration.iterations,
             polish=iteration.polish,
             fixed=iteration.fixed,

@@ -20,7 +20,7 @@ import numpy as np
 
 from biela.atoms import Atom, jacobian, substitute
 from biela.equations.blocks.populations import Floats, Frames, Integers
-from biela.equations.groups.cast import Cast, CastElement, Owner
+from biela.equations.groups.cast import Cast, CastElement, Owner, Poses
 from biela.equations.groups.derivation import GroupDerivation, frame_of_plane
 from biela.equations.reference_point import NORMAL
 from biela.model.joints import Coordinate, Coupling, Joint
@@ -70,14 +70,17 @@ class ForceDerivation(GroupDerivation):
         cast: The groups of a kind.
         centres: (bodies of the model, 3) centres of mass in the frames of the bodies.
         counted: Names of the coordinates that count turns in this model.
+        poses: Where bodies of a planar model are across its plane.
 
     Attributes:
         solids: The bodies of the group, then those it rests on.
         counts: Coordinates that count turns, those of its own joints first.
     """
 
-    def __init__(self, cast: Cast, centres: Floats, counted: Collection[str]) -> None:
-        super().__init__(cast)
+    def __init__(
+        self, cast: Cast, centres: Floats, counted: Collection[str], poses: Poses | None = None
+    ) -> None:
+        super().__init__(cast, poses)
         self.centres, self._counted = centres, frozenset(counted)
         self.solids: list[BodySymbols] = []
         self._numbered: dict[bytes, int] = {}

@@ -60,7 +60,7 @@ class ForceWorkspace:
         self.kinds = list(alike(self.casts.casts, self.extra))
         centres = blocks.world.centres
         self.equations = [
-            ForceEquations(ForceDerivation(cast, centres, self.extra)) for cast in self.kinds
+            ForceEquations(ForceDerivation(cast, centres, self.extra, poses)) for cast in self.kinds
         ]
         #: Bodies whose passive spin is held, and its axis in their own frames.
         self.spinning, self.axes = held_bodies(self.kinds, poses)
