@@ -17,7 +17,8 @@ from benchmarks.agreement import WrongResultError
 from benchmarks.groups import reference
 from benchmarks.groups.rounds import Run, least
 from benchmarks.report import Row, against, below
-from biela.analysis.groups.solver import Coordinates, GroupSolver
+from biela.analysis.groups.coordinates import Coordinates
+from biela.analysis.groups.solver import GroupSolver
 from examples.groups.four_bar_chain import INSTANTS, four_bar_chain, instants
 
 DYADS = 100

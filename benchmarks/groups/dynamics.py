@@ -19,8 +19,8 @@ from benchmarks.groups.rounds import Run, least
 from benchmarks.large_chain.chain import model
 from benchmarks.large_chain.comparison import STEP, Chain
 from benchmarks.report import Row, against
+from biela.analysis.groups.coordinates import Coordinates
 from biela.analysis.groups.simulation import GroupSimulator
-from biela.analysis.groups.solver import Coordinates
 from biela.solvers.integrators import FixedStep
 
 #: Time over that of the best general formulation.

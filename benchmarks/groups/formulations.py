@@ -94,7 +94,7 @@ def fan_times(
 
 def _seconds(made: dict[str, GroupSolver], stretch: float, rounds: int) -> dict[str, float]:
     """For 24,001 instants."""
-    counts = {name: 241 if FORMULATIONS[name].whole else 2401 for name in made}
+    counts = {name: 241 if FORMULATIONS[name].whole else INSTANTS for name in made}
 
     def measured(name: str) -> float:
         t = stretch * instants(counts[name])

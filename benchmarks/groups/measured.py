@@ -24,14 +24,14 @@ FAN = ("global sparse", "natural groups", "natural groups, tensor", "relative gr
 
 def measure_chain(quick: bool) -> Any:
     """[dyads, formulation, seconds for 24,001 instants]."""
-    sizes = (10, 20, 30) if quick else (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+    sizes = (10, 30, 60) if quick else (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
     found = formulations.chain_times(sizes, 3 if quick else 6)
     return [[n, name, seconds] for (n, name), seconds in found.items()]
 
 
 def measure_fan(quick: bool) -> Any:
     """[dyads, formulation, speed, seconds for 24,001 instants]."""
-    sizes = (1, 10, 20) if quick else (1, 10, 20, 40, 60, 80, 100)
+    sizes = (1, 10, 30) if quick else (1, 10, 20, 40, 60, 80, 100)
     found = formulations.fan_times(sizes, 3 if quick else 6, FAN)
     return [[n, name, speed, seconds] for (n, name, speed), seconds in found.items()]
 

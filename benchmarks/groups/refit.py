@@ -63,9 +63,9 @@ def mechanisms() -> Iterator[tuple[str, Model, float, bool]]:
         if model.drivers:
             yield path.stem, model, number_in_run(model, "duration") or 1.0, True
     yield "groups: four_bar", four_bar.four_bar(), 1.0, False
-    yield "groups: chain of 100", four_bar_chain.four_bar_chain(100), 18.0, False
+    yield "groups: chain of 20", four_bar_chain.four_bar_chain(20), 18.0, False
     yield "groups: slider", spatial_slider.spatial_slider(), 0.26, False
-    yield "groups: fan of 20", spatial_slider.fan(20), 18.0, False
+    yield "groups: fan of 10", spatial_slider.fan(10), 18.0, False
     yield "groups: Stewart, led", stewart_actuators.led(), 2.0, False
     yield "groups: Stewart, lengths", stewart_actuators.by_lengths(), 2.0, False
     yield "groups: truck", truck.truck_suspension(2), 1.0, False

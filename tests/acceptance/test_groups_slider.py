@@ -11,7 +11,8 @@ import pytest
 import biela as bl
 from biela.analysis.groups.formulations import formulation_named
 from biela.analysis.groups.kinematics import group_kinematics
-from biela.analysis.groups.solver import GroupMotion, GroupSolver
+from biela.analysis.groups.solved_motion import GroupMotion
+from biela.analysis.groups.solver import GroupSolver
 from biela.equations.groups.lowering import Iteration
 from tests.group_solvers_in_c import slider_fan
 from tests.groups_oracle import closed_forms

@@ -18,7 +18,8 @@ import pytest
 import biela as bl
 from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.groups.motion import _bodies
-from biela.analysis.groups.solver import COORDINATES, GroupSolver
+from biela.analysis.groups.coordinates import COORDINATES
+from biela.analysis.groups.solver import GroupSolver
 from biela.atoms.evaluate import evaluate_refs
 from biela.equations.groups import Structure
 from biela.equations.groups.cast import Poses

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from biela.results import Results
 from biela.results.frames import FRAME_GROUPS
+from biela.studio.pieces import between
 
 __all__ = ["Curve", "curve", "menu", "usual"]
 
@@ -17,6 +18,8 @@ Floats = npt.NDArray[np.float64]
 
 TIME = "time"
 _OUTPUTS, _MONITORS = "sensors", "whole mechanism"
+#: Beside the largest value of a quantity this is nothing.
+_ROUNDING = 1e-12
 #: Markers that do not move.
 _GROUND = "ground."
 
@@ -39,6 +42,12 @@ class Curve:
     def label(self) -> str:
         """Name and unit."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+    def told(self, place: float) -> str:
+        """The value at a place among the instants; what is rounding of the others is zero."""
+        value = float(between(self.values, place))
+        largest = float(np.nanmax(np.abs(self.values), initial=0.0))
+        return "0" if abs(value) <= _ROUNDING * max(largest, _ROUNDING) else f"{value:.5g}"
 
 
 def menu(motion: Results) -> Mapping[str, Mapping[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -47,10 +47,19 @@ class Poser:
 
     def frame(self, name: str, q: Floats, t: float = 0.0) -> tuple[Floats, Floats]:
         """Place and orientation of a frame."""
-        if name not in self._rows:  # the ground
-            return np.zeros(3), np.eye(3)
-        row = self.frames(q, t)[self._rows[name]]
-        return row[:3], row[3:].reshape(3, 3)
+        return self.placed(q, t)(name)
+
+    def placed(self, q: Floats, t: float = 0.0) -> Callable[[str], tuple[Floats, Floats]]:
+        """Place and orientation of frames by name in a position, found at once for all of them."""
+        rows = self.frames(q, t)
+
+        def frame(name: str) -> tuple[Floats, Floats]:
+            if name not in self._rows:  # the ground
+                return np.zeros(3), np.eye(3)
+            row = rows[self._rows[name]]
+            return row[:3], row[3:].reshape(3, 3)
+
+        return frame
 
     def scene(self, q: Floats, t: float = 0.0, view: str = "") -> Scene:
         """What is drawn in a position; ``view`` is that of the scene it is to look like."""

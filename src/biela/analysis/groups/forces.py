@@ -21,7 +21,8 @@ from biela.analysis.groups.force_runs import ForceRuns
 from biela.analysis.groups.joint_wrenches import Instants, JointWrenches
 from biela.analysis.groups.multipliers import Multipliers
 from biela.analysis.groups.runner import _CACHE, GroupRunner, Stored
-from biela.analysis.groups.solver import GroupMotion, GroupSolver
+from biela.analysis.groups.solved_motion import GroupMotion
+from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.joint_reactions import JointReactions
 from biela.code.llvm.host import host_lanes
 from biela.code.looped import Memory, Program
@@ -68,7 +69,7 @@ class GroupForces:
     """
 
     def __init__(self, solver: GroupSolver, inputs: Mapping[str, float] | None = None) -> None:
-        if not solver._bodies:
+        if not solver.bodies:
             raise ModelError("forces need the motion of all bodies: GroupSolver(…, bodies=True)")
         self.solver = solver
         blocks = reference_blocks(solver.model, parameters=solver.parameters, t=solver.t)
@@ -77,8 +78,8 @@ class GroupForces:
                 f"{solver.model.name}: some of its parts have to be written out; "
                 f"give the model as model.flattened()"
             )
-        first = len(solver._points)
-        requests = solver.groups.request_places[first : first + len(solver._bodies)]
+        first = len(solver.points)
+        requests = solver.groups.request_places[first : first + len(solver.bodies)]
         places = np.concatenate(requests, axis=1)
         self.program = ForceProgram(solver.groups, blocks, places, solver.poses)
         self.names = tuple(blocks.rows)

@@ -14,7 +14,8 @@ from biela.analysis.groups.forces import GroupForces
 from biela.analysis.groups.formulations import formulation_named
 from biela.analysis.groups.motion import group_results
 from biela.analysis.groups.multipliers import Multipliers
-from biela.analysis.groups.solver import GroupMotion, GroupSolver
+from biela.analysis.groups.solved_motion import GroupMotion
+from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.preparation import values
 from biela.analysis.recording import Recording
 from biela.analysis.stepping import whole_steps

@@ -30,6 +30,7 @@ class JointRequest:
         cast, element: The kind of group it is in, and which element it is there.
         coordinate: Its name.
         sign: -1 where the kind has the joint the other way round.
+        turns: Whether it is an angle that equations give, up to whole turns.
     """
 
     name: str
@@ -38,6 +39,7 @@ class JointRequest:
     element: int
     coordinate: str
     sign: float
+    turns: bool = False
 
 
 def joint_requests(casts: Casts, names: Sequence[str]) -> dict[str, JointRequest]:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from biela.analysis.groups.formulations import Formulation, formulation_named
-from biela.analysis.groups.motion import group_results
-from biela.analysis.groups.solver import GroupMotion, GroupSolver
+from biela.analysis.groups.motion import counted_coordinates, group_results
+from biela.analysis.groups.solved_motion import GroupMotion
+from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.stepping import whole_steps
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
@@ -70,6 +71,7 @@ def group_kinematics(
     stride = whole_steps(output, step, "the step") if output else 1
     chosen: Formulation = formulation_named(formulation, model)
     options = {"iteration": Iteration(tolerance=tolerance, polish=1), **options}
+    options["joints"] = [*options.get("joints", ()), *counted_coordinates(model)]
     solver = GroupSolver(
         model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
     )

@@ -7,19 +7,21 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.body_motion import planar_motion, spatial_motion
-from biela.analysis.groups.solver import GroupMotion, GroupSolver
+from biela.analysis.groups.solved_motion import GroupMotion
+from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.looped.results import channel_groups
 from biela.analysis.preparation import values
 from biela.analysis.recording import Recording
 from biela.equations import System, formulate
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.groups.placing import angle_in_plane
-from biela.equations.positions import own_velocities
 from biela.model import Model
+from biela.model.parts.flattening import body_count
 from biela.results import Results, RunStatistics
 
-__all__ = ["group_results"]
+__all__ = ["counted_coordinates", "group_results"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,7 +46,7 @@ def group_results(
     p = values(system, "parameter", system.p, solver.parameters)
     u = np.tile(values(system, "input", system.u, None), (len(motion.t), 1))
     if len(system.q) > q.shape[1]:
-        q, v, a = _with_counted(system, motion.t, (q, v, a), p, u, solver)
+        q, v, a = _with_counted(system, motion, (q, v, a))
     readings = {"q": q, "v": v, "a": a}
     recording = Recording(system, readings, motion.t, np.zeros((len(motion.t), 0)), p, u)
     error = recording.constraint_error()
@@ -85,29 +87,25 @@ def _statistics(
 
 
 def _with_counted(
-    system: System,
-    t: Floats,
-    readings: tuple[Floats, Floats, Floats],
-    p: Floats,
-    u: Floats,
-    solver: GroupSolver,
+    system: System, motion: GroupMotion, readings: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, Floats, Floats]:
-    """Add the coordinates that count turns: read from the joints, their rates by the equations."""
-    q, v, a = readings
-    names = [e.name for e in system.q[q.shape[1] :]]
-    counted = solver.counted_angles(names, q)
-    q = np.concatenate([q, counted], axis=1)
-    more = len(system.v) - v.shape[1]
-    v = np.concatenate([v, np.zeros((len(t), more))], axis=1)
-    a = np.concatenate([a, np.zeros((len(t), more))], axis=1)
-    for level, right in ((v, "beta"), (a, "gamma")):
-        recording = Recording(system, {"q": q, "v": v, "a": a}, t, np.zeros((len(t), 0)), p, u)
-        rows = np.asarray(recording.evaluate("Phi_v"))
-        rest = np.asarray(recording.evaluate(right)) - np.einsum("kij,kj->ki", rows, level)
-        own = rows[:, :, -more:]
-        level[:, -more:] = np.einsum("kij,kj->ki", np.linalg.pinv(own), rest)
-    assert own_velocities(system)
+    """Add the coordinates that count turns, or that poses do not tell: groups have found them."""
+    count = readings[0].shape[1]
+    found = [motion.joint(e.name) for e in system.q[count:]]
+    q, v, a = (
+        np.concatenate([part, np.stack([f[:, k] for f in found], axis=1)], axis=1)
+        for k, part in enumerate(readings)
+    )
     return q, v, a
+
+
+def counted_coordinates(model: Model) -> list[str]:
+    """Names of the coordinates that equations of bodies have besides those of the bodies."""
+    if model.parts or body_count(model) > LARGE:
+        return []
+    system = formulate(model, "reference")
+    width = 7 if model.plane is None else 3
+    return [e.name for e in system.q[width * len(model.bodies) :]]
 
 
 class _ArrayMotion:

@@ -13,9 +13,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.groups.coordinates import Coordinates, placed_group
 from biela.analysis.groups.independent import Independent, independent_coordinates
-from biela.analysis.groups.motion import group_results
-from biela.analysis.groups.solver import Coordinates, GroupSolver, placed_group
+from biela.analysis.groups.motion import counted_coordinates, group_results
+from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import whole_steps
 from biela.code.looped import Failure
@@ -71,6 +72,7 @@ class GroupSimulator:
         parameters: Mapping[str, float] | None = None,
         iteration: Iteration | None = None,
     ) -> None:
+        self.model = model
         self.t, self.parameters, self.coordinates = float(t), parameters, coordinates
         self.start: Independent = independent_coordinates(
             model, independent, q=q, v=v, t=t, parameters=parameters
@@ -155,6 +157,7 @@ class GroupSimulator:
             coordinates=self.coordinates,
             parameters=self.parameters,
             poses=start.poses,
+            joints=counted_coordinates(self.model),
             t=self.t,
             iteration=Iteration(tolerance=1e-10, polish=1),
         )

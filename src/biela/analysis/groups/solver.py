@@ -8,55 +8,44 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.engine_choice import LARGE
-from biela.analysis.groups.joint_requests import joint_requests
-from biela.analysis.groups.poses import poses_of
+from biela.analysis.groups.coordinates import (
+    Coordinates,
+    check_kinds,
+    chosen_coordinates,
+    placed_group,
+)
+from biela.analysis.groups.joint_requests import JointRequest, joint_requests
 from biela.analysis.groups.run_time_program import MixedProgram
 from biela.analysis.groups.runner import GroupRunner, Lanes, Stored
+from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.starting import start_poses
 from biela.analysis.groups.tiles import strands_of
 from biela.code.llvm.host import host_lanes
 from biela.equations.blocks.world import World
-from biela.equations.groups.cast import Cast, Poses
+from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
-from biela.equations.groups.derivation import GroupDerivation, relative_poses
 from biela.equations.groups.entries import Assembly, LinearSolver
-from biela.equations.groups.items import Item, components
+from biela.equations.groups.items import Item
 from biela.equations.groups.kernel import Convective, GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request
-from biela.equations.groups.natural import natural_group
-from biela.equations.groups.reference_point import reference_point_group
-from biela.equations.groups.relative import relative_group
+from biela.equations.groups.relative import Angles
 from biela.equations.groups.structure import Structure
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
+from biela.model.bodies import GROUND
 from biela.model.element import nearest
-from biela.model.joints import Joint
 
-__all__ = ["COORDINATES", "Coordinates", "GroupMotion", "GroupSolver", "PointMotion"]
+__all__ = ["GroupSolver"]
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-#: The coordinates a group may have.
-Coordinates: TypeAlias = Literal["natural", "mixed", "relative", "reference"]
-COORDINATES: Final[tuple[str, ...]] = ("natural", "mixed", "relative", "reference")
-
-
-@dataclass(frozen=True, eq=False)
-class PointMotion:
-    """Positions, velocities and accelerations of a point, (instants, 3) each; along the ground."""
-
-    position: Floats
-    velocity: Floats
-    acceleration: Floats
 
 
 class GroupSolver:
@@ -104,7 +93,7 @@ class GroupSolver:
         bodies: bool = True,
         joints: Sequence[str] = (),
         convective: Convective = "rate",
-        angles: Literal["absolute", "relative"] = "absolute",
+        angles: Angles = "absolute",
         solver: LinearSolver | Mapping[str, LinearSolver] = "auto",
         assembly: Assembly = "auto",
         closed_forms: bool = True,
@@ -117,6 +106,18 @@ class GroupSolver:
         threads: int = 1,
     ) -> None:
         began = time.perf_counter()
+        if not isinstance(model, Model):
+            raise ModelError("groups are those of a Model, of bodies and joints")
+        for what, given, known in (
+            ("convective", convective, ("rate", "tensor")),
+            ("angles", angles, ("absolute", "relative")),
+            ("lanes", lanes, (None, "instants", "groups")),
+        ):
+            _check_choice(what, given, known)
+        if isinstance(points, str) or isinstance(joints, str):
+            raise ModelError("points and joints are lists of names: points=['coupler.P']")
+        if threads != int(threads) or threads < 1:
+            raise ModelError(f"threads are a whole number from 1, not {threads!r}")
         self.model, self.t = model, float(t)
         self.parameters = parameters
         if structure is None:
@@ -133,20 +134,27 @@ class GroupSolver:
             poses = start_poses(model, self.world, q, self.t, parameters)
         self.poses = poses
         self.casts = Casts(self.world, structure)
+        names = [cast.example.name for cast in self.casts.casts]
+        check_kinds("coordinates", coordinates, names)
+        check_kinds("solvers", solver, names)
         self.coordinates = [chosen_coordinates(coordinates, c) for c in self.casts.casts]
-        self._joints = joint_requests(self.casts, joints)
+        self.joints = joint_requests(self.casts, joints)
         between = self.casts.coordinates_between()
-        between |= {(j.cast, j.element, j.coordinate) for j in self._joints.values()}
+        between |= {(j.cast, j.element, j.coordinate) for j in self.joints.values()}
         equations = []
         for c, (cast, way) in enumerate(zip(self.casts.casts, self.coordinates, strict=True)):
             derivation = placed_group(cast, way, self.poses, angles)
             for _, element, coordinate in sorted(x for x in between if x[0] == c):
                 derivation.require(element, coordinate)
             equations.append(GroupEquations(derivation, self.poses, convective))
-        self._points = {name: self._point_request(name) for name in points}
-        self._bodies = self._body_requests() if bodies else []
-        items = [j.item for j in self._joints.values()]
-        asked: list[Request | Item] = [*self._points.values(), *self._bodies, *items]
+        self.joints = {
+            name: replace(joint, turns=_turns(joint, equations))
+            for name, joint in self.joints.items()
+        }
+        self.points = {name: self._point_request(name) for name in points}
+        self.bodies = self._body_requests() if bodies else []
+        items = [j.item for j in self.joints.values()]
+        asked: list[Request | Item] = [*self.points.values(), *self.bodies, *items]
         self.threads = threads
         self._strands = strands_of(structure, threads)
         self.groups = MixedProgram(
@@ -182,6 +190,11 @@ class GroupSolver:
 
     def _point_request(self, name: str) -> Request:
         body, _, marker = name.rpartition(".")
+        if not body or body == GROUND:
+            raise ModelError(
+                f"{self.model.name}: {name!r} is no marker of a moving body; points are given as "
+                f"'body.marker'"
+            )
         number = self.world.body(body)
         population, k, local = self.world.located(body)
         markers = population.prototype.bodies[local].markers
@@ -208,27 +221,6 @@ class GroupSolver:
     def large(self) -> bool:
         """Whether results are those of large mechanisms: arrays of bodies, no joints by name."""
         return bool(self.model.parts) or self.world.count > LARGE
-
-    def counted_angles(self, names: Sequence[str], q: Floats) -> Floats:
-        """Joint coordinates over all turns, by "joint.coordinate", at positions of all bodies."""
-        found = []
-        for name in names:
-            owner, _, part = name.rpartition(".")
-            joint = self.model.joints[owner]
-            assert isinstance(joint, Joint)
-            (coordinate,) = (c for c in joint.coordinates if c.name == part)
-            assert coordinate.reading is not None
-            i, j = (self.world.frames(self.world.host, m) for m in (joint.i, joint.j))
-            read = []
-            for row in q:
-                (T,) = relative_poses(poses_of(self.world, row), i, j)
-                read.append(coordinate.reading.number(T))
-            angle = np.unwrap(np.array(read)) if coordinate.reading.turns else np.array(read)
-            if coordinate.reading.turns:
-                first = self.poses.coordinates.get(name, angle[0])
-                angle = angle + 2 * np.pi * np.round((first - angle[0]) / (2 * np.pi))
-            found.append(angle)
-        return np.stack(found, axis=1)
 
     # --------------------------------------------------------------------------- runs
 
@@ -288,7 +280,13 @@ class GroupSolver:
         return motion
 
     def room(self, instants: int, store: Literal["all", "points"] = "all") -> Floats:
-        """Memory for what a run of so many instants stores, to be used again and again."""
+        """Memory for what a run of so many instants stores, to be used again and again.
+
+        Raises:
+            ModelError: There is no instant.
+        """
+        if instants < 1:
+            raise ModelError(f"there is room for one instant at least, not for {instants}")
         lanes = host_lanes() if self.lanes == "instants" else 1
         stretches, _ = self._stretches(store)
         kept = sum(length for _, length in stretches)
@@ -329,14 +327,14 @@ class GroupSolver:
         """
         from biela.analysis.realtime.groups import Asked, check_sizes, write_group_solver
 
-        known = self._points
+        known = self.points
         if points is not None:
             known = {point: self._point_request(point) for point in points}
-        whole = self._bodies if bodies is None else self._body_requests() if bodies else []
+        whole = self.bodies if bodies is None else self._body_requests() if bodies else []
         groups: GroupProgram = self.groups
         if points is not None or bodies is not None or self.groups.run_time:
             check_sizes(self.model.name, groups.equations)
-            items = [j.item for j in self._joints.values()]
+            items = [j.item for j in self.joints.values()]
             groups = GroupProgram(
                 self.casts,
                 groups.equations,
@@ -344,171 +342,34 @@ class GroupSolver:
                 groups.iteration,
                 closed_forms=any(form is not None for form in groups.closed),
             )
-        asked = Asked(tuple(known), len(whole), tuple(self._joints.values()))
+        asked = Asked(tuple(known), len(whole), tuple(self.joints.values()))
         return write_group_solver(
             self, groups, asked, folder, name=name, step=step, iterations=iterations, limit=limit
         )
 
     def _stretches(self, store: str) -> tuple[list[tuple[int, int]], dict[int, int]]:
         """Parts of the workspace that are stored, and where places of y stand then."""
+        _check_choice("store", store, ("all", "points"))
         memory = self.groups.memory
         if store == "all":
             size = memory.sizes["y"]
             return [(memory.first("y"), 3 * size)], {}
         places: list[int] = []
-        for k in range(len(self._points)):
+        for k in range(len(self.points)):
             places += [int(p) for p in self.groups.request_places[k].ravel()]
         found = [(memory.first(f"{d}y") + place, 1) for d in ("", "d", "dd") for place in places]
         return found, {place: k for k, place in enumerate(places)}
 
 
-def chosen_coordinates(
-    coordinates: Coordinates | Mapping[str, Coordinates], cast: Cast
-) -> Coordinates:
-    """The coordinates of a kind.
-
-    Raises:
-        ModelError: There are none of that name.
-    """
-    if isinstance(coordinates, str):
-        found: Any = coordinates
-    else:
-        found = coordinates.get(cast.example.name, coordinates.get("", "natural"))
-    if found not in COORDINATES:
-        raise ModelError(
-            f"groups have no {found!r} coordinates{nearest(str(found), COORDINATES)}; they "
-            f"have {', '.join(COORDINATES)}"
-        )
-    return found  # type: ignore[no-any-return]
+def _check_choice(what: str, given: object, known: Sequence[object]) -> None:
+    """Refuse a word that is none of those known."""
+    if given not in known:
+        words = [str(word) for word in known if word is not None]
+        raise ModelError(f"{what} is {' or '.join(words)}, not {given!r}")
 
 
-def placed_group(
-    cast: Cast,
-    coordinates: Coordinates | Mapping[str, Coordinates],
-    poses: Poses,
-    angles: Literal["absolute", "relative"] = "absolute",
-) -> GroupDerivation:
-    """The bodies of a kind placed by coordinates of that name."""
-    way = chosen_coordinates(coordinates, cast)
-    if way == "reference":
-        return reference_point_group(cast, poses)
-    if way == "relative" or cast.example.explicit:
-        # one driven body is explicit: a function of its law
-        return relative_group(cast, poses, angles)
-    return natural_group(cast, poses, mixed=way == "mixed")
-
-
-class GroupMotion:
-    """The motion of a model, as its groups have found it.
-
-    Attributes:
-        t: Times.
-        iterations: Steps of Newton's method a group and instant, in the mean.
-        time_run: Seconds of the run itself.
-        cpu_run: Seconds of the processor.
-        time_total: With its start.
-    """
-
-    def __init__(
-        self,
-        solver: GroupSolver,
-        stored: Stored,
-        place: Mapping[int, int],
-        *,
-        time_run: float,
-        cpu_run: float,
-        time_total: float,
-        instants: Integers | None = None,
-    ) -> None:
-        self._solver, self._stored, self._place = solver, stored, place
-        self._instants = instants
-        self.t = stored.t if instants is None else stored.t[instants]
-        self.time_run, self.cpu_run, self.time_total = time_run, cpu_run, time_total
-        unsolved = [len(c.groups) for c, k in self._kinds() if k.unknowns]
-        self.iterations = stored.steps / max(1, sum(unsolved) * len(stored.t))
-        self.careful = stored.careful
-
-    def _kinds(self) -> list[tuple[Cast, Any]]:
-        groups = self._solver.groups
-        return list(zip(self._solver.casts.casts, groups.kernels, strict=True))
-
-    def point(self, name: str) -> PointMotion:
-        """The motion of a marker that was asked for.
-
-        Raises:
-            ModelError: It was not.
-        """
-        known = self._solver._points
-        if name not in known:
-            raise ModelError(
-                f"the motion of {name!r} was not asked for; points are "
-                f"{', '.join(known) or 'none: give points=[…]'}"
-            )
-        k = list(known).index(name)
-        return PointMotion(*(self._rows(k, d)[:, 0] for d in range(3)))
-
-    def joint(self, name: str) -> Floats:
-        """A joint coordinate that was asked for: its value and two rates, (instants, 3).
-
-        Raises:
-            ModelError: It was not, or points alone are stored.
-        """
-        solver = self._solver
-        if name not in solver._joints or self._place:
-            raise ModelError(
-                f"the coordinate {name!r} was not asked for; these are: "
-                f"{', '.join(solver._joints) or 'none: give joints=[…]'}, where all is stored"
-            )
-        number = len(solver._points) + len(solver._bodies) + list(solver._joints).index(name)
-        place = int(solver.groups.request_places[number][0, 0])
-        size = solver.groups.memory.sizes["y"]
-        found = solver._joints[name].sign * self._stored.columns(place + size * np.arange(3))
-        return found if self._instants is None else np.asarray(found[self._instants])
-
-    def _rows(self, request: int, rate: int) -> Floats:
-        """A request at all instants: (instants, bodies, 3 or 2)."""
-        groups = self._solver.groups
-        places = groups.request_places[request]
-        kind = [*self._solver._points.values(), *self._solver._bodies][request].kind
-        flat = places.ravel()
-        if self._place:
-            size = len(self._place)
-            flat = np.array([self._place[int(p)] for p in flat])
-        else:
-            size = groups.memory.sizes["y"]
-        found = self._stored.columns(flat + rate * size)
-        found = found if self._instants is None else found[self._instants]
-        found = found.reshape(len(self.t), *places.shape)
-        plane = self._solver.model.plane
-        if plane is None or kind == "turn":
-            return found
-        whole = np.zeros((*found.shape[:2], 3))
-        for k, axis in enumerate(plane[: components(kind, plane)]):
-            whole[:, :, "xyz".index(axis)] = found[:, :, k]
-        return whole
-
-    def at(self, instants: Integers) -> GroupMotion:
-        """Some of the instants, by number."""
-        return GroupMotion(
-            self._solver,
-            self._stored,
-            self._place,
-            time_run=self.time_run,
-            cpu_run=self.cpu_run,
-            time_total=self.time_total,
-            instants=instants,
-        )
-
-    @cached_property
-    def body_rows(self) -> list[list[Floats]]:
-        """Of every request about bodies its values and two rates.
-
-        Raises:
-            ModelError: The motion of bodies was not asked for.
-        """
-        if not self._solver._bodies:
-            raise ModelError("the motion of bodies was not asked for: give bodies=True")
-        first = len(self._solver._points)
-        return [
-            [self._rows(first + k, d) for d in range(3)] for k in range(len(self._solver._bodies))
-        ]
+def _turns(joint: JointRequest, equations: Sequence[GroupEquations]) -> bool:
+    """Whether a coordinate is an angle that equations give."""
+    derivation = equations[joint.cast].derivation
+    symbol = derivation.coordinates[joint.element, joint.coordinate]
+    return any(u.turns and u.symbol.ref == symbol.ref for u in derivation.unknowns)

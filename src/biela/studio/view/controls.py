@@ -26,6 +26,10 @@ SPEEDS: Final = {"⅛": 0.125, "¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4
 #: Sliders beyond these would bury the page.
 _MOST: Final = 24
 _NONE: Final = "-"
+_SYMBOLS: Final = (
+    "pin with collars: revolute; square sleeve: prismatic; round sleeve: cylindrical; threads: "
+    "screw; cross: universal; ball: spherical; plate: planar; cube: fixed. Driven ones are orange"
+)
 
 
 class Controls:
@@ -47,7 +51,7 @@ class Controls:
         gui.main_panel.set_width(360)
         self._status: Any = gui.add_html(status_text("biela studio", "opening …", ""))
         self._play: Any = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
-        self._time: Any = gui.add_slider("time", 0.0, 1.0, 0.01, 0.0, hint="s")
+        self._time: Any = gui.add_slider("time, s", 0.0, 1.0, 0.01, 0.0)
         self._speed: Any = gui.add_button_group("speed", tuple(SPEEDS))
         self._analysis: Any = gui.add_dropdown("analysis", tuple(Analysis))
         on_click(worker, self._play, "play", page.play_or_pause)
@@ -103,7 +107,7 @@ class Controls:
         """Make the tabs for a mechanism."""
         if self._tabs is not None:
             self._tabs.remove()
-        self._sliders = {}
+        self._sliders, self._duration, self._driven = {}, None, None
         gui = self._gui
         gui.set_panel_label(session.name)
         self._tabs = gui.add_tab_group()
@@ -208,20 +212,32 @@ class Controls:
             r, _ = session.poser.frame(frames[0], session.position())
             place: Any = gui.add_vector3("place, m", tuple(r.tolist()), step=1e-3)
             go = gui.add_button("Reach it", hint="inverse kinematics", icon=viser.Icon.TARGET)
-            on_click(self._worker, go, "reach", lambda: page.reach(frame.value, place.value))
+            on_click(self._worker, go, "reach", lambda: page.hand.reach(frame.value, place.value))
 
     def _shown(self, session: Session) -> None:
         gui, page = self._gui, self._page
-        for kind, label in (
-            ("reactions", "reactions of joints"),
-            ("forces", "weights and forces"),
-            ("frames", "frames of bodies"),
+        for kind, label, hint in (
+            ("joints", "symbols of joints", _SYMBOLS),
+            ("reactions", "reactions of joints", "forces on the bodies after the joints"),
+            ("forces", "weights and forces", "weights, applied forces, springs"),
+            ("frames", "frames of bodies", "x red, y green, z blue; the ground has one too"),
         ):
-            box: Any = gui.add_checkbox(label, False)
+            box: Any = gui.add_checkbox(label, page.shown.wanted.get(kind, False), hint=hint)
             on_change(self._worker, box, f"show {kind}", partial(_call, page.show_overlay, kind))
+        glass: Any = gui.add_checkbox("bodies of glass", False, hint="to see joints inside of them")
+        on_change(self._worker, glass, "glass", lambda on: page.see_through(bool(on)))
         points = tuple(frames_of(session.motion)) if session.motion is not None else ()
-        way: Any = gui.add_dropdown("way of", (_NONE, *points), hint="the path of a point")
-        on_change(self._worker, way, "way", lambda name: page.trace("" if name == _NONE else name))
+        first = next((p for p in page.shown.points if p in points), _NONE)
+        way: Any = gui.add_dropdown(
+            "trace of", (_NONE, *points), initial_value=first, hint="the path of a point"
+        )
+        also: Any = gui.add_dropdown("and of", (_NONE, *points), hint="another one")
+
+        def trace(_: object) -> None:
+            page.trace(*(each.value for each in (way, also) if each.value != _NONE))
+
+        on_change(self._worker, way, "trace", trace)
+        on_change(self._worker, also, "trace", trace)
         look = gui.add_button("Look from the front", icon=viser.Icon.CAMERA)
         on_click(self._worker, look, "look", page.look)
 

@@ -10,29 +10,26 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
 import viser
 
 from biela.errors import BielaError
-from biela.results.scene import PLANES
-from biela.studio import arrows
 from biela.studio.clock import Clock
-from biela.studio.dragging import Dragged
 from biela.studio.laws import LawChange
 from biela.studio.pieces import Piece, alike, pieces
 from biela.studio.session import Session
 from biela.studio.settings import Analysis
 from biela.studio.shelf import Shelf
+from biela.studio.view.aside import Aside
 from biela.studio.view.controls import Controls
+from biela.studio.view.hand import Hand
 from biela.studio.view.overlays import Overlays
 from biela.studio.view.plots import Plots
 from biela.studio.view.scene_view import SceneView
+from biela.studio.view.shown import Shown
+from biela.studio.view.structure import Structure
 from biela.studio.view.worker import Worker
 
 __all__ = ["Page"]
-
-Floats = npt.NDArray[np.float64]
 
 #: Of the beats every so many-th moves the sliders and plots too.
 _SLOW: Final = 6
@@ -43,6 +40,8 @@ _SMALL: Final = 20
 #: The window of the scene is another one if its aspect changes by this; within so many seconds.
 _NARROWER: Final = 0.1
 _SETTLING: Final = 4.0
+#: Answers that take longer than this (s) are announced.
+_LONG: Final = 0.5
 
 
 class Page:
@@ -68,16 +67,22 @@ class Page:
         self.session: Session | None = None
         self.clock = Clock()
         self._pieces: Sequence[Piece] = ()
-        self._overlays: dict[str, bool] = {}
-        self._way = ""
         self._beats = 0
-        self._hand_plane: Floats | None = None
         self._fitted = (0.0, 0.0)
         self._prepared: Session | None = None
+        self._took = 2 * _LONG
         self.worker = Worker(self._beat, self._fail)
         self._view, self._over = SceneView(client), Overlays(client)
+        self._aside = Aside(self.worker, self._fail)
+        self.shown = Shown(self._over, self._aside)
+        self.hand = Hand(client, self.worker, self._now, partial(self._play, False), self._moved)
         self._controls = Controls(client, self.worker, self, shelf)
-        self._plots = Plots(client, self.worker)
+        panel = client.gui.add_panel()
+        self._plots = Plots(client, self.worker, panel.add_tab("Plot", viser.Icon.CHART_LINE))
+        tab = panel.add_tab("Structure", viser.Icon.SITEMAP)
+        self._structure = Structure(client, self.worker, tab, self._aside, self._now)
+        panel.dock_left()
+        panel.set_width(360)
         client.camera.on_update(self._resized)
         self.worker.ask("open", partial(self.open, name, session))
 
@@ -89,31 +94,31 @@ class Page:
 
     def end(self) -> None:
         """The visitor has gone."""
+        self._aside.end()
         self.worker.end()
 
     # ------------------------------------------------------------------------------- opening
 
     def open(self, name: str, begun: Session | None = None) -> None:
         """Open another mechanism; the present one stays if that fails."""
+        self._controls.say(name, "opening …", "")
         try:
             session = begun or Session(self._shelf.source(name))
             if begun is None:
                 session.open()
-            found = pieces(session.scene)
+            found = pieces(session.scene, session.unit)
         except BielaError as error:
             if self.session is None:
                 self._controls.gallery_only()
             self._fail(str(error))
             return
-        self.session, self._overlays = session, {}
-        self._over.clear()
+        self.session = session
+        self.shown.begin(session)
+        self._structure.clear()
         self._fitted = (self._fitted[0], time.monotonic())
         self.look()
-        self._view.show(found, self._drag)
+        self._view.show(found, self.hand.drag)
         self._pieces = found
-        path = session.model.run.get("path", ())
-        names = [path] if isinstance(path, str) else path if isinstance(path, list) else []
-        self._way = "\n".join(str(each) for each in names)
         self._controls.build(session)
         self._refreshed(fresh=True)
         self._play(self._at_once and session.motion is not None)
@@ -121,16 +126,16 @@ class Page:
     def _refreshed(self, fresh: bool = False) -> None:
         """Show what a session has found anew."""
         session = self._session
-        found = pieces(session.scene)
+        found = pieces(session.scene, session.unit)
         if not alike(found, self._pieces):
-            self._view.show(found, self._drag)
+            self._view.show(found, self.hand.drag)
         self._pieces = found
         motion = session.motion
         if motion is not None:
             self.clock.between(float(motion.t[0]), float(motion.t[-1]))
             self._controls.show_span(self.clock.start, self.clock.end)
             self._plots.show(motion, session.model.run.get("plot", ()), fresh)
-            self._show_overlays()
+        self.shown.draw(session)
         self._controls.show_settings(session)
         self._place()
         self._say()
@@ -140,6 +145,9 @@ class Page:
         if self.session is None:
             raise BielaError("open a mechanism first")
         return self.session
+
+    def _now(self) -> Session:
+        return self._session
 
     def _say(self) -> None:
         session = self._session
@@ -167,7 +175,13 @@ class Page:
             self._plots.move(session.place)
             self._controls.show_time(session.time)
         else:
-            self._view.move(pieces(posed, session.size), 0.0)
+            self._view.move(pieces(posed, session.unit), 0.0)
+            self.shown.pose(session)
+
+    def _moved(self) -> None:
+        """The session has another position, by hand."""
+        self._place()
+        self._say()
 
     def _beat(self, passed: float) -> bool:
         if self.session is None or not self.clock.playing:
@@ -232,7 +246,11 @@ class Page:
         change()
         session = self._session
         session.time = self.clock.time
+        if self._took > _LONG:
+            self._controls.say(session.name, f"computing {session.settings.analysis} …", "")
+        begun = time.monotonic()
         fine = session.run()
+        self._took = time.monotonic() - begun
         self._refreshed()
         if not session.settings.analysis.moves:
             self._play(False)
@@ -272,89 +290,22 @@ class Page:
 
     # ------------------------------------------------------------------------------- showing
 
-    def trace(self, point: str) -> None:
-        """Show the way of a point."""
-        self._way = point
-        self._show_overlays()
+    def trace(self, *points: str) -> None:
+        """Show the ways of points."""
+        self.shown.points = points
+        self.shown.draw(self._session)
 
     def show_overlay(self, kind: str, shown: bool) -> None:
-        """Show forces, reactions or frames, or take them away."""
-        self._overlays[kind] = shown
-        self._show_overlays()
-        self._over.move(self._session.place)
+        """Show joints, forces, reactions or frames, or take them away."""
+        self.shown.wanted[kind] = shown
+        self.shown.draw(self._session)
+        self._place()
 
-    def _show_overlays(self) -> None:
-        session = self._session
-        motion, size, wanted = session.motion, session.size, self._overlays
-        if motion is None:
-            return
-        self._over.show_ways(motion, [each for each in self._way.split("\n") if each])
-        bodies = session.dragging.bodies if wanted.get("frames") else ()
-        self._over.show_frames(motion, bodies, size)
-        makers = {"reactions": arrows.reactions, "forces": arrows.applied}
-        for kind, make in makers.items():
-            found = make(session.model, motion) if wanted.get(kind) else None
-            self._over.show_arrows(kind, found, size)
+    def see_through(self, through: bool) -> None:
+        """Make bodies of glass, or solid again."""
+        self._view.see_through(through)
 
     def look(self) -> None:
         """Look at the whole mechanism from the front."""
         self._fitted = (self._client.camera.aspect, self._fitted[1])
         self._view.look(self._session.scene)
-
-    # ------------------------------------------------------------------------------- by hand
-
-    def _drag(self, body: str, event: Any) -> None:
-        """A body is dragged: in the thread of the server, so it only asks."""
-        start, end = np.array(event.start_position), np.array(event.end_position)
-        if event.phase == "start":
-            self.worker.ask("grip", partial(self._grip, body, start))
-        if event.phase == "end":
-            self.worker.ask("let go", self._let_go)
-        else:
-            eye = np.array(self._client.camera.position)
-            self.worker.ask("pull", partial(self._pull, end, eye))
-
-    def _grip(self, body: str, place: Floats) -> None:
-        self._play(False)
-        self._session.grip(body, place)
-        self._hand_plane = place if self._session.scene.view in PLANES else None
-
-    def _pull(self, target: Floats, eye: Floats) -> None:
-        session = self._session
-        if self._hand_plane is not None:
-            target = _in_plane(target, eye, self._hand_plane, PLANES[session.scene.view][2])
-        found = session.pull(target)
-        self._place()
-        self._say()
-        if not found.settled:  # as long as the hand stays
-            self.worker.ask_later(partial(self._pull_on, target, found))
-
-    def _pull_on(self, target: Floats, last: Dragged) -> None:
-        """Go on to where the hand is, if nobody has pulled elsewhere since."""
-        if self._session.holds(last):
-            found = self._session.pull(target)
-            self._place()
-            self._say()
-            if not found.settled:
-                self.worker.ask_later(partial(self._pull_on, target, found))
-
-    def _let_go(self) -> None:
-        self._session.let_go()
-
-    def reach(self, frame: str, place: tuple[float, float, float]) -> None:
-        """Bring a point to a place."""
-        self._play(False)
-        self._session.reach(frame, place)
-        self._place()
-        self._say()
-
-
-def _in_plane(target: Floats, eye: Floats, point: Floats, normal: int) -> Floats:
-    """Where the line of sight to a target meets the plane of a mechanism; along the normal else."""
-    way = target - eye
-    if abs(way[normal]) < 1e-9 * np.linalg.norm(way):
-        found = target.copy()
-        found[normal] = point[normal]
-        return found
-    met: Floats = eye + way * (point[normal] - eye[normal]) / way[normal]
-    return met

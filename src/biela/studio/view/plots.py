@@ -14,7 +14,6 @@ from viser import uplot
 from biela.results import Results
 from biela.results.style import COLORS
 from biela.studio.channels import TIME, Curve, curve, menu, usual
-from biela.studio.pieces import between
 from biela.studio.svg_plot import xy_plot
 from biela.studio.view.binding import on_change, on_click
 from biela.studio.view.worker import Worker
@@ -34,9 +33,10 @@ class Plots:
     Args:
         client: The page.
         worker: Of its visitor.
+        tab: Where they go.
     """
 
-    def __init__(self, client: viser.ClientHandle, worker: Worker) -> None:
+    def __init__(self, client: viser.ClientHandle, worker: Worker, tab: Any) -> None:
         self._gui = client.gui
         self._motion: Results | None = None
         self._names: list[str] = []
@@ -44,8 +44,7 @@ class Plots:
         self._place = 0.0
         self._menu: Mapping[str, Mapping[str, str]] = {}
         self._chart: Any = None
-        panel = client.gui.add_panel()
-        self._tab: Any = panel.add_tab("Plot", viser.Icon.CHART_LINE)
+        self._tab = tab
         with self._tab:
             self._drawing: Any = self._gui.add_html("", visible=False)
             self._now: Any = self._gui.add_html("")
@@ -55,8 +54,6 @@ class Plots:
             self._across_choice: Any = self._gui.add_dropdown(
                 "against", (TIME,), hint="the axis across: the time, or what is chosen above"
             )
-        panel.dock_left()
-        panel.set_width(360)
         on_change(worker, self._owner, "plot owner", self._choose_owner)
         on_click(worker, self._buttons, "plot curve", self._press)
         on_change(worker, self._across_choice, "plot across", self._choose_across)
@@ -193,7 +190,7 @@ class Plots:
         rows = [across, *up]
         cells = (
             f'<span style="margin-right:14px;white-space:nowrap"><b>{escape(row.name)}</b> '
-            f"{float(between(row.values, place)):.5g} {escape(row.unit)}</span>"
+            f"{row.told(place)} {escape(row.unit)}</span>"
             for row in rows
         )
         self._now.content = (

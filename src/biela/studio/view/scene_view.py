@@ -26,6 +26,7 @@ OnDrag = Callable[[str, Any], None]
 _GRID: Final = 1.4
 _ROOM: Final = 1.25
 _DAYLIGHT: Final = 1.6
+_GLASS: Final = 0.3
 #: A little from the side and from above, so that planar mechanisms have depth.
 _ASIDE: Final = (-0.22, 0.28)
 
@@ -64,6 +65,8 @@ class SceneView:
         self._movers: list[_Mover] = []
         self._batches: list[_Batch] = []
         self._lines: list[tuple[int, Any]] = []
+        self._surfaces: list[Any] = []
+        self._glass: float | None = None
         self._root, self._shown = "", 0
 
     # ------------------------------------------------------------------------------- building
@@ -90,8 +93,15 @@ class SceneView:
                 self._joints(pieces, group)
             self.move(pieces, 0)
 
+    def see_through(self, through: bool) -> None:
+        """Make bodies of glass, or solid again; those that come later too."""
+        self._glass = _GLASS if through else None
+        for node in self._surfaces:
+            node.opacity = self._glass
+
     def clear(self) -> None:
         """Remove what is there."""
+        self._surfaces = []
         for node in reversed(self._nodes):
             node.remove()
         self._nodes, self._movers, self._batches, self._lines = [], [], [], []
@@ -117,11 +127,13 @@ class SceneView:
                     piece.mesh.faces,
                     color=hues(piece.color),
                     flat_shading=True,
+                    opacity=self._glass,
                     side="double",
                     cast_shadow=False,
                     receive_shadow=False,
                 )
             )
+            self._surfaces.append(node)
             if len(group) == 1:
                 length = None if piece.track.scale is None else 1.0
                 self._movers.append(_Mover(k, node, length))

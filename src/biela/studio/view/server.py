@@ -62,7 +62,7 @@ class Server:
             self._viser = _Local(host, _free(host, port), verbose=False)
         self.host, self.port = host, self._viser.get_port()
         self._viser.gui.configure_theme(
-            show_logo=False, show_share_button=False, brand_color=(0, 114, 178)
+            show_logo=False, show_share_button=False, brand_color=(0, 84, 140)
         )
         # native code is loaded once, by nobody's page
         self._warm = threading.Thread(target=self._prepare, name="studio start", daemon=True)

@@ -1,0 +1,165 @@
+"""The motion of a model as its groups have found it: points, joints and bodies at all instants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.groups.runner import Stored
+from biela.equations.groups.cast import Cast
+from biela.equations.groups.items import components
+from biela.errors import ModelError
+
+if TYPE_CHECKING:
+    from biela.analysis.groups.solver import GroupSolver
+
+__all__ = ["GroupMotion", "PointMotion"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PointMotion:
+    """Positions, velocities and accelerations of a point, (instants, 3) each; along the ground."""
+
+    position: Floats
+    velocity: Floats
+    acceleration: Floats
+
+
+class GroupMotion:
+    """The motion of a model, as its groups have found it.
+
+    Attributes:
+        t: Times.
+        iterations: Steps of Newton's method a group and instant, in the mean.
+        time_run: Seconds of the run itself.
+        cpu_run: Seconds of the processor.
+        time_total: With its start.
+    """
+
+    def __init__(
+        self,
+        solver: GroupSolver,
+        stored: Stored,
+        place: Mapping[int, int],
+        *,
+        time_run: float,
+        cpu_run: float,
+        time_total: float,
+        instants: Integers | None = None,
+    ) -> None:
+        self._solver, self._stored, self._place = solver, stored, place
+        self._instants = instants
+        self.t = stored.t if instants is None else stored.t[instants]
+        self.time_run, self.cpu_run, self.time_total = time_run, cpu_run, time_total
+        unsolved = [len(c.groups) for c, k in self._kinds() if k.unknowns]
+        self.iterations = stored.steps / max(1, sum(unsolved) * len(stored.t))
+        self.careful = stored.careful
+
+    def _kinds(self) -> list[tuple[Cast, Any]]:
+        groups = self._solver.groups
+        return list(zip(self._solver.casts.casts, groups.kernels, strict=True))
+
+    def point(self, name: str) -> PointMotion:
+        """The motion of a marker that was asked for.
+
+        Raises:
+            ModelError: It was not.
+        """
+        known = self._solver.points
+        if name not in known:
+            raise ModelError(
+                f"the motion of {name!r} was not asked for; points are "
+                f"{', '.join(known) or 'none: give points=[…]'}"
+            )
+        k = list(known).index(name)
+        return PointMotion(*(self._rows(k, d)[:, 0] for d in range(3)))
+
+    def joint(self, name: str) -> Floats:
+        """A joint coordinate that was asked for: its value and two rates, (instants, 3).
+
+        Raises:
+            ModelError: It was not, or points alone are stored.
+        """
+        solver = self._solver
+        if name not in solver.joints:
+            raise ModelError(
+                f"the coordinate {name!r} was not asked for; these were: "
+                f"{', '.join(solver.joints) or 'none: give joints=[…]'}"
+            )
+        self._need_all(f"the coordinate {name}")
+        number = len(solver.points) + len(solver.bodies) + list(solver.joints).index(name)
+        place = int(solver.groups.request_places[number][0, 0])
+        size = solver.groups.memory.sizes["y"]
+        found = solver.joints[name].sign * self._stored.columns(place + size * np.arange(3))
+        if solver.joints[name].turns:
+            found[:, 0] = _over_turns(self._stored.t, found[:, 0], found[:, 1])
+        return found if self._instants is None else np.asarray(found[self._instants])
+
+    def _need_all(self, what: str) -> None:
+        """Refuse what is not stored where points alone are."""
+        if self._place:
+            raise ModelError(f'{what} is not stored: run with store="all"')
+
+    def _rows(self, request: int, rate: int) -> Floats:
+        """A request at all instants: (instants, bodies, 3 or 2)."""
+        groups = self._solver.groups
+        places = groups.request_places[request]
+        kind = [*self._solver.points.values(), *self._solver.bodies][request].kind
+        flat = places.ravel()
+        if self._place:
+            size = len(self._place)
+            flat = np.array([self._place[int(p)] for p in flat])
+        else:
+            size = groups.memory.sizes["y"]
+        found = self._stored.columns(flat + rate * size)
+        found = found if self._instants is None else found[self._instants]
+        found = found.reshape(len(self.t), *places.shape)
+        plane = self._solver.model.plane
+        if plane is None or kind == "turn":
+            return found
+        whole = np.zeros((*found.shape[:2], 3))
+        for k, axis in enumerate(plane[: components(kind, plane)]):
+            whole[:, :, "xyz".index(axis)] = found[:, :, k]
+        return whole
+
+    def at(self, instants: Integers) -> GroupMotion:
+        """Some of the instants, by number."""
+        return GroupMotion(
+            self._solver,
+            self._stored,
+            self._place,
+            time_run=self.time_run,
+            cpu_run=self.cpu_run,
+            time_total=self.time_total,
+            instants=instants,
+        )
+
+    @cached_property
+    def body_rows(self) -> list[list[Floats]]:
+        """Of every request about bodies its values and two rates.
+
+        Raises:
+            ModelError: The motion of bodies was not asked for.
+        """
+        if not self._solver.bodies:
+            raise ModelError("the motion of bodies was not asked for: give bodies=True")
+        self._need_all("the motion of bodies")
+        first = len(self._solver.points)
+        return [
+            [self._rows(first + k, d) for d in range(3)] for k in range(len(self._solver.bodies))
+        ]
+
+
+def _over_turns(t: Floats, angle: Floats, rate: Floats) -> Floats:
+    """An angle that is known up to whole turns, counted on by its rate."""
+    expected = 0.5 * (rate[1:] + rate[:-1]) * np.diff(t)
+    turns = np.round((expected - np.diff(angle)) / (2 * np.pi))
+    return angle + 2 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])

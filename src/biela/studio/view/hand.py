@@ -1,0 +1,99 @@
+"""The hand of a visitor: the pointer grips a body, and the mechanism follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import viser
+
+from biela.results.scene import PLANES
+from biela.studio.dragging import Dragged
+from biela.studio.session import Session
+from biela.studio.view.worker import Worker
+
+__all__ = ["Hand"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class Hand:
+    """Dragging on one page.
+
+    Args:
+        client: The page.
+        worker: Of its visitor.
+        session: The session that the page has at the moment.
+        stop: Stops what is played.
+        moved: Shows the position of the session.
+    """
+
+    def __init__(
+        self,
+        client: viser.ClientHandle,
+        worker: Worker,
+        session: Callable[[], Session],
+        stop: Callable[[], None],
+        moved: Callable[[], None],
+    ) -> None:
+        self._client, self._worker, self._session = client, worker, session
+        self._stop, self._moved = stop, moved
+        self._plane: Floats | None = None
+
+    def drag(self, body: str, event: Any) -> None:
+        """A body is dragged: in the thread of the server, so it only asks."""
+        start, end = np.array(event.start_position), np.array(event.end_position)
+        if event.phase == "start":
+            self._worker.ask("grip", partial(self._grip, body, start))
+        if event.phase == "end":
+            self._worker.ask("let go", self._let_go)
+        else:
+            eye = np.array(self._client.camera.position)
+            self._worker.ask("pull", partial(self._pull, end, eye))
+
+    def _grip(self, body: str, place: Floats) -> None:
+        self._stop()
+        session = self._session()
+        session.grip(body, place)
+        self._plane = place if session.scene.view in PLANES else None
+
+    def _pull(self, target: Floats, eye: Floats) -> None:
+        session = self._session()
+        if not session.holding:  # the grip has failed, and was told
+            return
+        if self._plane is not None:
+            target = _in_plane(target, eye, self._plane, PLANES[session.scene.view][2])
+        self._followed(target, session.pull(target))
+
+    def _followed(self, target: Floats, found: Dragged) -> None:
+        self._moved()
+        if not found.settled:  # as long as the hand stays
+            self._worker.ask_later(partial(self._pull_on, target, found))
+
+    def _pull_on(self, target: Floats, last: Dragged) -> None:
+        """Go on to where the hand is, if nobody has pulled elsewhere since."""
+        if self._session().holds(last):
+            self._followed(target, self._session().pull(target))
+
+    def _let_go(self) -> None:
+        self._session().let_go()
+
+    def reach(self, frame: str, place: tuple[float, float, float]) -> None:
+        """Bring a point to a place."""
+        self._stop()
+        self._session().reach(frame, place)
+        self._moved()
+
+
+def _in_plane(target: Floats, eye: Floats, point: Floats, normal: int) -> Floats:
+    """Where the line of sight to a target meets the plane of a mechanism; along the normal else."""
+    way = target - eye
+    if abs(way[normal]) < 1e-9 * np.linalg.norm(way):
+        found = target.copy()
+        found[normal] = point[normal]
+        return found
+    met: Floats = eye + way * (point[normal] - eye[normal]) / way[normal]
+    return met

@@ -1,0 +1,99 @@
+"""What a visitor has chosen to see besides the bodies, and what it takes to draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+import biela as bl
+from biela.results import Results
+from biela.studio import arrows
+from biela.studio.arrows import Arrows
+from biela.studio.joint_signs import Motion, joint_signs
+from biela.studio.session import Session
+from biela.studio.view.aside import Aside
+from biela.studio.view.overlays import Overlays
+
+__all__ = ["Shown"]
+
+Floats = npt.NDArray[np.float64]
+
+_FORCES: Final[Mapping[str, Callable[[bl.Model, Results], Arrows]]] = {
+    "reactions": arrows.reactions,
+    "forces": arrows.applied,
+}
+
+
+class Shown:
+    """The choices of one page.
+
+    Args:
+        overlays: Where they are drawn.
+        aside: Finds forces, which may take seconds.
+    """
+
+    def __init__(self, overlays: Overlays, aside: Aside) -> None:
+        self._over, self._aside = overlays, aside
+        self.wanted: dict[str, bool] = {}
+        self.points: tuple[str, ...] = ()
+
+    def begin(self, session: Session) -> None:
+        """Show what a model asks for, and the signs of its joints."""
+        path = session.model.run.get("path", ())
+        names = [path] if isinstance(path, str) else path if isinstance(path, list) else []
+        self.points = tuple(str(name) for name in names)
+        self.wanted = {"joints": True}
+        self._over.clear()
+
+    def draw(self, session: Session) -> None:
+        """Draw all that is wanted, anew.
+
+        Raises:
+            BielaError: There is no such point.
+        """
+        self._joints(session)
+        motion, size = session.motion, session.size
+        if motion is None:
+            return
+        self._over.show_ways(motion, self.points)
+        bodies = session.dragging.bodies if self.wanted.get("frames") else ()
+        self._over.show_frames(moving(motion), bodies, size)
+        for kind, make in _FORCES.items():
+            if self.wanted.get(kind):
+                show = partial(self._over.show_arrows, kind, size=size)
+                self._aside.find(kind, partial(make, session.model, motion), show)
+            else:
+                self._aside.forget(kind)
+                self._over.show_arrows(kind, None, size)
+
+    def _joints(self, session: Session) -> None:
+        """The signs of joints, in the motion or else in the position that is shown."""
+        if not self.wanted.get("joints"):
+            self._over.show_joints((), None, 1.0)
+            return
+        frames = moving(session.motion) if session.motion is not None else posed(session)
+        self._over.show_joints(joint_signs(session.model), frames, session.unit)
+
+    def pose(self, session: Session) -> None:
+        """Bring all to the position that is shown."""
+        self._over.pose(posed(session))
+
+
+def moving(motion: Results) -> Motion:
+    """Frames over a motion."""
+
+    def frame(name: str) -> tuple[Floats, Floats]:
+        found = motion.frame(name)
+        return np.array(found.position), np.array(found.orientation)
+
+    return frame
+
+
+def posed(session: Session) -> Motion:
+    """Frames in the position that is shown."""
+    places = session.poser.placed(session.position())
+    return lambda name: tuple(part[None] for part in places(name))  # type: ignore[return-value]

@@ -1,0 +1,96 @@
+"""The structure of a mechanism on the page: graph, loops, freedoms, groups, pattern, equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import viser
+
+import biela as bl
+from biela.studio.report.fragments import Fragment, fragment_style, made
+from biela.studio.session import Session
+from biela.studio.topology import topology_parts
+from biela.studio.view.aside import Aside
+from biela.studio.view.binding import on_click
+from biela.studio.view.worker import Worker
+
+__all__ = ["Structure"]
+
+_OPEN = ("Connection graph", "Degrees of freedom")
+_BOX = "padding:2px 12px 8px 12px;font-size:0.86em;line-height:1.45;overflow-wrap:anywhere;"
+
+
+class Structure:
+    """The tab of one page, filled piece by piece when it is asked for.
+
+    Args:
+        client: The page.
+        worker: Of its visitor.
+        tab: Where it goes.
+        aside: Finds the pieces.
+        session: The session that the page has at the moment.
+    """
+
+    def __init__(
+        self,
+        client: viser.ClientHandle,
+        worker: Worker,
+        tab: Any,
+        aside: Aside,
+        session: Callable[[], Session],
+    ) -> None:
+        self._gui, self._tab, self._aside, self._session = client.gui, tab, aside, session
+        self._folders: list[Any] = []
+        with tab:
+            self._button: Any = self._gui.add_button(
+                "Look into its structure",
+                icon=viser.Icon.SITEMAP,
+                hint="graph, loops, degrees of freedom, groups, sparsity, equations",
+            )
+            self._said: Any = self._gui.add_html("", visible=False)
+        on_click(worker, self._button, "structure", self.ask)
+
+    def clear(self) -> None:
+        """Another mechanism: what is there is not of it."""
+        self._aside.forget("structure")
+        for folder in self._folders:
+            folder.remove()
+        self._folders = []
+        self._say("")
+
+    def ask(self) -> None:
+        """Find the pieces one after the other, of the model as it is changed now."""
+        self.clear()
+        model = self._session().model
+        self._next(model, iter(topology_parts(model).items()))
+
+    def _next(self, model: bl.Model, parts: Iterator[tuple[str, Callable[[], str]]]) -> None:
+        title, maker = next(parts, ("", None))
+        if maker is None:
+            self._say("")
+            return
+        self._say(f"looking for: {title.lower()} …")
+
+        def show(found: Fragment) -> None:
+            self._show(found)
+            self._next(model, parts)
+
+        self._aside.find("structure", partial(made, title, maker), show)
+
+    def _show(self, piece: Fragment) -> None:
+        with self._tab:
+            folder: Any = self._gui.add_folder(
+                piece.title, expand_by_default=piece.title in _OPEN or piece.failed
+            )
+            with folder:
+                self._gui.add_html(
+                    f"<style>{fragment_style()}</style>"
+                    f'<div class="biela studio-structure" style="{_BOX}">{piece.html}</div>'
+                )
+        self._folders.append(folder)
+
+    def _say(self, words: str) -> None:
+        self._said.content = f'<div style="{_BOX}">{words}</div>'
+        self._said.visible = bool(words)
