@@ -164,7 +164,7 @@ def _lines(file: str, across: str, times: Any, names: Sequence[str], source: Any
             axes.plot(x, [times[n, name] for n in x], style, color=shade, label=name)
             known = [n for n in range(10, 101, 10) if source(name, n)]
             axes.plot(known, [source(name, n) for n in known], color=shade, **DOTS)
-        axes.plot([], [], color="#777777", label="source", **DOTS)
+        axes.plot([], [], "o", color="#777777", markersize=4, label="source")
         axes.set_yscale("log")
         axes.set_xlim(0, 102)
         axes.set_xlabel(across)
@@ -198,7 +198,7 @@ def fan(rows: list[list[Any]]) -> str:
                     source = f"{theirs:g}" if theirs else "–"
                     over = times[n, "global sparse", speed] / ours
                     cells.append((speed, str(n), name, f"{ours:.4f}", source, f"{over:.3g}"))
-            axes.plot([], [], color="#777777", label="source", **DOTS)
+            axes.plot([], [], "o", color="#777777", markersize=4, label="source")
             axes.set_yscale("log")
             axes.set_xlim(0, 102)
             axes.set_ylim(1e-3, 300)
@@ -208,7 +208,7 @@ def fan(rows: list[list[Any]]) -> str:
                 axes.set_ylabel("s for 24,001 instants")
             plain_axes(axes)
         handles = axes.get_legend_handles_labels()
-        figure.legend(*handles, loc="outside lower center", ncols=5, frameon=False)
+        figure.legend(*handles, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
         finish(figure, IMAGES / "groups-fan.png")
     heads = ("speed", "dyads", "formulation", "s", "source, s", "over global sparse")
     text = (
@@ -231,22 +231,35 @@ def truck(rows: list[list[Any]], chains: list[list[Any]]) -> str:
     printed, ups = table("13.1"), table("13.2")
     columns = {GLOBAL: "TS-G_MA27"} | {w: f"TS-{name}" for w, name in WAYS.items() if name}
     with styled():
-        figure = new_figure(8.0, 4.6)
-        axes = figure.add_subplot(1, 1, 1)
+        figure = new_figure(10.0, 4.4)
+        axes, other = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
         for k, way in enumerate((GLOBAL, *WAYS)):
-            shade = COLORS[k]
             x = [3 + 111 * size for size in sizes]
             y = [times[size, way] * 1e6 for size in sizes]
-            axes.plot(x, y, "-", marker="s", markersize=3, color=shade, label=f"truck, {way}")
-        for k, name in enumerate(("global sparse", "natural groups")):
-            some = {n: s / 24001 * 1e6 for n, other, s in chains if other == name}
+            axes.plot(x, y, "s-", markersize=3, color=COLORS[k], label=f"truck, {way}")
+            if way in columns:
+                seconds = printed.column(columns[way])
+                other.plot(printed.column("coords"), seconds, color=COLORS[k], **DOTS)
+        for name, column, shade in (
+            ("global sparse", "FBL-G_MA27", COLORS[0]),
+            ("natural groups", "FBL-TP (upper bound)", COLORS[6]),
+        ):
+            some = {n: s / 24001 * 1e6 for n, this, s in chains if this == name}
             x = [2 * n + 3 for n in some]
-            axes.plot(x, list(some.values()), "--", color=COLORS[3 * k], label=f"chain, {name}")
-        axes.set_yscale("log")
-        axes.set_xlabel("coordinates in the source's models: 3 + 111 axles, 3 + 2 dyads")
+            axes.plot(x, list(some.values()), "--", color=shade, label=f"chain, {name}")
+            mark = {**DOTS, "marker": "v" if "bound" in column else "x"}
+            other.plot(printed.column("coords"), printed.column(column), color=shade, **mark)
+        axes.set_title("ours")
+        other.set_title("source: its times, of the chain x and (less than) v")
         axes.set_ylabel("µs an instant")
-        figure.legend(loc="outside right upper", frameon=False, fontsize=8)
-        plain_axes(axes)
+        other.set_ylabel("s")
+        for some_axes in (axes, other):
+            some_axes.set_yscale("log")
+            some_axes.set_xlim(0, 570)
+            some_axes.set_xlabel("coordinates: 3 + 111 axles, 3 + 2 dyads")
+            plain_axes(some_axes)
+        handles = axes.get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
         finish(figure, IMAGES / "groups-truck.png")
     ways = [way for way, name in WAYS.items() if name]
     ours = [float(np.mean([times[k, GLOBAL] / times[k, w] for k in sizes])) for w in ways]

@@ -65,7 +65,7 @@ def measure_dynamics(quick: bool) -> Any:
 def measure_cost(quick: bool) -> Any:
     """Cases and what they took."""
     sizes = (2, 4, 6) if quick else (2, 4, 6, 8)
-    return [asdict(cost) for cost in cost_study(sizes=sizes, rounds=3 if quick else 6)]
+    return [asdict(cost) for cost in cost_study(sizes=sizes, rounds=5 if quick else 10)]
 
 
 PARTS: dict[str, Callable[[bool], Any]] = {

@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 import biela as bl
+from benchmarks.groups.random_chains import random_mechanism
+from benchmarks.groups.refit import GROUPS, Measured, fitted
+from biela.analysis.groups.choice import formulation_by_size
+from biela.analysis.groups.formulations import FORMULATIONS, formulation_named
 from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.groups.solver import GroupSolver
 from biela.cli.grouping import groups as groups_command
@@ -207,3 +211,60 @@ def turned(axis: str, angle: float) -> np.ndarray:
     R = np.eye(3)
     R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c
     return R
+
+
+# --- what is chosen, and what is made at random ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "largest"),
+    [(four_bar.four_bar, 2), (spatial_slider.spatial_slider, 2)],
+)
+def test_auto_takes_what_the_rule_says_and_moves_alike(make, largest) -> None:
+    m = make()
+    chosen = formulation_named("auto", m)
+    assert chosen.name == formulation_by_size(m.plane is not None, largest)
+    assert chosen.options(m)["structure"] is chosen.found
+    ours = group_kinematics(m, 0.1, step=0.01)
+    other = group_kinematics(m, 0.1, step=0.01, formulation="reference groups")
+    assert ours.statistics.method == chosen.name
+    for name in ("q", "v", "a"):
+        np.testing.assert_allclose(ours[name], other[name], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(("planar", "bodies"), [(True, 2), (False, 1), (False, 3), (False, 40)])
+def test_the_rule_names_a_formulation_by_groups(planar, bodies) -> None:
+    assert not FORMULATIONS[formulation_by_size(planar, bodies)].whole
+
+
+@pytest.mark.parametrize("size", [2, 4, 6, 8])
+def test_a_random_mechanism_has_as_many_groups_of_a_size_as_were_asked_for(size) -> None:
+    structure = bl.structural_groups(random_mechanism(3, size, seed=1))
+    assert [len(group.bodies) for group in structure.groups] == [1, size, size, size]
+    assert structure.determined
+    with pytest.raises(ValueError, match="bodies, not 3"):
+        random_mechanism(3, 3)
+
+
+def test_denser_random_mechanisms_rest_on_more_bodies() -> None:
+    known = [
+        sum(len(g.known) for g in bl.structural_groups(random_mechanism(8, 2, d, seed=2)).groups)
+        for d in (0.0, 1.0)
+    ]
+    assert known[0] == 8
+    assert known[1] == 15  # only the first dyad finds no second body
+
+
+def test_the_refit_finds_a_rule_whose_worst_is_least() -> None:
+    """Three spatial mechanisms of one, two and five bodies, each best in another formulation."""
+
+    def made(bodies: int, best: str) -> Measured:
+        times = dict.fromkeys(GROUPS, 2.0) | {best: 1.0}
+        return Measured("", False, True, [(1, bodies, 0)], times, {})
+
+    plane = Measured("", True, True, [(1, 2, 0)], dict.fromkeys(GROUPS, 2.0) | {GROUPS[1]: 1.0}, {})
+    rule = fitted([plane, made(1, GROUPS[0]), made(2, GROUPS[2]), made(5, GROUPS[1])])
+    assert (rule["FEW_BODIES"], rule["SPACE"], rule["MANY_BODIES"]) == (
+        GROUPS[0], GROUPS[2], GROUPS[1],
+    )  # fmt: skip
+    assert (rule["PLANE"], rule["FEW"], rule["MANY"]) == (GROUPS[1], 1, 5)

@@ -93,7 +93,7 @@ def test_what_is_played_moves_on_the_page(visitor: Visitor) -> None:
 
 
 def test_the_time_is_scrubbed_and_the_piston_is_where_geometry_says(visitor: Visitor) -> None:
-    visitor.slide("time", 0.5)
+    visitor.slide("time, s", 0.5)
     visitor.until(lambda: abs(visitor.session.time - 0.5) < 0.02)
     assert not visitor.page.clock.playing
     shown = f"slider.x {piston(visitor.session.time):.3g}"[:12]  # the value under the plot
@@ -119,7 +119,7 @@ def test_a_slider_of_a_parameter_runs_the_analysis_anew(visitor: Visitor) -> Non
 def test_a_body_that_is_dragged_takes_the_mechanism_along_with_its_joints_closed(
     visitor: Visitor,
 ) -> None:
-    visitor.slide("time", 0.1)
+    visitor.slide("time, s", 0.1)
     visitor.until(lambda: abs(visitor.session.time - 0.1) < 0.02)
     visitor.tab.wait_for_timeout(600)
     poser = visitor.session.poser
@@ -150,7 +150,7 @@ def _crank(visitor: Visitor) -> np.ndarray:
 def test_plots_tell_the_values_at_the_cursor_and_have_any_variable_across(
     visitor: Visitor,
 ) -> None:
-    visitor.slide("time", 0.3)
+    visitor.slide("time, s", 0.3)
     visitor.until(lambda: abs(visitor.session.time - 0.3) < 0.02)
     chart = visitor.tab.locator(".u-over").bounding_box()
     visitor.tab.mouse.move(chart["x"] + chart["width"] / 2, chart["y"] + chart["height"] / 2)
@@ -195,9 +195,9 @@ def test_two_visitors_do_not_disturb_each_other_and_open_what_they_like(
     other.turn_to("Show")
     other.tick("reactions of joints")
     other.tick("frames of bodies")
-    other.until(lambda: other.page._overlays == {"reactions": True, "frames": True})
+    other.until(lambda: other.page.shown.wanted.get("frames"))
     other.until(lambda: other.page._over._axes is not None)
-    other.slide("time", 0.2)
+    other.slide("time, s", 0.2)
     other.until(lambda: abs(other.session.time - 2.0) < 0.1)
     other.tab.wait_for_timeout(1000)
     other.picture("two-visitors")

@@ -107,8 +107,7 @@ def test_trees_of_symbols_are_nested_as_bases_and_points_are() -> None:
 
 def test_freedoms_of_symbols_are_velocities_less_constraints() -> None:
     assert ">2<" in Equations(pendulum()).freedoms()
-    with pytest.raises(BielaError, match="no constraints"):
-        Equations(pendulum()).sparsity()
+    assert "No constraints" in Equations(pendulum()).sparsity()
 
 
 def test_the_equations_of_a_small_model_are_formulas() -> None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import biela as bl
-from biela.model.mass_properties import Inertia
+from biela.model.bodies import Inertia
 from biela.model.parts.flattening import body_count
 from biela.studio.laws import with_laws, without_drivers
 from biela.studio.posing import Poser
 from biela.studio.settings import Analysis, Settings
 from biela.studio.source import Source
 
-__all__ = ["Built", "Builder", "is_weighed", "without_masses"]
+__all__ = ["Builder", "Built", "is_weighed", "without_masses"]
 
 #: Bodies up to which equations of motion are derived for questions that only need positions: their
 #: share grows with the cube of the bodies, and for a chain of 50 it is nine tenths.
@@ -80,7 +80,5 @@ def is_weighed(model: bl.Model) -> bool:
 def without_masses(model: bl.Model) -> bl.Model:
     """The model, flattened, with bodies that have no masses; what moves it is the same."""
     made = copy.copy(model.flattened() if model.parts else model)
-    made.bodies = {
-        name: replace(body, inertia=Inertia()) for name, body in made.bodies.items()
-    }
+    made.bodies = {name: replace(body, inertia=Inertia()) for name, body in made.bodies.items()}
     return made

@@ -13,7 +13,6 @@ where the way to it is square to all that the mechanism can do, which is the clo
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -25,6 +24,7 @@ import biela as bl
 from biela.errors import BielaError, UnknownNameError
 from biela.model.bodies import Body
 from biela.model.element import nearest
+from biela.studio.building import without_masses
 from biela.studio.posing import Poser
 
 __all__ = ["Dragged", "Dragging", "Grip"]
@@ -75,6 +75,13 @@ class Dragged:
     missed: float
     at_limit: tuple[str, ...] = ()
     settled: bool = True
+
+    def told(self, size: float) -> str:
+        """What became of the pull, in words, of a mechanism of a size."""
+        if self.missed <= 1e-3 * size:
+            return f"{self.grip.body} is where you want it, all joints closed"
+        reason = f"; at its limit: {', '.join(self.at_limit)}" if self.at_limit else ""
+        return f"out of reach: {1e3 * self.missed:.3g} mm short, the closest{reason}"
 
 
 class Dragging:
@@ -184,9 +191,9 @@ def _flat(model: bl.Model) -> bl.Model:
 
 
 def _with_grips(model: bl.Model) -> bl.Model:
-    """The model without drivers and sensors, with a marker on every body to grip it by."""
-    free = copy.copy(_flat(model))
-    free.drivers, free.sensors = {}, {}
+    """The model without drivers, forces and sensors, with a marker on every body to grip it by."""
+    free = without_masses(model)  # which positions do not depend on
+    free.drivers, free.sensors, free.forces = {}, {}, {}
     free.parameters = {**free.parameters, **dict.fromkeys(_PLACE, 0.0)}
     free.bodies = {name: _gripped(body) for name, body in free.bodies.items()}
     return free

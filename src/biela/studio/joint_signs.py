@@ -79,18 +79,18 @@ def joint_signs(model: bl.Model) -> list[JointSign]:
 
 
 def spacing(places: Floats) -> float:
-    """How far apart things are: the median distance of places (n, 3) to the nearest other one.
+    """How far apart things are: of the distances of places (n, 3) to the nearest other one, each.
 
-    Infinite if all are at one place.
+    Three quarters of them are not larger.  Infinite if all are at one place.
 
     >>> spacing(np.array([[0.0, 0, 0], [1, 0, 0], [3, 0, 0]]))
-    1.0
+    1.5
     """
     distances = np.linalg.norm(places[:, None] - places[None], axis=2)
     distances[distances < 1e-9 * distances.max(initial=0.0)] = np.inf
     nearest = distances.min(axis=1, initial=np.inf)
     near = nearest[np.isfinite(nearest) & (nearest > 0)]
-    return float(np.median(near)) if len(near) else float("inf")
+    return float(np.quantile(near, 0.75)) if len(near) else float("inf")
 
 
 @lru_cache(maxsize=64)
@@ -135,9 +135,7 @@ def _screw() -> Mesh:
 
 def _cross() -> Mesh:
     arms = (_rod(-0.5, 0.5, 0.13, axis) for axis in (0, 1))
-    ends = (
-        _rod(end - 0.07, end + 0.07, 0.19, axis) for axis in (0, 1) for end in (-0.45, 0.45)
-    )
+    ends = (_rod(end - 0.07, end + 0.07, 0.19, axis) for axis in (0, 1) for end in (-0.45, 0.45))
     return _together(*arms, *ends)
 
 

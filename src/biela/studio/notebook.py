@@ -1,4 +1,4 @@
-"""The viewer in a notebook: a mechanism to be played where the cell is, with its plots.
+"""The viewer in a notebook: a mechanism to be played where the cell is, with its plot.
 
 bl.show(model)               the motion, inside of the notebook: it is kept in the file
 bl.show(model, live=True)    the studio, from a server on this machine
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 import biela as bl
 from biela.errors import BielaError
 from biela.results import Results
+from biela.studio.channels import usual
 from biela.studio.report.fragments import Fragment, fragment_style, made, trouble
 from biela.studio.report.motion import course, settings_for
-from biela.studio.report.plots import player, plots
+from biela.studio.report.plots import player, plot, traced
 from biela.studio.report.writing import subject_of
 from biela.studio.settings import Settings
-from biela.studio.topology import topology_page
+from biela.studio.topology import Describable, topology_page
 
 if TYPE_CHECKING:
     from biela.studio.view.server import Server
@@ -65,7 +66,7 @@ def show(
     topology: bool = False,
     height: int = _HEIGHT,
 ) -> Inline:
-    """Show a mechanism in a notebook, to be played and turned, with plots below.
+    """Show a mechanism in a notebook, to be played and turned, with a plot below.
 
     It is part of the notebook: it stays when the notebook is closed, and asks nothing of the
     network.  What goes wrong is told in words in its place.
@@ -76,8 +77,8 @@ def show(
             as long as the kernel does.
         duration: How long a model moves (s); as in `biela.report`.
         step: Between instants (s); likewise.
-        channels: Names, groups or patterns to plot; None plots what the model asks for, an empty
-            list nothing.
+        channels: Names, groups or patterns to plot; None plots what the model asks for, or else
+            its sensors or coordinates, and an empty list nothing.
         topology: Whether graph, loops, freedoms, groups and equations follow.
         height: Of the viewer, in pixels.
 
@@ -117,16 +118,19 @@ def in_notebook() -> bool:
     return running is not None and hasattr(running, "kernel")
 
 
-def _course(model: Any, settings: Settings, channels: Sequence[str] | None, height: int) -> str:
+def _course(
+    model: Describable, settings: Settings, channels: Sequence[str] | None, height: int
+) -> str:
     found = course(model, settings)
+    motion = found.motion
     html = trouble(found.warning) if found.warning else ""
-    run = model.run if isinstance(model, bl.Model) else {}
-    wanted = run.get("path", ())
-    ways = [wanted] if isinstance(wanted, str) else wanted
-    html += _moving(found.motion, ways if isinstance(ways, list | tuple) else (), height)
+    html += _moving(motion, traced(model, motion), height)
     if channels is None:
-        return html + plots(model, found.motion)
-    return html + (plots(model, found.motion, channels) if channels else "")
+        wanted = model.run.get("plot", ()) if isinstance(model, bl.Model) else ()
+        names = usual(motion, wanted)
+    else:
+        names = motion.select(*channels) if channels else []
+    return html + (plot(motion, names) if names and len(motion) > 1 else "")
 
 
 def _moving(motion: Results, trace: Sequence[str], height: int) -> str:

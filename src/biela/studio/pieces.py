@@ -90,6 +90,7 @@ class Solid:
         surface: Makes its mesh, in its own axes; who only moves it needs none.
         color: As "#rrggbb".
         track: Its motion.
+        shaped: Whether it is a shape of the model, which may hide what is inside of it.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Solid:
     surface: Callable[[], Mesh]
     color: str
     track: Track
+    shaped: bool = False
 
     @cached_property
     def mesh(self) -> Mesh:
@@ -173,10 +175,11 @@ class _Cutter:
             match shape:
                 case Polyhedron() | Box() | Cylinder():
                     track = self._posed(shape.position, shape.rotation)
-                    yield Solid(shape.name, role, partial(_cut, shape), color, track)
+                    yield Solid(shape.name, role, partial(_cut, shape), color, track, shaped=True)
                 case Sphere():
                     track = Track(shape.center, _STILL)
-                    yield Solid(shape.name, role, partial(ball, shape.radius), color, track)
+                    made = partial(ball, shape.radius)
+                    yield Solid(shape.name, role, made, color, track, shaped=True)
                 case Dot():
                     yield self._dot(shape, role, color)
                 case Link():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from biela.errors import ModelError, SimulationError
 from biela.results import Results
 from biela.studio.settings import Analysis, Settings
 
-__all__ = ["Answer", "answer"]
+__all__ = ["Answer", "answer", "without_energies"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,6 +66,22 @@ def answer(system: bl.System, settings: Settings) -> Answer:
         motion = error.results
         warning = str(error).partition(" The results until then")[0]
     return Answer(_told(system, motion), motion, warning=warning)
+
+
+def without_energies(motion: Results) -> Results:
+    """A motion of equations without masses: energies would be zero, which they are not."""
+    kept = [name for name in motion.monitors if "energy" not in name]
+    return Results(
+        motion.name,
+        motion.t,
+        motion.groups,
+        {name: partial(motion.__getitem__, name) for name in kept},
+        {name: motion.unit(name) for name in kept},
+        motion.statistics,
+        motion.scene,
+        motion.events,
+        motion.interrupted,
+    )
 
 
 def _kinematics(system: bl.System, settings: Settings) -> Results:

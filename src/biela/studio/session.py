@@ -7,8 +7,7 @@ answer stays, so that there is always something to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,14 @@ import numpy.typing as npt
 import biela as bl
 from biela.errors import BielaError, ModelError
 from biela.results import Results, Scene
+from biela.studio.building import Builder, Built
+from biela.studio.choices import Choices
 from biela.studio.dragging import Dragged, Dragging, Grip
-from biela.studio.laws import LawChange, LawText, laws_of, with_laws, without_drivers
+from biela.studio.joint_signs import joint_signs, spacing
 from biela.studio.posing import Poser
-from biela.studio.ranges import Range, around, coordinate_range
-from biela.studio.runs import Answer, answer
-from biela.studio.settings import Analysis, settings_of
+from biela.studio.ranges import Range, coordinate_range
+from biela.studio.runs import Answer, answer, without_energies
+from biela.studio.settings import Analysis
 from biela.studio.source import Source
 
 __all__ = ["Session"]
@@ -31,23 +32,15 @@ Floats = npt.NDArray[np.float64]
 
 #: How often a point is pulled at to reach a place, at most.
 _PULLS = 50
+#: Signs are measured by the size of the mechanism, or by so many distances between its joints.
+_SPACINGS = 6.0
 
 
-@dataclass(frozen=True, eq=False)
-class _Built:
-    """A model with its settings, and its equations."""
-
-    key: Any
-    model: bl.Model
-    poser: Poser
-
-
-class Session:
+class Session(Choices):
     """A mechanism on the table.
 
     Attributes:
         source: Where the model comes from.
-        settings: What is chosen.
         motion: The last motion; None before there is one.
         pose: The position in which the mechanism was put by hand or by an analysis; None while it
             follows the motion.
@@ -61,49 +54,17 @@ class Session:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._first = source.model({})
-        self.settings = settings_of(self._first)
+        super().__init__(source.model({}))
         self.motion: Results | None = None
         self.pose: Floats | None = None
         self.time = 0.0
         self.error, self.note = "", ""
-        self._built: _Built | None = None
-        self._dragging: Dragging | None = None
+        self._builder = Builder(source)
+        self._dragging: tuple[Any, Dragging] | None = None
+        self._unit: tuple[Scene, float] | None = None
         self._grip: Grip | None = None
         self._scene: Scene | None = None
         self._told = ""
-
-    @property
-    def name(self) -> str:
-        """What the model is called."""
-        return self._first.name
-
-    # ---------------------------------------------------------------------------- settings
-
-    def choose(self, **changes: Any) -> None:
-        """Change settings, by the names of `Settings`."""
-        self.settings = replace(self.settings, **changes)
-
-    def set_parameter(self, name: str, value: float) -> None:
-        """Give a parameter another value, SI."""
-        self.choose(parameters={**self.settings.parameters, name: float(value)})
-
-    def set_law(self, name: str, change: LawChange) -> None:
-        """Change the law of a driver."""
-        self.choose(laws={**self.settings.laws, name: change})
-
-    def set_start(self, name: str, value: float) -> None:
-        """Begin with another value of a coordinate."""
-        self.choose(q={**self.settings.q, name: float(value)})
-
-    def set_rate(self, name: str, value: float) -> None:
-        """Begin with another velocity."""
-        self.choose(v={**self.settings.v, name: float(value)})
-
-    def reset(self) -> None:
-        """Go back to the model as it was written; the analysis stays."""
-        fresh = settings_of(self._first)
-        self.settings = replace(fresh, analysis=self.settings.analysis)
 
     def start_here(self) -> None:
         """Begin the next motion in the position that is shown; drivers let go of it.
@@ -150,31 +111,21 @@ class Session:
             self.error = str(error)
         return not self.error
 
-    def _take(self, built: _Built, found: Answer) -> None:
+    def _take(self, built: Built, found: Answer) -> None:
         self.note, self.error = found.note, found.warning
         if found.motion is None:
             self.pose = found.q
             return
         if found.motion.scene is None:
             raise ModelError(f"{built.model.name} has nothing to draw: give its bodies markers")
-        self.motion, self.pose, self._told = found.motion, None, found.note
-        self._scene = found.motion.scene
+        self.motion = found.motion if built.weighed else without_energies(found.motion)
+        self.pose, self._told, self._scene = None, found.note, found.motion.scene
         t = found.motion.t
         self.time = float(min(max(self.time, t[0]), t[-1]))
 
-    def _build(self) -> _Built:
+    def _build(self) -> Built:
         """The model and equations of the settings."""
-        settings = self.settings
-        key = (dict(settings.parameters), dict(settings.laws), settings.driven)
-        if self._built is not None and self._built.key == key:
-            return self._built
-        model = with_laws(self.source.model(settings.parameters), settings.laws)
-        if not settings.driven:
-            model = without_drivers(model)
-        if self._built is not None and self._built.key[0] != key[0]:
-            self._dragging = None
-        self._built = _Built(key, model, Poser(bl.formulate(model, "joint")))
-        return self._built
+        return self._builder.built(self.settings)
 
     # ---------------------------------------------------------------------------- what is shown
 
@@ -219,6 +170,17 @@ class Session:
         return self.scene.extent
 
     @property
+    def unit(self) -> float:
+        """What signs are measured by (m): less than the size where there are many joints."""
+        scene = self.scene
+        if self._unit is None or self._unit[0] is not scene:
+            frame = self.poser.placed(self.position())
+            places = [frame(sign.j)[0] for sign in joint_signs(self.model)]
+            near = spacing(np.array(places).reshape(-1, 3))
+            self._unit = scene, min(scene.extent, _SPACINGS * near)
+        return self._unit[1]
+
+    @property
     def place(self) -> float:
         """Where the time is among the instants of the motion: 2.5 between the third and fourth."""
         if self.motion is None:
@@ -249,9 +211,15 @@ class Session:
         Raises:
             BielaError: Its equations cannot be derived.
         """
-        if self._dragging is None:
-            self._dragging = Dragging(self.model, self.size)
-        return self._dragging
+        built = self._build()
+        if self._dragging is None or self._dragging[0] != built.key[0]:
+            self._dragging = built.key[0], Dragging(built.model, self.size)
+        return self._dragging[1]
+
+    @property
+    def holding(self) -> bool:
+        """Whether a body is gripped."""
+        return self._grip is not None
 
     def grip(self, body: str, place: Iterable[float]) -> None:
         """Grip the point of a body that is at a place now.
@@ -274,11 +242,7 @@ class Session:
         self._grip = found.grip
         self.pose = self._renamed(found.grip.q, self.dragging.poser, self.poser)
         self.error = ""
-        if found.missed > 1e-3 * self.size:
-            reason = f"; at its limit: {', '.join(found.at_limit)}" if found.at_limit else ""
-            self.note = f"out of reach: {1e3 * found.missed:.3g} mm short, the closest{reason}"
-        else:
-            self.note = f"{found.grip.body} is where you want it, all joints closed"
+        self.note = found.told(self.size)
         return found
 
     def holds(self, last: Dragged) -> bool:
@@ -312,27 +276,14 @@ class Session:
 
     # ---------------------------------------------------------------------------- sliders
 
-    def parameters(self) -> list[Range]:
-        """The parameters of the model with the values they have, and ranges for sliders."""
-        changed = self.settings.parameters
-        return [around(n, x, changed.get(n, x)) for n, x in self._first.parameters.items()]
-
-    def laws(self) -> list[LawText]:
-        """The laws of the drivers, as they are written."""
-        return laws_of(self._first)
-
     def starts(self) -> list[Range]:
         """The coordinates with the values that a motion begins with.
 
         Raises:
             BielaError: The equations cannot be derived.
         """
-        system, given = self.poser.system, self.settings.q
-        return [
-            coordinate_range(e.name, e.value, given.get(e.name, e.value), e.unit, self.size)
-            for e in system.q
-            if e.unit in ("rad", "m")
-        ]
+        found = [e for e in self.poser.system.q if e.unit in ("rad", "m")]
+        return [self._range(entry, self.settings.q) for entry in found]
 
     def rates(self) -> list[Range]:
         """The velocities that a motion begins with.
@@ -340,8 +291,8 @@ class Session:
         Raises:
             BielaError: The equations cannot be derived.
         """
-        system, given = self.poser.system, self.settings.v
-        return [
-            coordinate_range(e.name, e.value, given.get(e.name, e.value), e.unit, self.size)
-            for e in system.v
-        ]
+        return [self._range(entry, self.settings.v) for entry in self.poser.system.v]
+
+    def _range(self, entry: Any, given: Mapping[str, float]) -> Range:
+        value = given.get(entry.name, entry.value)
+        return coordinate_range(entry.name, entry.value, value, entry.unit, self.size)

@@ -84,6 +84,8 @@ class Equations:
                 f"{len(model.bodies) + len(model.parts):,} bodies and parts make a matrix that is "
                 f"too large for a page: see biela order"
             )
+        if isinstance(model, bl.SymbolicSystem) and not self.system.multipliers:
+            return words("No constraints, and so no Jacobian to be ordered.")
         study = study_orderings(model, "reference")
         m, n = study.dependent.shape
         best = study.best

@@ -18,6 +18,7 @@ from biela.equations.groups.elements import elements_of
 from biela.equations.groups.freedoms import freedoms_of
 from biela.equations.groups.structure import Structure
 from biela.equations.groups.units import Rows, rows_of
+from biela.errors import ModelError
 from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
@@ -71,6 +72,10 @@ def structural_groups(
         ModelError: A name is unknown, or the model has no bodies.
         AssemblyError: The joints close in no position.
     """
+    if not isinstance(model, Model):
+        raise ModelError("structural groups are those of a Model, of bodies and joints")
+    if passive not in ("hold", "report"):
+        raise ModelError(f"passive is hold or report, not {passive!r}")
     driven = with_drivers(model, drivers) if drivers else model
     study = _Study(driven, parameters, t, positions, seed)
     if independent is None or (not isinstance(independent, str) and not len(independent)):

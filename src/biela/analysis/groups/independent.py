@@ -72,6 +72,14 @@ def independent_coordinates(
     """
     if isinstance(names, str) and names != "auto":
         names = [names]
+    if not isinstance(names, str):
+        freedoms = structural_groups(model, parameters=parameters, t=t).freedoms
+        if len(names) != len(freedoms):
+            raise ModelError(
+                f"{model.name} has {len(freedoms)} freedom{'s' * (len(freedoms) != 1)} that no "
+                f"driver gives; {len(names)} independent coordinates are named: "
+                f"{', '.join(names) or 'none'}"
+            )
     found = structural_groups(model, independent=names, parameters=parameters, t=t)
     chosen = tuple(found.independent)
     if not found.determined:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from inspect import signature
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,9 +17,13 @@ from biela.analysis.stepping import whole_steps
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
+from biela.model.element import nearest
 from biela.results import Results
 
 __all__ = ["group_kinematics"]
+
+#: Settings of a solver that the call has arguments of its own for.
+_OWN: Final = ("model", "parameters", "q", "t")
 
 
 def group_kinematics(
@@ -67,6 +72,12 @@ def group_kinematics(
     for what, value in (("duration", duration), ("step", step)):
         if not (np.isfinite(value) and value > 0):
             raise ModelError(f"the {what} must be a positive time, not {value!r}")
+    if not isinstance(model, Model):
+        raise ModelError("groups are those of a Model, of bodies and joints")
+    known = [name for name in signature(GroupSolver).parameters if name not in _OWN]
+    for name in options:
+        if name not in known:
+            raise ModelError(f"group_kinematics has no option {name!r}{nearest(name, known)}")
     steps = whole_steps(duration, step, "the step")
     stride = whole_steps(output, step, "the step") if output else 1
     chosen: Formulation = formulation_named(formulation, model)

@@ -56,10 +56,25 @@ def group_results(
 def _bodies(solver: GroupSolver, motion: GroupMotion) -> tuple[Floats, Floats, Floats]:
     plane = solver.model.plane
     if plane is None:
-        return spatial_motion(*motion.body_rows)
+        return _without_held_spins(solver, *spatial_motion(*motion.body_rows))
     centre, turn = motion.body_rows
     first = angle_in_plane(plane, solver.poses.axes)
     q, v, a = planar_motion(plane, centre, turn, first)
+    return q, v, a
+
+
+def _without_held_spins(
+    solver: GroupSolver, q: Floats, v: Floats, a: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Rods without the rate about their line by which coordinates hold their spin."""
+    for cast in solver.casts.casts:
+        for spin in cast.spins:
+            axis = spin.second - spin.first
+            axis = axis / np.linalg.norm(axis, axis=1, keepdims=True)
+            for body, u in zip(cast.bodies[:, spin.slot], axis, strict=True):
+                own = slice(6 * body + 3, 6 * body + 6)
+                for rates in (v, a):
+                    rates[:, own] -= (rates[:, own] @ u)[:, None] * u
     return q, v, a
 
 

@@ -10,9 +10,11 @@ halves; what cannot be passed is told with its time and its joints.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -210,11 +212,10 @@ class GroupRunner:
                     self.w[:], self.t = before, began
                     if good:
                         self._chunk(padded, done, done + good, stretches, rows)
-                    now = padded[(done + good) * W : (done + good + 1) * W]
-                    stored = Stored(
-                        t[: (done + good) * W], rows[: done + good], float(self.steps[0]), careful
-                    )
-                    self._one_by_one(now, stretches, rows[done + good], stored)
+                    at = done + good
+                    now = padded[at * W : (at + 1) * W]
+                    solved = partial(self._stored, t, rows[: at + 1], at * W, careful)
+                    self._one_by_one(now, stretches, rows[at], solved)
                     careful += W
                     good += 1
                 done += good
@@ -303,13 +304,21 @@ class GroupRunner:
 
     # ----------------------------------------------------------------------- with care
 
+    def _stored(self, t: Floats, rows: Floats, before: int, careful: int, more: int) -> Stored:
+        """What is stored up to some lanes of the last block."""
+        return Stored(t[: before + more], rows, float(self.steps[0]), careful + more)
+
     def _one_by_one(
-        self, t: Floats, stretches: list[tuple[int, int]], row: Floats, stored: Stored
+        self,
+        t: Floats,
+        stretches: list[tuple[int, int]],
+        row: Floats,
+        solved: Callable[[int], Stored],
     ) -> None:
         """The instants of a block one after the other, in all lanes alike."""
         W = self.lanes
         for lane, instant in enumerate(t):
-            self._reach(float(instant), stored)
+            self._reach(float(instant), solved(lane))
             at = 0
             for first, length in stretches:
                 found = self.w[first * W : (first + length) * W].reshape(length, W)

@@ -209,16 +209,23 @@ def group_simulation(
     stepper = FixedStep(simulator.problem, integrator)
     f = len(x) // 2
     times, states = [np.array([float(t)])], [x[None]]
-    done, failure = 0, ""
+    done, failure, dead = 0, "", False
     moving = time.perf_counter()
     whole = steps // stride * stride
     chunk = max(1, _CHUNK // stride) * stride
     with Progress(f"simulation of {model.name}", whole, progress) as bar:
         while done < whole and not failure:
             take = min(chunk, whole - done)
+            before = simulator.program.function.w.copy()
             run = stepper.run(t + done * step, x, np.zeros(0), step, take // stride, stride)
             if run.status != FINISHED or simulator.failed():
-                failure = simulator.what_failed() if simulator.failed() else "the motion diverges"
+                if take > stride:
+                    # again in single samples, to keep all that is right
+                    simulator.program.function.w[:] = before
+                    chunk = stride
+                    continue
+                dead = simulator.failed()
+                failure = simulator.what_failed() if dead else "the motion diverges"
                 break
             times.append(run.times[1:])
             states.append(run.states[1:])
@@ -233,7 +240,7 @@ def group_simulation(
     motion.time_run = spent
     results = group_results(solver, motion, "groups", time.perf_counter() - began, model)
     if failure:
-        kind = DeadPointError if simulator.failed() else SimulationError
+        kind = DeadPointError if dead else SimulationError
         raise kind(
             f"{model.name}: after t = {instants[-1]:.6g} s {failure}. The results until then are "
             f"in the attribute results of this error",

@@ -309,8 +309,10 @@ def _slot(frames: Frames, bodies: Integers, name: str, *, own: bool) -> int:
     Raises:
         ModelError: Not the same one in all instances.
     """
-    inside = frames.body[:, None] == bodies
-    slots = np.where(inside.any(axis=1), inside.argmax(axis=1), int(Owner.KNOWN))
+    slots = np.full(len(frames.body), int(Owner.KNOWN))
+    if bodies.shape[1]:
+        inside = frames.body[:, None] == bodies
+        slots = np.where(inside.any(axis=1), inside.argmax(axis=1), slots)
     slots = np.where(frames.body == NO_BODY, int(Owner.GROUND), slots)
     if (slots != slots[0]).any() and not own:
         return int(Owner.KNOWN)

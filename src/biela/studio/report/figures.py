@@ -8,9 +8,14 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["picture"]
+from biela.results.style import styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["figure_picture", "picture"]
 
 #: A drawing of lines larger than this (bytes) is smaller as an image of pixels.
 _LARGE: Final = 160_000
@@ -46,3 +51,21 @@ def picture(draw: Callable[[Path], object], told: str, kind: str = "plot") -> st
             )
     source = f"data:image/{form};base64,{b64encode(data).decode()}"
     return f'<figure class="{kind}"><img src="{source}" alt="{escape(told)}"></figure>'
+
+
+def figure_picture(figure: Figure, told: str, kind: str = "plot") -> str:
+    """A figure of matplotlib as an element of a page."""
+    from matplotlib.ticker import ScalarFormatter
+
+    for axes in figure.axes:
+        for name in ("xaxis", "yaxis", "zaxis"):
+            axis = getattr(axes, name, None)
+            ticks = axis.get_major_formatter() if axis is not None else None
+            if isinstance(ticks, ScalarFormatter):  # half of the time goes into formulas of ticks
+                ticks.set_useMathText(False)
+
+    def draw(path: Path) -> None:
+        with styled():
+            figure.savefig(path, dpi=130)
+
+    return picture(draw, told, kind)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -19,7 +17,7 @@ from biela.model.quantities.units import evaluate
 from biela.results import Results
 from biela.results.load_cases import load_cases
 from biela.results.motor_sizing import MotorDuty, motor_duty
-from biela.studio.report.figures import picture
+from biela.studio.report.figures import figure_picture
 from biela.studio.report.fragments import table, trouble, words
 from biela.studio.report.motion import Course, motor_coordinates, thinned, written_out
 from biela.studio.settings import Analysis
@@ -109,7 +107,7 @@ def motors(model: bl.Model, course: Course) -> str:
     for duty in found[:_DRAWN]:
         told = f"load over speed of {duty.name}"
         html += f"<h4>{escape(duty.name)}</h4>"
-        html += picture(partial(_draw, duty), told, "small plot")
+        html += figure_picture(duty.plot(), told, "small plot")
     return html + "".join(trouble(text) for text in failures)
 
 
@@ -130,10 +128,6 @@ def duties(model: bl.Model, course: Course) -> tuple[list[MotorDuty], list[str]]
         except BielaError as error:
             failures.append(str(error))
     return found, failures
-
-
-def _draw(duty: MotorDuty, path: Path) -> None:
-    duty.plot(save=path)
 
 
 def _heads(linear: bool) -> Sequence[str]:

@@ -110,7 +110,8 @@ class Making:
         found = self._course
         if found is None:
             self._done += 1
-            return Fragment(title, trouble(f"There is no motion. {self._failure}"), failed=True)
+            why = self._failure if what == "animation" else "The reason stands under Motion."
+            return Fragment(title, trouble(f"There is no motion. {why}"), failed=True)
         return self._timed(title, what, lambda: maker(found))
 
     def _described(self) -> list[Fragment]:

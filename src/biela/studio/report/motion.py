@@ -27,7 +27,7 @@ __all__ = [
     "motor_coordinates",
     "settings_for",
     "thinned",
-    "watched",
+    "watched_system",
     "written_out",
 ]
 
@@ -78,7 +78,7 @@ def course(model: Describable, settings: Settings) -> Course:
     if isinstance(model, bl.SymbolicSystem):
         system = model.equations().system
     else:
-        system = bl.formulate(watched(model), "joint")
+        system = watched_system(model)
     said = ""
     if settings.analysis is Analysis.KINEMATICS:
         try:
@@ -123,10 +123,13 @@ def written_out(model: bl.Model) -> bl.Model:
     return model
 
 
-def watched(model: bl.Model) -> bl.Model:
-    """The model with sensors of the coordinates of its motors and of those it wants plotted.
+def watched_system(model: bl.Model) -> bl.System:
+    """The equations, with sensors of the coordinates of motors and of those it wants plotted.
 
     In joint coordinates those of joints that close loops are no channels otherwise.
+
+    Raises:
+        BielaError: They cannot be derived.
     """
     system = bl.formulate(model, "joint")
     there = {entry.name for entry in (*system.q, *system.v, *system.y)}
@@ -134,12 +137,12 @@ def watched(model: bl.Model) -> bl.Model:
     names = [*motor_coordinates(model).values(), *(n for n in plotted if _is_read(model, n))]
     missing = [name for name in dict.fromkeys(names) if name not in there]
     if not missing:
-        return model
+        return system
     made = copy.copy(model)
     made.sensors = dict(model.sensors)
     for name in missing:  # with a dot, as no sensor of a user's can be called
         made.sensors[name] = JointSensor(name=name, coordinate=name)
-    return made
+    return bl.formulate(made, "joint")
 
 
 def _plotted(model: bl.Model) -> Iterable[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from html import escape
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -15,12 +14,12 @@ from biela.errors import ResultsError, UnknownNameError
 from biela.results import Results
 from biela.results.paths import traces
 from biela.results.tables import Cell
-from biela.studio.report.figures import picture
+from biela.studio.report.figures import figure_picture
 from biela.studio.report.fragments import table, trouble, words
 from biela.studio.report.motion import Course, motor_coordinates
 from biela.studio.topology import Describable
 
-__all__ = ["animation", "extremes", "plot_groups", "plots"]
+__all__ = ["animation", "extremes", "player", "plot", "plot_groups", "plots", "traced"]
 
 #: Bytes of an animation, at most, and its frames a second at first.
 _ROOM: Final = 2_000_000
@@ -46,13 +45,10 @@ def animation(model: Describable, course: Course) -> str:
     motion = course.motion
     if motion.scene is None:
         raise ResultsError(f"{motion.name} has nothing to draw: give its bodies shapes or markers")
-    trace = _traced(model, motion)
+    trace = traced(model, motion)
     page = player(motion, trace, _ROOM)
-    still = picture(
-        lambda path: motion.draw(trace=trace, size=_SIZE, save=path),
-        f"{motion.name} at the start",
-        "still",
-    )
+    drawn = motion.draw(trace=trace, size=_SIZE)
+    still = figure_picture(drawn, f"{motion.name} at the start", "still")
     if not page:
         return still + words("It has too many shapes to be played on a page: see biela run.")
     frame = (
@@ -74,7 +70,7 @@ def player(motion: Results, trace: Sequence[str] = (), room: int = _ROOM) -> str
     return ""
 
 
-def _traced(model: Describable, motion: Results) -> list[str]:
+def traced(model: Describable, motion: Results) -> list[str]:
     """The points whose ways the model asks for, as far as there are such."""
     wanted = model.run.get("path", ()) if isinstance(model, bl.Model) else ()
     names = [wanted] if isinstance(wanted, str) else wanted
@@ -130,21 +126,23 @@ def plots(model: Describable, motion: Results, channels: Sequence[str] = ()) -> 
         shown = names[:_LINES]
         more = f" (the first {_LINES} of {len(names)})" if len(names) > _LINES else ""
         html.append(f"<h4>{escape(title + more)}</h4>")
-        html.append(_plot(motion, shown))
-    ways = _traced(model, motion)
+        html.append(plot(motion, shown))
+    ways = traced(model, motion)
     if ways:
         html.append(f"<h4>Ways of {escape(', '.join(ways))}</h4>")
-        html.append(picture(lambda path: motion.plot_path(*ways, save=path), "ways of points"))
+        html.append(figure_picture(motion.plot_path(*ways), f"ways of {', '.join(ways)}"))
     return "".join(html)
 
 
-def _plot(motion: Results, names: Sequence[str]) -> str:
-    def draw(path: Path) -> None:
-        figure = motion.plot(*names)
-        figure.axes[0].set_title("", loc="left")  # the heading says it
-        figure.savefig(path, dpi=130)
+def plot(motion: Results, names: Sequence[str]) -> str:
+    """Channels over time, an axes for each unit.
 
-    return picture(draw, f"{', '.join(names)} over time")
+    Raises:
+        ResultsError: They cannot be drawn.
+    """
+    figure = motion.plot(*names)
+    figure.axes[0].set_title("", loc="left")  # the heading says it
+    return figure_picture(figure, f"{', '.join(names)} over time")
 
 
 def _levels(motion: Results, name: str) -> Iterable[str]:

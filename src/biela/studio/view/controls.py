@@ -224,7 +224,7 @@ class Controls:
         ):
             box: Any = gui.add_checkbox(label, page.shown.wanted.get(kind, False), hint=hint)
             on_change(self._worker, box, f"show {kind}", partial(_call, page.show_overlay, kind))
-        glass: Any = gui.add_checkbox("bodies of glass", False, hint="to see joints inside of them")
+        glass: Any = gui.add_checkbox("see through bodies", page.glass)
         on_change(self._worker, glass, "glass", lambda on: page.see_through(bool(on)))
         points = tuple(frames_of(session.motion)) if session.motion is not None else ()
         first = next((p for p in page.shown.points if p in points), _NONE)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import viser
 
+from biela.model.parts.flattening import body_count
 from biela.results.scene import PLANES
 from biela.studio.dragging import Dragged
 from biela.studio.session import Session
@@ -18,6 +19,11 @@ from biela.studio.view.worker import Worker
 __all__ = ["Hand"]
 
 Floats = npt.NDArray[np.float64]
+
+#: Bodies that are ready to be dragged before anybody does.
+_PREPARED: Final = 8
+#: With more bodies than these that would take long.
+_SMALL: Final = 20
 
 
 class Hand:
@@ -42,6 +48,21 @@ class Hand:
         self._client, self._worker, self._session = client, worker, session
         self._stop, self._moved = stop, moved
         self._plane: Floats | None = None
+
+    def prepare(self, session: Session, idle: Callable[[], bool]) -> None:
+        """Compile what dragging needs as long as nothing moves, a body at a time."""
+
+        def body(name: str) -> None:
+            if session is self._session() and idle():
+                session.dragging.prepare(name)
+
+        def all_bodies() -> None:
+            if session is not self._session() or body_count(session.model) > _SMALL:
+                return
+            for name in session.dragging.bodies[:_PREPARED]:
+                self._worker.ask_later(partial(body, name))
+
+        self._worker.ask_later(all_bodies)
 
     def drag(self, body: str, event: Any) -> None:
         """A body is dragged: in the thread of the server, so it only asks."""

@@ -33,10 +33,6 @@ __all__ = ["Page"]
 
 #: Of the beats every so many-th moves the sliders and plots too.
 _SLOW: Final = 6
-#: Bodies that are ready to be dragged before anybody does.
-_PREPARED: Final = 8
-#: With more bodies than these that would take long.
-_SMALL: Final = 20
 #: The window of the scene is another one if its aspect changes by this; within so many seconds.
 _NARROWER: Final = 0.1
 _SETTLING: Final = 4.0
@@ -66,6 +62,7 @@ class Page:
         self._client, self._shelf, self._at_once = client, shelf, play
         self.session: Session | None = None
         self.clock = Clock()
+        self.glass = True
         self._pieces: Sequence[Piece] = ()
         self._beats = 0
         self._fitted = (0.0, 0.0)
@@ -204,18 +201,7 @@ class Page:
             self.worker.start_beating()
         elif self.session is not None and self.session is not self._prepared:
             self._prepared = self.session
-            self.worker.ask_later(partial(self._prepare, self.session))
-
-    def _prepare(self, session: Session) -> None:
-        """Compile what dragging needs while nothing moves, a body at a time."""
-        if session is not self.session or len(session.model.bodies) > _SMALL:
-            return
-        for body in session.dragging.bodies[:_PREPARED]:
-            self.worker.ask_later(partial(self._prepare_body, session, body))
-
-    def _prepare_body(self, session: Session, body: str) -> None:
-        if session is self.session and not self.clock.playing:
-            session.dragging.prepare(body)
+            self.hand.prepare(self.session, lambda: not self.clock.playing)
 
     def play_or_pause(self) -> None:
         """Run the motion, or stop it."""
@@ -302,7 +288,8 @@ class Page:
         self._place()
 
     def see_through(self, through: bool) -> None:
-        """Make bodies of glass, or solid again."""
+        """Let joints inside of bodies be seen, or not."""
+        self.glass = through
         self._view.see_through(through)
 
     def look(self) -> None:

@@ -26,7 +26,8 @@ OnDrag = Callable[[str, Any], None]
 _GRID: Final = 1.4
 _ROOM: Final = 1.25
 _DAYLIGHT: Final = 1.6
-_GLASS: Final = 0.3
+#: Bodies are a little see-through, so that the joints inside of them are there to be seen.
+_GLASS: Final = 0.6
 #: A little from the side and from above, so that planar mechanisms have depth.
 _ASIDE: Final = (-0.22, 0.28)
 
@@ -66,7 +67,7 @@ class SceneView:
         self._batches: list[_Batch] = []
         self._lines: list[tuple[int, Any]] = []
         self._surfaces: list[Any] = []
-        self._glass: float | None = None
+        self._glass: float | None = _GLASS
         self._root, self._shown = "", 0
 
     # ------------------------------------------------------------------------------- building
@@ -94,7 +95,7 @@ class SceneView:
             self.move(pieces, 0)
 
     def see_through(self, through: bool) -> None:
-        """Make bodies of glass, or solid again; those that come later too."""
+        """Let joints be seen through the shapes of bodies, those that come later too, or not."""
         self._glass = _GLASS if through else None
         for node in self._surfaces:
             node.opacity = self._glass
@@ -127,13 +128,14 @@ class SceneView:
                     piece.mesh.faces,
                     color=hues(piece.color),
                     flat_shading=True,
-                    opacity=self._glass,
+                    opacity=self._glass if piece.shaped else None,
                     side="double",
                     cast_shadow=False,
                     receive_shadow=False,
                 )
             )
-            self._surfaces.append(node)
+            if piece.shaped:
+                self._surfaces.append(node)
             if len(group) == 1:
                 length = None if piece.track.scale is None else 1.0
                 self._movers.append(_Mover(k, node, length))

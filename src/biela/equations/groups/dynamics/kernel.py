@@ -25,6 +25,7 @@ from biela.equations.groups.elimination import eliminate
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.wanted import Wanted, component_atoms
 from biela.equations.reference_point import NORMAL
+from biela.errors import ModelError
 from biela.space import angular_velocity
 
 __all__ = ["BodyMasses", "MotionKernel", "motion_kernel"]
@@ -171,7 +172,7 @@ class _Maker:
         base = derivation.bodies[slot].base
         omega = angular_velocity(derivation.system.base, base).components(base)
         frame = derivation.frames[slot][1]
-        own = np.einsum("nji,njk,nkl->nil", frame, masses.inertia, frame)
+        own = np.einsum("nji,njk,nkl->nil", frame, self._inertia(slot, masses), frame)
         if derivation.plane is not None:
             normal = np.eye(3)["xyz".index(NORMAL[derivation.plane])]
             across = frame.transpose(0, 2, 1) @ normal
@@ -204,6 +205,40 @@ class _Maker:
         for i in range(3):
             columns = [column[i] for column in columns3]
             self._add(M, Q, columns, [load[i] for load in loads], -(rest[i] + spin[i]))
+
+    def _inertia(self, slot: int, masses: BodyMasses) -> Floats:
+        """The inertia of a body; without that about its line for a rod whose spin is held.
+
+        A rod that is alike all around its line never spins if it did not at the start.  Its turn
+        in these coordinates has a part about the line that is not real: with no inertia about it
+        the angular momentum is that of the rod.
+
+        Raises:
+            ModelError: The rod is not alike all around, and would spin.
+        """
+        cast = self.derivation.cast
+        spins = [spin for spin in cast.spins if spin.slot == slot]
+        if not spins:
+            return masses.inertia
+        axis = spins[0].second - spins[0].first
+        length = np.linalg.norm(axis, axis=1, keepdims=True)
+        axis = axis / length
+        off = np.cross(masses.centre - spins[0].first, axis)
+        across = np.eye(3) - axis[:, :, None] * axis[:, None, :]
+        along = np.einsum("ni,nij,nj->n", axis, masses.inertia, axis)
+        mean = (np.trace(masses.inertia, axis1=1, axis2=2) - along) / 2
+        alike = mean[:, None, None] * across
+        rest = masses.inertia - alike - along[:, None, None] * axis[:, :, None] * axis[:, None, :]
+        size = np.abs(masses.inertia).max(axis=(1, 2)) + masses.mass * length[:, 0] ** 2
+        wrong = np.abs(rest).max(axis=(1, 2)) > 1e-9 * size
+        wrong |= np.linalg.norm(off, axis=1) > 1e-9 * length[:, 0]
+        if (wrong & (masses.mass > 0)).any():
+            raise ModelError(
+                f"{cast.example.bodies_in_order[slot]} is not alike all around the line of its two "
+                f"balls, and would spin about it: dynamics by groups holds that spin; use "
+                f"simulate(model)"
+            )
+        return np.asarray(alike)
 
     def _add(
         self,
