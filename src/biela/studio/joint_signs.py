@@ -67,12 +67,10 @@ _ON_I: Final = ("planar", "point_on_line")
 def joint_signs(model: bl.Model) -> list[JointSign]:
     """The signs of all joints that have one, in the order of the model."""
     whole = model.flattened() if model.parts else model
-    driven = {
-        str(getattr(driver, "coordinate", "")).rpartition(".")[0]
-        for driver in whole.drivers.values()
-    }
+    driven = [str(getattr(driver, "coordinate", "")) for driver in whole.drivers.values()]
+    moved = {*driven, *(name.rpartition(".")[0] for name in driven)}  # "pin" or "pin.angle"
     return [
-        JointSign(joint.name, joint.kind, joint.name in driven, joint.i.label, joint.j.label)
+        JointSign(joint.name, joint.kind, joint.name in moved, joint.i.label, joint.j.label)
         for joint in whole.joints.values()
         if isinstance(joint, Joint) and joint.kind in _MAKERS
     ]

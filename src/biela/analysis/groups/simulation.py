@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.coordinates import Coordinates, placed_group
 from biela.analysis.groups.independent import Independent, independent_coordinates
 from biela.analysis.groups.motion import counted_coordinates, group_results
@@ -27,6 +28,7 @@ from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError, SimulationError
 from biela.model import Model
+from biela.model.parts.flattening import body_count
 from biela.results import Results
 from biela.solvers.integrators import FINISHED, FixedStep, Problem
 from biela.solvers.sparse.up_looking import positive_definite_stage
@@ -72,6 +74,8 @@ class GroupSimulator:
         parameters: Mapping[str, float] | None = None,
         iteration: Iteration | None = None,
     ) -> None:
+        if model.parts and body_count(model) <= LARGE:
+            model = model.flattened()  # joints between instances are then joints like others
         self.model = model
         self.t, self.parameters, self.coordinates = float(t), parameters, coordinates
         self.start: Independent = independent_coordinates(
@@ -238,7 +242,8 @@ def group_simulation(
     ddz = simulator.accelerations(instants, rows)
     solver, motion = simulator.body_motion(instants, z, dz, ddz)
     motion.time_run = spent
-    results = group_results(solver, motion, "groups", time.perf_counter() - began, model)
+    shown = simulator.model
+    results = group_results(solver, motion, "groups", time.perf_counter() - began, shown)
     if failure:
         kind = DeadPointError if dead else SimulationError
         raise kind(

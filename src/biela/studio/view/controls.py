@@ -128,6 +128,8 @@ class Controls:
 
     def gallery_only(self) -> None:
         """The gallery alone, where the first mechanism cannot be opened."""
+        if self._tabs is not None:
+            return
         self._tabs = self._gui.add_tab_group()
         with self._tabs.add_tab("Gallery", viser.Icon.LIST):
             self.gallery()

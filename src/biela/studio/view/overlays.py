@@ -133,7 +133,7 @@ class Overlays:
                 np.tile((1.0, 0.0, 0.0, 0.0), (len(some), 1)),
                 np.zeros((len(some), 3)),
                 batched_colors=hues(_DRIVEN if driven else _INK),
-                flat_shading=False,
+                flat_shading=True,
                 cast_shadow=False,
                 receive_shadow=False,
                 lod="off",

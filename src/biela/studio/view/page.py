@@ -76,10 +76,8 @@ class Page:
         self._controls = Controls(client, self.worker, self, shelf)
         panel = client.gui.add_panel()
         self._plots = Plots(client, self.worker, panel.add_tab("Plot", viser.Icon.CHART_LINE))
-        tab = panel.add_tab("Structure", viser.Icon.SITEMAP)
-        self._structure = Structure(client, self.worker, tab, self._aside, self._now)
+        self._structure = Structure(client, self.worker, panel, self._aside, self._now)
         panel.dock_left()
-        panel.set_width(360)
         client.camera.on_update(self._resized)
         self.worker.ask("open", partial(self.open, name, session))
 

@@ -19,6 +19,8 @@ from biela.studio.view.worker import Worker
 __all__ = ["Structure"]
 
 _OPEN = ("Connection graph", "Degrees of freedom")
+#: Of the panel, in pixels.
+_WIDTHS = (360, 720)
 _BOX = "padding:2px 12px 8px 12px;font-size:0.86em;line-height:1.45;overflow-wrap:anywhere;"
 
 
@@ -28,7 +30,7 @@ class Structure:
     Args:
         client: The page.
         worker: Of its visitor.
-        tab: Where it goes.
+        panel: Where it goes, as a tab.
         aside: Finds the pieces.
         session: The session that the page has at the moment.
     """
@@ -37,20 +39,32 @@ class Structure:
         self,
         client: viser.ClientHandle,
         worker: Worker,
-        tab: Any,
+        panel: Any,
         aside: Aside,
         session: Callable[[], Session],
     ) -> None:
-        self._gui, self._tab, self._aside, self._session = client.gui, tab, aside, session
+        self._gui, self._panel, self._aside, self._session = client.gui, panel, aside, session
         self._folders: list[Any] = []
-        with tab:
+        self._wide = False
+        self._tab: Any = panel.add_tab("Structure", viser.Icon.SITEMAP)
+        panel.set_width(_WIDTHS[self._wide])
+        with self._tab:
             self._button: Any = self._gui.add_button(
                 "Look into its structure",
                 icon=viser.Icon.SITEMAP,
                 hint="graph, loops, degrees of freedom, groups, sparsity, equations",
             )
+            wider: Any = self._gui.add_button(
+                "Wider, or narrower", icon=viser.Icon.ARROWS_HORIZONTAL
+            )
             self._said: Any = self._gui.add_html("", visible=False)
         on_click(worker, self._button, "structure", self.ask)
+        on_click(worker, wider, "wider", self._widen)
+
+    def _widen(self) -> None:
+        """Make room for graphs and equations, or give it back to the mechanism."""
+        self._wide = not self._wide
+        self._panel.set_width(_WIDTHS[self._wide])
 
     def clear(self) -> None:
         """Another mechanism: what is there is not of it."""
