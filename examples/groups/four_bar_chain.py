@@ -88,11 +88,6 @@ def named_chain(dyads: int = 2, speed: float = SPEED) -> bl.Model:
     return four_bar_chain(dyads, speed).flattened()
 
 
-def model() -> bl.Model:
-    """Two dyads, as the source's table of instants has."""
-    return four_bar_chain()
-
-
 def instants(count: int = INSTANTS) -> Floats:
     """Times since the crank stood up: added up step by step, as the source does."""
     found: Floats = np.cumsum(np.full(count, STEP)) - STEP

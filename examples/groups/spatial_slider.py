@@ -15,7 +15,6 @@ not rest on each other, and are solved side by side.
 
     biela groups examples/groups/spatial_slider.py
     biela groups examples/groups/spatial_slider.py --model fan --picture fan.png
-    biela kinematics examples/groups/spatial_slider.py -t 0.26 --set "beta=60 deg"
     python examples/groups/spatial_slider.py
 
 M. Miralles Delgado's thesis (2018): β is 30 degrees, and the crank turns at 24 rad/s; its fan at
@@ -51,11 +50,6 @@ def fan(dyads: int = 3, speed: float = FAN_SPEEDS["b"]) -> bl.Model:
     for k in range(dyads):
         _dyad(m, str(k), 2 * np.pi * k / dyads)
     return m
-
-
-def model() -> bl.Model:
-    """One slider."""
-    return spatial_slider()
 
 
 def _crank(name: str, speed: float) -> bl.Model:

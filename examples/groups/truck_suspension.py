@@ -78,11 +78,6 @@ def axle() -> bl.Model:
     return m
 
 
-def model() -> bl.Model:
-    """One axle."""
-    return truck_suspension()
-
-
 def _stabiliser(m: bl.Model, name: str, side: float) -> None:
     lever, link, end = (_mirrored(place, side) for place in (LEVER, LINK, LINK_END))
     _bar(m, f"{name}_lever", lever, link, 8.0)

@@ -100,7 +100,9 @@ def test_an_installed_package_has_its_gallery_inside(tmp_path, monkeypatch):
     package = tmp_path / "lib" / "site-packages" / "biela"
     (package / "gallery").mkdir(parents=True)
     shutil.copy(gallery.mechanism("four-bar"), package / "gallery")
-    monkeypatch.setattr(bl, "__file__", str(package / "__init__.py"))
+    monkeypatch.setattr(
+        "biela.model.files.gallery.__file__", str(package / "model" / "files" / "gallery.py")
+    )
     gallery.mechanisms.cache_clear()
     try:
         assert gallery.mechanisms() == {"four-bar": package / "gallery" / "four_bar.toml"}

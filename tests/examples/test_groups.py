@@ -90,10 +90,11 @@ def test_an_axle_of_the_truck_has_the_five_groups_of_the_source() -> None:
     ("module", "model", "said"),
     [
         (four_bar, None, "RRR: coupler, rocker after crank"),
-        (four_bar_chain, "model", "RRR (in a plane)"),
+        (four_bar_chain, None, "RRR (in a plane)"),
+        (spatial_slider, None, "passive spin of rod held"),
         (spatial_slider, "fan", "passive spin of rod2 held"),
         (stewart_actuators, "by_lengths", "does not split"),
-        (truck_suspension, "model", "5 groups of 3 kinds"),
+        (truck_suspension, None, "5 groups of 3 kinds"),
     ],
 )
 def test_the_command_prints_the_groups_of_an_example(module, model, said, capsys) -> None:

@@ -181,6 +181,17 @@ def test_what_goes_wrong_is_said_in_words_and_the_page_goes_on(visitor: Visitor)
     assert visitor.session.run()
 
 
+def test_the_structure_comes_piece_by_piece_and_the_mechanism_goes_on(visitor: Visitor) -> None:
+    visitor.turn_to("Structure")
+    visitor.press("Look into its structure")
+    visitor.until(lambda: "3 bodies and 4 joints" in visitor.text())
+    visitor.until(lambda: "Equations" in visitor.text())
+    assert visitor.tab.locator(".studio-structure").count() > 0
+    visitor.until(lambda: not visitor.page._structure._said.visible)
+    visitor.picture("structure")
+    visitor.turn_to("Plot")
+
+
 def test_two_visitors_do_not_disturb_each_other_and_open_what_they_like(
     visitor: Visitor, browser: Any, server: Any
 ) -> None:
@@ -201,6 +212,11 @@ def test_two_visitors_do_not_disturb_each_other_and_open_what_they_like(
     other.until(lambda: abs(other.session.time - 2.0) < 0.1)
     other.tab.wait_for_timeout(1000)
     other.picture("two-visitors")
+    other.turn_to("Gallery")
+    other.press("balanced-lamp")  # which has no drivers
+    other.until(lambda: other.session.name == "balanced lamp" and "balanced lamp" in other.text())
+    paused(other)
+    assert other.tab.locator(".studio-error").count() == 0
     assert visitor.session.name == "slider-crank"
     assert "excavator arm" not in visitor.text()
     assert other.complaints == []

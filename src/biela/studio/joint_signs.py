@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,12 @@ import biela as bl
 from biela.model.joints import Joint
 from biela.results.orientation import euler_parameters
 from biela.studio.pieces import Track
+from biela.studio.posing import Motion
 from biela.studio.solids import Mesh, ball, bar, plate
 
 __all__ = ["JointSign", "joint_signs", "sign_mesh", "spacing"]
 
 Floats = npt.NDArray[np.float64]
-#: Places (k, 3) and orientations (k, 3, 3) of a frame.
-Motion: TypeAlias = Callable[[str], tuple[Floats, Floats]]
 
 #: Length of a sign, as a part of the size of the mechanism.
 LENGTH: Final = 0.07

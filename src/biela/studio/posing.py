@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 import biela as bl
 from biela.analysis.scenes import mechanism_scene
-from biela.results import Scene
+from biela.results import Results, Scene
 
-__all__ = ["Poser"]
+__all__ = ["Motion", "Poser", "moving"]
 
 Floats = npt.NDArray[np.float64]
+#: Places (k, 3) and orientations (k, 3, 3) of a frame by its name.
+Motion: TypeAlias = Callable[[str], tuple[Floats, Floats]]
+
+
+def moving(motion: Results) -> Motion:
+    """Frames over a motion."""
+
+    def frame(name: str) -> tuple[Floats, Floats]:
+        found = motion.frame(name)
+        return np.array(found.position), np.array(found.orientation)
+
+    return frame
 
 
 class Poser:

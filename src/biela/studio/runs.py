@@ -118,7 +118,7 @@ def _equilibrium(system: bl.System, settings: Settings) -> Answer:
     found = bl.equilibrium(system, dict(settings.q) or None)
     parts = [f"{found.stability} equilibrium"]
     if not len(found.stiffness):
-        parts = ["all its freedoms are driven, so it rests where the drivers hold it: switch them off"]
+        parts = ["all freedoms are driven: it rests where its drivers hold it, switch them off"]
     rising = found.stiffness[found.stiffness > 0]
     if len(rising):
         parts.append(f"slowest frequency {np.sqrt(rising[0]) / (2 * np.pi):.3g} Hz")

@@ -20,7 +20,7 @@ from biela.studio.building import Builder, Built
 from biela.studio.choices import Choices
 from biela.studio.dragging import Dragged, Dragging, Grip
 from biela.studio.joint_signs import joint_signs, spacing
-from biela.studio.posing import Poser
+from biela.studio.posing import Motion, Poser
 from biela.studio.ranges import Range, coordinate_range
 from biela.studio.runs import Answer, answer, without_energies
 from biela.studio.settings import Analysis
@@ -174,8 +174,8 @@ class Session(Choices):
         """What signs are measured by (m): less than the size where there are many joints."""
         scene = self.scene
         if self._unit is None or self._unit[0] is not scene:
-            frame = self.poser.placed(self.position())
-            places = [frame(sign.j)[0] for sign in joint_signs(self.model)]
+            frame = self.frames()
+            places = [frame(sign.j)[0][0] for sign in joint_signs(self.model)]
             near = spacing(np.array(places).reshape(-1, 3))
             self._unit = scene, min(scene.extent, _SPACINGS * near)
         return self._unit[1]
@@ -195,6 +195,16 @@ class Session(Choices):
             return self.poser.start
         names, row = self.motion.groups["q"].names, self.motion.q[round(self.place)]
         return self.poser.position(dict(zip(names, row.tolist(), strict=True)))
+
+    def frames(self) -> Motion:
+        """Frames in the position that is shown, k = 1."""
+        frame = self.poser.placed(self.position())
+
+        def found(name: str) -> tuple[Floats, Floats]:
+            r, R = frame(name)
+            return r[None], R[None]
+
+        return found
 
     def go_to(self, time: float) -> None:
         """Show the motion at a time."""

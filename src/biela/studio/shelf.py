@@ -7,16 +7,14 @@ among them, since to read one is to run it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-import biela as bl
 from biela.errors import ModelError, UnknownNameError
 from biela.model.element import nearest
+from biela.model.files.gallery import description, mechanisms
 from biela.studio.source import FileSource, Source
 
 __all__ = ["Shelf", "gallery"]
@@ -59,26 +57,16 @@ class Shelf:
         file = self.files.get(name)
         if file is None or file.suffix != ".toml":
             return ""
-        try:
-            found = tomllib.loads(file.read_text(encoding="utf-8")).get("description", "")
-        except (OSError, ValueError):
-            return ""
-        return " ".join(str(found).split())
+        return description(file)
 
     def with_given(self, name: str, source: Source) -> Shelf:
         """The same with a model in front."""
         return Shelf(self.files, {name: source, **self.given})
 
 
-@cache
 def gallery() -> Shelf:
-    """The mechanisms that come with biela: of the checkout, or of the installed package."""
-    package = Path(bl.__file__).parent
-    for folder in (package.parents[1] / "examples" / "mechanisms", package / "gallery"):
-        files = sorted(folder.glob("*.toml"))
-        if files:
-            return Shelf({file.stem.replace("_", "-"): file for file in files})
-    return Shelf({})
+    """The mechanisms that come with biela."""
+    return Shelf(mechanisms())
 
 
 def beside(path: str | Path) -> tuple[Shelf, str]:

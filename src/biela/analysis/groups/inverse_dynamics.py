@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from biela.analysis.groups.forces import GroupForces
 from biela.analysis.groups.formulations import formulation_named
-from biela.analysis.groups.motion import group_results
+from biela.analysis.groups.motion import counted_coordinates, group_results
 from biela.analysis.groups.multipliers import Multipliers
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
@@ -96,6 +96,7 @@ def group_inverse_dynamics(
     stride = whole_steps(output, step, "the step") if output else 1
     chosen = formulation_named(formulation, model)
     options = {"iteration": Iteration(tolerance=tolerance, polish=1), **options}
+    options["joints"] = [*options.get("joints", ()), *counted_coordinates(model)]
     solver = GroupSolver(
         model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
     )

@@ -81,12 +81,12 @@ class GroupSimulator:
         self.start: Independent = independent_coordinates(
             model, independent, q=q, v=v, t=t, parameters=parameters
         )
-        self.program = self._program(iteration or Iteration(tolerance=1e-11))
         f = len(self.start.names)
         if not f:
             raise ModelError(
                 f"{model.name} has no freedom that is not driven; use group_kinematics"
             )
+        self.program = self._program(iteration or Iteration(tolerance=1e-11))
         self.problem = Problem(self.program.function, 2 * f)
 
     def _program(self, iteration: Iteration) -> MotionProgram:

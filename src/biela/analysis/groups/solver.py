@@ -32,6 +32,7 @@ from biela.code.llvm.host import host_lanes
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
+from biela.equations.groups.closed_forms import GroupBranches, branches_of
 from biela.equations.groups.entries import Assembly, LinearSolver
 from biela.equations.groups.items import Item
 from biela.equations.groups.kernel import Convective, GroupEquations
@@ -70,6 +71,8 @@ class GroupSolver:
             kind or "assembled" from kernels of single joints.
         closed_forms: Whether positions of groups that have a closed form are taken from it, in
             place of Newton's method.
+        branches: On which branch groups with a closed form are, by a body or joint of theirs: a
+            word such as "left" (`branches` lists them), 1 or -1, or "other" than where it starts.
         lanes: What shares the lanes of the processor, "instants" or "groups"; None chooses.  Groups
             that are solved at run time take one instant at a time: "groups".
         iteration: Tolerance and number of steps.
@@ -97,6 +100,7 @@ class GroupSolver:
         solver: LinearSolver | Mapping[str, LinearSolver] = "auto",
         assembly: Assembly = "auto",
         closed_forms: bool = True,
+        branches: Mapping[str, str | int] | None = None,
         lanes: Lanes | None = None,
         iteration: Iteration | None = None,
         parameters: Mapping[str, float] | None = None,
@@ -167,6 +171,7 @@ class GroupSolver:
             closed_forms=closed_forms,
             strands=self._strands,
         )
+        self._choose(branches or {})
         self.lanes: Lanes = self._lanes() if lanes is None else lanes
         if self.lanes == "instants" and self.groups.run_time:
             raise ModelError(
@@ -185,6 +190,29 @@ class GroupSolver:
         lanes = host_lanes()
         wide = sum(w for w in widths if w >= 4 * lanes)
         return "groups" if wide > 0.8 * sum(widths) else "instants"
+
+    def branches(self) -> list[GroupBranches]:
+        """The branches of every group that has a closed form, in words."""
+        return list(branches_of(self.casts, self.groups.closed, self.poses))
+
+    def _choose(self, choices: Mapping[str, str | int]) -> None:
+        found = self.branches() if choices else []
+        for name, choice in choices.items():
+            mine = [group for group in found if name in (*group.bodies, *group.joints)]
+            if not mine:
+                known = [body for group in found for body in group.bodies]
+                raise ModelError(
+                    f"{self.model.name}: {name!r} is no body or joint of a group with branches"
+                    f"{nearest(name, known)}"
+                )
+            for group in mine:
+                kind, instance = group.cast
+                form = self.groups.closed[kind]
+                assert form is not None, "only groups with a closed form have branches"
+                signs = self.groups.branch_signs.get(kind)
+                signs = np.array(form.branch_of(self.poses)) if signs is None else signs
+                signs[instance] = group.sign(choice)
+                self.groups.branch_signs[kind] = signs
 
     # ---------------------------------------------------------------------- requests
 

@@ -104,6 +104,8 @@ class GroupProgram:
         self.kinds = list(casts.casts if kinds is None else kinds)
         #: Closed forms of kinds that have one.
         self.closed = [closed_form(e) if closed_forms else None for e in self.equations]
+        #: Signs of branches that are not those of the start, by kind.
+        self.branch_signs: dict[int, Floats] = {}
         self.plane = casts.world.model.plane
         self.iteration = iteration or Iteration()
         self._strands = np.zeros(0, np.int64) if strands is None else strands
@@ -370,6 +372,7 @@ class GroupProgram:
                 view(f"x{c}")[:] = x.reshape(-1, 1)
             form = self.closed[c]
             signs = None if form is None else form.branch_of(poses)
+            signs = self.branch_signs.get(c, signs)
             if signs is not None:
                 view(f"branch{c}")[:] = signs.reshape(-1, 1)
 

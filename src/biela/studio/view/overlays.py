@@ -15,8 +15,9 @@ from biela.results.orientation import euler_parameters
 from biela.results.paths import traces
 from biela.results.style import COLORS
 from biela.studio.arrows import Arrows
-from biela.studio.joint_signs import LENGTH, JointSign, Motion, sign_mesh
+from biela.studio.joint_signs import LENGTH, JointSign, sign_mesh
 from biela.studio.pieces import Track, hues
+from biela.studio.posing import Motion
 
 __all__ = ["Overlays"]
 

@@ -6,21 +6,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 import biela as bl
 from biela.results import Results
 from biela.studio import arrows
 from biela.studio.arrows import Arrows
-from biela.studio.joint_signs import Motion, joint_signs
+from biela.studio.joint_signs import joint_signs
+from biela.studio.posing import moving
 from biela.studio.session import Session
 from biela.studio.view.aside import Aside
 from biela.studio.view.overlays import Overlays
 
 __all__ = ["Shown"]
-
-Floats = npt.NDArray[np.float64]
 
 _FORCES: Final[Mapping[str, Callable[[bl.Model, Results], Arrows]]] = {
     "reactions": arrows.reactions,
@@ -75,25 +71,9 @@ class Shown:
         if not self.wanted.get("joints"):
             self._over.show_joints((), None, 1.0)
             return
-        frames = moving(session.motion) if session.motion is not None else posed(session)
+        frames = moving(session.motion) if session.motion is not None else session.frames()
         self._over.show_joints(joint_signs(session.model), frames, session.unit)
 
     def pose(self, session: Session) -> None:
         """Bring all to the position that is shown."""
-        self._over.pose(posed(session))
-
-
-def moving(motion: Results) -> Motion:
-    """Frames over a motion."""
-
-    def frame(name: str) -> tuple[Floats, Floats]:
-        found = motion.frame(name)
-        return np.array(found.position), np.array(found.orientation)
-
-    return frame
-
-
-def posed(session: Session) -> Motion:
-    """Frames in the position that is shown."""
-    places = session.poser.placed(session.position())
-    return lambda name: tuple(part[None] for part in places(name))  # type: ignore[return-value]
+        self._over.pose(session.frames())
