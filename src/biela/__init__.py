@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from biela.analysis.groups.finding import (
         structural_groups,
     )
+    from biela.analysis.groups.inverse_dynamics import (
+        group_inverse_dynamics,
+    )
     from biela.analysis.groups.kinematics import (
         group_kinematics,
     )
@@ -159,6 +162,7 @@ _LAZY = {
     "simulate": "biela.analysis",
     "GroupSimulator": "biela.analysis.groups.simulation",
     "GroupSolver": "biela.analysis.groups.solver",
+    "group_inverse_dynamics": "biela.analysis.groups.inverse_dynamics",
     "group_kinematics": "biela.analysis.groups.kinematics",
     "group_simulation": "biela.analysis.groups.simulation",
     "structural_groups": "biela.analysis.groups.finding",
@@ -222,6 +226,7 @@ __all__ = [
     "simulate",
     "GroupSimulator",
     "GroupSolver",
+    "group_inverse_dynamics",
     "group_kinematics",
     "group_simulation",
     "structural_groups",

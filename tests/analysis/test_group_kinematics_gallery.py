@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pytest
 
 import biela as bl
+from biela.analysis.groups.coordinates import COORDINATES
 from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.groups.motion import _bodies
-from biela.analysis.groups.coordinates import COORDINATES
 from biela.analysis.groups.solver import GroupSolver
 from biela.atoms.evaluate import evaluate_refs
 from biela.equations.groups import Structure

@@ -23,7 +23,18 @@ from biela.results.style import COLORS
 from biela.studio.solids import Mesh, ball, bar, foot, plate, triangles
 from biela.studio.turns import aligned, outlined
 
-__all__ = ["Piece", "Role", "Solid", "Stroke", "Track", "alike", "between", "hues", "pieces"]
+__all__ = [
+    "Piece",
+    "Role",
+    "Solid",
+    "Stroke",
+    "Track",
+    "Tracks",
+    "alike",
+    "between",
+    "hues",
+    "pieces",
+]
 
 Floats = npt.NDArray[np.float64]
 Role: TypeAlias = str
@@ -78,6 +89,29 @@ class Track:
     def scale_at(self, place: float) -> float:
         """The length there."""
         return 1.0 if self.scale is None else float(between(self.scale, place))
+
+
+class Tracks:
+    """Many tracks that are moved together: one evaluation for all of them.
+
+    Args:
+        tracks: Each of one instant, or of as many as the others.
+    """
+
+    def __init__(self, tracks: Sequence[Track]) -> None:
+        self._position = _stacked([track.position for track in tracks])
+        self._wxyz = _stacked([track.wxyz for track in tracks])
+
+    def at(self, place: float) -> tuple[Floats, Floats]:
+        """Places (n, 3) and Euler parameters (n, 4) at a place among the instants."""
+        p = between(self._wxyz, place)
+        return between(self._position, place), p / np.linalg.norm(p, axis=1, keepdims=True)
+
+
+def _stacked(rows: Sequence[Floats]) -> Floats:
+    """Rows (k, m) of n things as (k, n, m), with what rests at every instant."""
+    count = max((len(each) for each in rows), default=1)
+    return np.stack([np.broadcast_to(each, (count, each.shape[1])) for each in rows], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ def mechanisms() -> Mapping[str, Path]:
     return {}
 
 
+@cache
 def description(file: Path) -> str:
     """What a model file says of itself, "" if nothing."""
     try:

@@ -16,7 +16,7 @@ from biela.results.paths import traces
 from biela.results.style import COLORS
 from biela.studio.arrows import Arrows
 from biela.studio.joint_signs import LENGTH, JointSign, sign_mesh
-from biela.studio.pieces import Track, hues
+from biela.studio.pieces import Track, Tracks, hues
 from biela.studio.posing import Motion
 
 __all__ = ["Overlays"]
@@ -37,13 +37,13 @@ class _Moved:
     """A node of many things of one kind, how each moves, and how it would in other positions."""
 
     node: Any
-    tracks: Sequence[Track]
+    tracks: Tracks
     anew: Callable[[Motion], Sequence[Track]]
 
-    def place(self, tracks: Sequence[Track], place: float) -> None:
-        poses = [track.at(place) for track in tracks]
-        self.node.batched_positions = np.array([r for r, _ in poses], np.float32)
-        self.node.batched_wxyzs = np.array([p for _, p in poses], np.float32)
+    def place(self, tracks: Tracks, place: float) -> None:
+        r, p = tracks.at(place)
+        self.node.batched_positions = r.astype(np.float32)
+        self.node.batched_wxyzs = p.astype(np.float32)
 
 
 class Overlays:
@@ -112,7 +112,7 @@ class Overlays:
             axes_length=length,
             axes_radius=radius,
         )
-        self._axes = _Moved(node, tracks(motion), tracks)
+        self._axes = _Moved(node, Tracks(tracks(motion)), tracks)
         self._axes.place(self._axes.tracks, self._place)
 
     def show_joints(self, signs: Sequence[JointSign], motion: Motion | None, unit: float) -> None:
@@ -143,7 +143,7 @@ class Overlays:
             def tracks(frame: Motion, some: Sequence[JointSign] = some) -> list[Track]:
                 return [sign.track(frame) for sign in some]
 
-            moved = _Moved(node, tracks(motion), tracks)
+            moved = _Moved(node, Tracks(tracks(motion)), tracks)
             moved.place(moved.tracks, self._place)
             self._joints.append(moved)
 
@@ -178,7 +178,7 @@ class Overlays:
         for _, _, node in self._arrows.values():
             node.visible = False
         for moved in self._moved:
-            moved.place(moved.anew(frame), 0.0)
+            moved.place(Tracks(moved.anew(frame)), 0.0)
 
     @property
     def _moved(self) -> list[_Moved]:

@@ -13,7 +13,7 @@ import viser
 from biela.results.display import view_matrix
 from biela.results.drawing import nice_step
 from biela.results.scene import PLANES, Scene
-from biela.studio.pieces import Piece, Solid, Stroke, Track, hues
+from biela.studio.pieces import Piece, Solid, Stroke, Track, Tracks, hues
 
 __all__ = ["SceneView"]
 
@@ -41,14 +41,6 @@ class _Mover:
     length: float | None = None
 
 
-@dataclass
-class _Batch:
-    """Pieces of one surface, moved by one message."""
-
-    pieces: list[int]
-    node: Any
-
-
 class SceneView:
     """The nodes of one mechanism on one page.
 
@@ -64,8 +56,8 @@ class SceneView:
         client.scene.add_light_ambient("/daylight", intensity=_DAYLIGHT)
         self._nodes: list[Any] = []
         self._movers: list[_Mover] = []
-        self._batches: list[_Batch] = []
         self._lines: list[tuple[int, Any]] = []
+        self._moved: tuple[Sequence[Piece], Tracks] | None = None
         self._surfaces: list[Any] = []
         self._glass: float | None = _GLASS
         self._root, self._shown = "", 0
@@ -80,18 +72,13 @@ class SceneView:
             self._shown += 1
             self._root = f"/mechanism {self._shown}"
             by_track: dict[int, list[int]] = {}
-            joints: dict[tuple[bytes, str], list[int]] = {}
             for k, piece in enumerate(pieces):
                 if isinstance(piece, Stroke):
                     self._line(k, piece)
-                elif piece.role == "joint":
-                    joints.setdefault((piece.mesh.key, piece.color), []).append(k)
-                else:
+                elif piece.role != "joint":  # which have signs of their own, see `overlays`
                     by_track.setdefault(id(piece.track), []).append(k)
             for group in by_track.values():
                 self._body(pieces, group, on_drag)
-            for group in joints.values():
-                self._joints(pieces, group)
             self.move(pieces, 0)
 
     def see_through(self, through: bool) -> None:
@@ -105,7 +92,8 @@ class SceneView:
         self._surfaces = []
         for node in reversed(self._nodes):
             node.remove()
-        self._nodes, self._movers, self._batches, self._lines = [], [], [], []
+        self._nodes, self._movers, self._lines = [], [], []
+        self._moved = None
 
     def _kept(self, node: Any) -> Any:
         self._nodes.append(node)
@@ -147,23 +135,6 @@ class SceneView:
         async def _(event: Any) -> None:  # in order, as it comes; the work is done elsewhere
             on_drag(body, event)
 
-    def _joints(self, pieces: Sequence[Piece], group: list[int]) -> None:
-        first = pieces[group[0]]
-        assert isinstance(first, Solid), "strokes are lines"
-        node = self._client.scene.add_batched_meshes_simple(
-            f"{self._root}/joints{group[0]}",
-            first.mesh.vertices,
-            first.mesh.faces,
-            np.tile((1.0, 0.0, 0.0, 0.0), (len(group), 1)),
-            np.zeros((len(group), 3)),
-            batched_colors=hues(first.color),
-            flat_shading=True,
-            cast_shadow=False,
-            receive_shadow=False,
-            lod="off",
-        )
-        self._batches.append(_Batch(group, self._kept(node)))
-
     def _line(self, k: int, stroke: Stroke) -> None:
         node = self._client.scene.add_line_segments(
             f"{self._root}/line{k}",
@@ -179,20 +150,15 @@ class SceneView:
     def move(self, pieces: Sequence[Piece], place: float) -> None:
         """Bring all nodes to a place among the instants of pieces like those that are shown."""
         with self._client.atomic():
-            for mover in self._movers:
-                track = _track(pieces[mover.piece])
-                mover.node.position, mover.node.wxyz = track.at(place)
+            if self._moved is None or self._moved[0] is not pieces:
+                self._moved = pieces, Tracks([_track(pieces[m.piece]) for m in self._movers])
+            for mover, r, p in zip(self._movers, *self._moved[1].at(place), strict=True):
+                mover.node.position, mover.node.wxyz = r, p
                 if mover.length is not None:
-                    length = track.scale_at(place)
+                    length = _track(pieces[mover.piece]).scale_at(place)
                     if abs(length - mover.length) > 1e-9:
                         mover.node.scale = (1.0, 1.0, max(length, 1e-9))
                         mover.length = length
-            for batch in self._batches:
-                tracks = [_track(pieces[k]) for k in batch.pieces]
-                if any(track.moves for track in tracks) or place == 0:
-                    poses = [track.at(place) for track in tracks]
-                    batch.node.batched_positions = np.array([r for r, _ in poses], np.float32)
-                    batch.node.batched_wxyzs = np.array([p for _, p in poses], np.float32)
             for k, node in self._lines:
                 stroke = pieces[k]
                 assert isinstance(stroke, Stroke), "pieces of one mechanism are alike"

@@ -75,6 +75,8 @@ class Server:
             session = Session(self._shelf.source(self._name))
             session.open()
             self._begun.append(session)
+        for name in self._shelf.names:
+            self._shelf.description(name)  # which is remembered
 
     def until_ready(self) -> None:
         """Wait until the first mechanism can be shown at once."""
