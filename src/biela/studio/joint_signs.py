@@ -22,12 +22,14 @@ from biela.studio.pieces import Track
 from biela.studio.posing import Motion
 from biela.studio.solids import Mesh, ball, bar, plate
 
-__all__ = ["JointSign", "joint_signs", "sign_mesh", "spacing"]
+__all__ = ["JointSign", "joint_signs", "sign_mesh", "sign_unit", "spacing"]
 
 Floats = npt.NDArray[np.float64]
 
 #: Length of a sign, as a part of the size of the mechanism.
 LENGTH: Final = 0.07
+#: The size counts as so many distances between joints at most.
+_SPACINGS: Final = 6.0
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,12 @@ def joint_signs(model: bl.Model) -> list[JointSign]:
         for joint in whole.joints.values()
         if isinstance(joint, Joint) and joint.kind in _MAKERS
     ]
+
+
+def sign_unit(model: bl.Model, frame: Motion, extent: float) -> float:
+    """What signs are measured by (m): the extent of the mechanism, less where joints are many."""
+    places = [frame(sign.j)[0][0] for sign in joint_signs(model)]
+    return min(extent, _SPACINGS * spacing(np.array(places).reshape(-1, 3)))
 
 
 def spacing(places: Floats) -> float:

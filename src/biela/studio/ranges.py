@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["Range", "around", "coordinate_range"]
+__all__ = ["Range", "around", "coordinate_range", "entry_ranges"]
 
 #: Steps of a slider from one end to the other.
 _STEPS: Final = 200
@@ -53,6 +54,13 @@ def coordinate_range(name: str, usual: float, value: float, unit: str, size: flo
     spans = {"rad": math.pi, "m": 0.5 * size, "rad/s": _FASTEST, "m/s": 2.0 * size}
     span = spans.get(unit, 1.0)
     return _holding(name, value, usual - span, usual + span, unit)
+
+
+def entry_ranges(entries: Iterable[Any], given: Mapping[str, float], size: float) -> list[Range]:
+    """Ranges of coordinates or velocities of a system; ``given`` has values other than theirs."""
+    return [
+        coordinate_range(e.name, e.value, given.get(e.name, e.value), e.unit, size) for e in entries
+    ]
 
 
 def _holding(name: str, value: float, low: float, high: float, unit: str) -> Range:

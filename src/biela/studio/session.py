@@ -7,7 +7,7 @@ answer stays, so that there is always something to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,9 @@ from biela.results import Results, Scene
 from biela.studio.building import Builder, Built
 from biela.studio.choices import Choices
 from biela.studio.dragging import Dragged, Dragging, Grip
-from biela.studio.joint_signs import joint_signs, spacing
+from biela.studio.joint_signs import sign_unit
 from biela.studio.posing import Motion, Poser
-from biela.studio.ranges import Range, coordinate_range
+from biela.studio.ranges import Range, entry_ranges
 from biela.studio.runs import Answer, answer, without_energies
 from biela.studio.settings import Analysis
 from biela.studio.source import Source
@@ -32,8 +32,6 @@ Floats = npt.NDArray[np.float64]
 
 #: How often a point is pulled at to reach a place, at most.
 _PULLS = 50
-#: Signs are measured by the size of the mechanism, or by so many distances between its joints.
-_SPACINGS = 6.0
 
 
 class Session(Choices):
@@ -174,10 +172,7 @@ class Session(Choices):
         """What signs are measured by (m): less than the size where there are many joints."""
         scene = self.scene
         if self._unit is None or self._unit[0] is not scene:
-            frame = self.frames()
-            places = [frame(sign.j)[0][0] for sign in joint_signs(self.model)]
-            near = spacing(np.array(places).reshape(-1, 3))
-            self._unit = scene, min(scene.extent, _SPACINGS * near)
+            self._unit = scene, sign_unit(self.model, self.frames(), scene.extent)
         return self._unit[1]
 
     @property
@@ -293,7 +288,7 @@ class Session(Choices):
             BielaError: The equations cannot be derived.
         """
         found = [e for e in self.poser.system.q if e.unit in ("rad", "m")]
-        return [self._range(entry, self.settings.q) for entry in found]
+        return entry_ranges(found, self.settings.q, self.size)
 
     def rates(self) -> list[Range]:
         """The velocities that a motion begins with.
@@ -301,8 +296,4 @@ class Session(Choices):
         Raises:
             BielaError: The equations cannot be derived.
         """
-        return [self._range(entry, self.settings.v) for entry in self.poser.system.v]
-
-    def _range(self, entry: Any, given: Mapping[str, float]) -> Range:
-        value = given.get(entry.name, entry.value)
-        return coordinate_range(entry.name, entry.value, value, entry.unit, self.size)
+        return entry_ranges(self.poser.system.v, self.settings.v, self.size)

@@ -165,8 +165,8 @@ def _chosen(study: _Study, passive: Passive) -> Structure:
     plain = structure_of(study.rows, name, None, passive)
     count = len(plain.freedoms)
     candidates = list(dict.fromkeys(c for f in plain.freedoms for c in f.coordinates))
-    if not count or not candidates:
-        return plain
+    if not count or len(candidates) < count:
+        return plain  # free bodies and balls turn by no coordinate that is a number
     rows, known = study.with_coordinates(candidates)
     elements = list(known)
 

@@ -85,7 +85,8 @@ def independent_coordinates(
     if not found.determined:
         raise ModelError(
             f"{model.name}: the independent coordinates {', '.join(chosen) or '(none)'} do not "
-            f"determine the motion of all bodies; {found.wanting()}"
+            f"determine the motion of all bodies; {found.wanting()}. Bodies that are free, or "
+            f"turn in balls, have no joint coordinate to integrate: use simulate(model)"
         )
     poses, z, dz = _start(model, chosen, q, v, t, parameters)
     # laws that differ, so that each has a place of its own; their values come from the integrator

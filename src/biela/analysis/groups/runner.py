@@ -42,6 +42,8 @@ _CHUNK: Final = 16384
 #: Bytes of a workspace above which it is run tile by tile, and blocks of instants of a tile.
 _CACHE: Final = 4_000_000
 _BLOCKS: Final = 64
+#: A step this many times smaller than asked for is so small that rates do not jump in it.
+_SMALL: Final = 6
 #: Halvings of a step before it is given up.
 _HALVINGS: Final = 14
 
@@ -332,12 +334,13 @@ class GroupRunner:
             DeadPointError: It is not reached.
         """
         smallest = abs(t - self.t) / 2**_HALVINGS
-        step = t - self.t
+        step = whole = t - self.t
         while self.t != t:
             target = t if abs(t - self.t) <= abs(step) * (1 + 1e-9) else self.t + step
             before = self.w.copy()
             self._put(np.array([target]), target - self.t)
-            if self._run_once():
+            small = abs(target - self.t) < abs(whole) / _SMALL
+            if self._run_once() and not (small and self._kinked(before, target - self.t)):
                 self.t = target
                 step *= 2
                 continue
@@ -350,6 +353,29 @@ class GroupRunner:
                     f"are in the attribute results of this error",
                     stored,
                 )
+
+    def _kinked(self, before: Floats, tau: float) -> bool:
+        """Whether rates jump in a small step, as where a group leaves a dead point by the way that
+        it came; the group is then noted as failed.
+        """
+        W, memory = self.lanes, self.groups.memory
+        for c, kernel in enumerate(self.groups.kernels):
+            if not kernel.unknowns:
+                continue
+            first, size = memory.first(f"dx{c}") * W, memory.sizes[f"dx{c}"] * W
+            now = self.w[first : first + size : W]
+            last = before[first : first + size : W]
+            second = memory.first(f"ddx{c}") * W
+            expected = last + tau * before[second : second + size : W]
+            jump = np.abs(now - expected)
+            scale = np.maximum(np.abs(now), np.abs(last))
+            worst = int(np.argmax(jump - 0.5 * scale))
+            if jump[worst] > 0.5 * scale[worst] and jump[worst] > 1e-9:
+                group = self.groups.kinds[c].groups[worst // len(kernel.unknowns)]
+                self.w[self._status] = float(group + 1)
+                self.w[self._status + W] = float(Failure.NOT_POSITIVE)
+                return True
+        return False
 
     def _what_failed(self, lane: int) -> str:
         """Which group was not solved, and how, in words."""
@@ -365,7 +391,10 @@ class GroupRunner:
             )
         if how is Failure.NOT_FINITE:
             return f"{who} has no solution: the iterations leave all bounds"
+        said = ""
+        if len(group.drivers) > 1:
+            said = f", or its drivers {', '.join(group.drivers)} contradict each other"
         return (
             f"{who} cannot be assembled: its joints do not reach each other, or it is at a dead "
-            f"point, where they are in line"
+            f"point, where they are in line{said}"
         )

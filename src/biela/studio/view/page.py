@@ -111,10 +111,10 @@ class Page:
         self.shown.begin(session)
         self._structure.clear()
         self._fitted = (self._fitted[0], time.monotonic())
+        self._controls.build(session)  # first: a browser may take a second to draw the scene
         self.look()
         self._view.show(found, self.hand.drag)
         self._pieces = found
-        self._controls.build(session)
         self._refreshed(fresh=True)
         self._play(self._at_once and session.motion is not None)
 
