@@ -25,8 +25,6 @@ import numpy as np
 import numpy.typing as npt
 
 import biela as bl
-from biela.analysis.groups.kinematics import group_kinematics
-from biela.analysis.groups.solver import GroupSolver
 from biela.model.shapes import Rod
 
 Floats = npt.NDArray[np.float64]
@@ -65,7 +63,7 @@ def four_bar() -> bl.Model:
     return m
 
 
-def displacements(solver: GroupSolver, degrees: Floats) -> Floats:
+def displacements(solver: bl.GroupSolver, degrees: Floats) -> Floats:
     """Rows (x, y, ẋ, ẏ, ẍ, ÿ) of C where the crank is at these angles, at 1 rad/s and 1 rad/s².
 
     ``solver`` has the point "rocker.C".
@@ -81,12 +79,12 @@ def main() -> None:
     """Print the groups and the table of the source, and draw the path of C."""
     m = four_bar()
     print(m.name, "of", bl.structural_groups(m).report().partition(": ")[2])
-    solver = GroupSolver(m, points=["rocker.C"])
+    solver = bl.GroupSolver(m, points=["rocker.C"])
     degrees = np.arange(60.0, 91.0, 5.0)
     print("  angle        x          y         vx         vy         ax         ay")
     for angle, row in zip(degrees, displacements(solver, degrees), strict=True):
         print(f"{angle:7.0f} " + " ".join(f"{value:10.6f}" for value in row))
-    run = group_kinematics(m, 2.0, step=0.01)
+    run = bl.group_kinematics(m, 2.0, step=0.01)
     run.plot_path("path", save="four_bar.png")
     print("drew four_bar.png")
 

@@ -27,8 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 import biela as bl
-from biela.analysis.groups.kinematics import group_kinematics
-from biela.analysis.groups.solver import GroupSolver
 
 Floats = npt.NDArray[np.float64]
 
@@ -100,11 +98,11 @@ def main() -> None:
     m = four_bar_chain(dyads)
     print(bl.structural_groups(four_bar_chain(5)).report())
     for way in ("natural", "relative"):
-        solver = GroupSolver(m, coordinates=way, points=["cell[0].rocker.C"], bodies=False)
+        solver = bl.GroupSolver(m, coordinates=way, points=["cell[0].rocker.C"], bodies=False)
         run = solver.run(instants(2401), store="points")
         each = run.cpu_run / 2401 / dyads * 1e9
         print(f"{dyads} dyads, {way}: {run.cpu_run:.3g} s for 2,401 instants, {each:.3g} ns each")
-    small = group_kinematics(named_chain(3), 18.0, step=0.05)
+    small = bl.group_kinematics(named_chain(3), 18.0, step=0.05)
     small.plot_path("cell[2].rocker", save="four_bar_chain.png")
     print("drew four_bar_chain.png")
 

@@ -26,7 +26,6 @@ from __future__ import annotations
 import numpy as np
 
 import biela as bl
-from biela.analysis.groups.kinematics import group_kinematics
 from biela.model.shapes import Box, Rod
 
 CRANK, ROD = 2.0, 6.0
@@ -90,9 +89,9 @@ def main() -> None:
     m, turn = spatial_slider(), 2 * np.pi / SPEED
     for degrees in (10, 30, 60):
         angle = {"beta": np.radians(degrees)}
-        run = group_kinematics(m, turn, step=turn / 360, parameters=angle)
+        run = bl.group_kinematics(m, turn, step=turn / 360, parameters=angle)
         print(f"β = {degrees} degrees: stroke {np.ptp(run['stroke']):.4f} m")
-    run = group_kinematics(m, turn, step=turn / 360)
+    run = bl.group_kinematics(m, turn, step=turn / 360)
     run.plot("P.displacement*", save="spatial_slider.png")
     print("drew spatial_slider.png")
 

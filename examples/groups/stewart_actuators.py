@@ -26,8 +26,6 @@ import numpy as np
 import numpy.typing as npt
 
 import biela as bl
-from biela.analysis.groups.kinematics import group_kinematics
-from biela.analysis.groups.solver import GroupSolver
 from biela.model.shapes import Cylinder, Rod
 
 Floats = npt.NDArray[np.float64]
@@ -104,9 +102,9 @@ def main() -> None:
     """Print the groups of both ways, and draw the lengths of the legs."""
     for m in (led(), by_lengths()):
         print(bl.structural_groups(m).report(), end="\n\n")
-    run = group_kinematics(led(), 2.0, step=0.01)
+    run = bl.group_kinematics(led(), 2.0, step=0.01)
     run.plot("length?", save="stewart_actuators.png")
-    solver = GroupSolver(by_lengths(), points=["platform.centre"])
+    solver = bl.GroupSolver(by_lengths(), points=["platform.centre"])
     heave = solver.run(np.linspace(0, 2, 201)).point("platform.centre").position[:, 2]
     print(f"by lengths the platform heaves by {np.ptp(heave):.3f} m; drew stewart_actuators.png")
 

@@ -27,7 +27,6 @@ import sys
 import numpy as np
 
 import biela as bl
-from biela.analysis.groups.solver import GroupSolver
 from biela.model.shapes import Rod
 
 Place = tuple[float, float, float]
@@ -121,7 +120,7 @@ def main() -> None:
     axles = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     m = truck_suspension(axles)
     print(bl.structural_groups(m).report())
-    solver = GroupSolver(m, bodies=False)
+    solver = bl.GroupSolver(m, bodies=False)
     run = solver.run(np.linspace(0, 1, 1001))
     print(f"a second at 1 kHz: {run.cpu_run * 1e3:.3g} ms")
 

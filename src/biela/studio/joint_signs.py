@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 #: Length of a sign, as a part of the size of the mechanism.
 LENGTH: Final = 0.07
 #: The size counts as so many distances between joints at most.
-_SPACINGS: Final = 6.0
+_SPACINGS: Final = 8.0
 
 
 @dataclass(frozen=True)

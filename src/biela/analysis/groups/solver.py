@@ -183,13 +183,8 @@ class GroupSolver:
     # ----------------------------------------------------------------------- choices
 
     def _lanes(self) -> Lanes:
-        """Groups in the lanes where they must be or most stand in wide rows, else instants."""
-        if self.groups.run_time:
-            return "groups"
-        widths = [len(level) for level in self.structure.levels]
-        lanes = host_lanes()
-        wide = sum(w for w in widths if w >= 4 * lanes)
-        return "groups" if wide > 0.8 * sum(widths) else "instants"
+        """Instants; groups where they must be: a solver with pivots takes one at a time."""
+        return "groups" if self.groups.run_time else "instants"
 
     def branches(self) -> list[GroupBranches]:
         """The branches of every group that has a closed form, in words."""

@@ -8,7 +8,8 @@ __all__ = ["status_text"]
 
 _BOX = "padding:8px 10px;border-radius:6px;font-size:0.8em;line-height:1.4;overflow-wrap:anywhere;"
 _ERROR = "background:#fdecea;color:#7a1c14;border:1px solid #f2b8b5;white-space:pre-wrap;"
-_NOTE = "background:#f1f3f5;color:#343a40;"
+#: Two lines at least, so that the sliders below stay where they are when the words change.
+_NOTE = "background:#f1f3f5;color:#343a40;min-height:2.8em;box-sizing:content-box;"
 
 
 def status_text(title: str, note: str, error: str) -> str:
