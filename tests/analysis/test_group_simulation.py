@@ -113,13 +113,9 @@ MODELS: dict[str, tuple[Callable[[], bl.Model], float]] = {
 STEP = 5e-4
 
 
-#: What is read of a hinge in space on another hinge is not found.
-SPATIAL_CHAIN = pytest.mark.xfail(raises=KeyError, strict=True)
-
-
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=SPATIAL_CHAIN) if n.endswith("in space") else n for n in MODELS],
+    list(MODELS),
 )
 def test_bodies_move_as_with_all_equations_at_once(name: str) -> None:
     make, duration = MODELS[name]

@@ -17,6 +17,7 @@ from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.coordinates import Coordinates, placed_group
 from biela.analysis.groups.independent import Independent, independent_coordinates
 from biela.analysis.groups.motion import counted_coordinates, group_results
+from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import whole_steps
@@ -240,7 +241,16 @@ def group_simulation(
     instants, rows = np.concatenate(times), np.concatenate(states)
     z, dz = rows[:, :f], rows[:, f:]
     ddz = simulator.accelerations(instants, rows)
-    solver, motion = simulator.body_motion(instants, z, dz, ddz)
+    try:
+        solver, motion = simulator.body_motion(instants, z, dz, ddz)
+    except DeadPointError as error:
+        # steps so long that a dead point was passed between two of them
+        assert isinstance(error.results, GroupMotion)
+        motion, solver, dead = error.results, error.results.solver, True
+        failure = "a group passed a dead point between two steps: take shorter ones"
+        instants = motion.t
+        if not len(instants):
+            raise
     motion.time_run = spent
     shown = simulator.model
     results = group_results(solver, motion, "groups", time.perf_counter() - began, shown)

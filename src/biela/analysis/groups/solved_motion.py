@@ -37,6 +37,7 @@ class GroupMotion:
     """The motion of a model, as its groups have found it.
 
     Attributes:
+        solver: Whose motion it is.
         t: Times.
         iterations: Steps of Newton's method a group and instant, in the mean.
         time_run: Seconds of the run itself.
@@ -55,7 +56,7 @@ class GroupMotion:
         time_total: float,
         instants: Integers | None = None,
     ) -> None:
-        self._solver, self._stored, self._place = solver, stored, place
+        self.solver, self._stored, self._place = solver, stored, place
         self._instants = instants
         self.t = stored.t if instants is None else stored.t[instants]
         self.time_run, self.cpu_run, self.time_total = time_run, cpu_run, time_total
@@ -64,8 +65,8 @@ class GroupMotion:
         self.careful = stored.careful
 
     def _kinds(self) -> list[tuple[Cast, Any]]:
-        groups = self._solver.groups
-        return list(zip(self._solver.casts.casts, groups.kernels, strict=True))
+        groups = self.solver.groups
+        return list(zip(self.solver.casts.casts, groups.kernels, strict=True))
 
     def point(self, name: str) -> PointMotion:
         """The motion of a marker that was asked for.
@@ -73,7 +74,7 @@ class GroupMotion:
         Raises:
             ModelError: It was not.
         """
-        known = self._solver.points
+        known = self.solver.points
         if name not in known:
             raise ModelError(
                 f"the motion of {name!r} was not asked for; points are "
@@ -88,7 +89,7 @@ class GroupMotion:
         Raises:
             ModelError: It was not, or points alone are stored.
         """
-        solver = self._solver
+        solver = self.solver
         if name not in solver.joints:
             raise ModelError(
                 f"the coordinate {name!r} was not asked for; these were: "
@@ -110,9 +111,9 @@ class GroupMotion:
 
     def _rows(self, request: int, rate: int) -> Floats:
         """A request at all instants: (instants, bodies, 3 or 2)."""
-        groups = self._solver.groups
+        groups = self.solver.groups
         places = groups.request_places[request]
-        kind = [*self._solver.points.values(), *self._solver.bodies][request].kind
+        kind = [*self.solver.points.values(), *self.solver.bodies][request].kind
         flat = places.ravel()
         if self._place:
             size = len(self._place)
@@ -122,7 +123,7 @@ class GroupMotion:
         found = self._stored.columns(flat + rate * size)
         found = found if self._instants is None else found[self._instants]
         found = found.reshape(len(self.t), *places.shape)
-        plane = self._solver.model.plane
+        plane = self.solver.model.plane
         if plane is None or kind == "turn":
             return found
         whole = np.zeros((*found.shape[:2], 3))
@@ -133,7 +134,7 @@ class GroupMotion:
     def at(self, instants: Integers) -> GroupMotion:
         """Some of the instants, by number."""
         return GroupMotion(
-            self._solver,
+            self.solver,
             self._stored,
             self._place,
             time_run=self.time_run,
@@ -149,12 +150,12 @@ class GroupMotion:
         Raises:
             ModelError: The motion of bodies was not asked for.
         """
-        if not self._solver.bodies:
+        if not self.solver.bodies:
             raise ModelError("the motion of bodies was not asked for: give bodies=True")
         self._need_all("the motion of bodies")
-        first = len(self._solver.points)
+        first = len(self.solver.points)
         return [
-            [self._rows(first + k, d) for d in range(3)] for k in range(len(self._solver.bodies))
+            [self._rows(first + k, d) for d in range(3)] for k in range(len(self.solver.bodies))
         ]
 
 

@@ -111,7 +111,7 @@ class MotionProgram(GroupProgram):
             if self.plane is not None:
                 own.append(Wanted("turn", slot))
             else:
-                for axis in np.eye(3)[:2]:
+                for axis in np.eye(3):
                     rows = np.broadcast_to(axis, (len(masses.mass), 3))
                     own.append(Wanted("axis", slot, 0, rows))
         return list(equations.depends_on([*wanted, *own]))
