@@ -88,6 +88,8 @@ def independent_coordinates(
             f"determine the motion of all bodies; {found.wanting()}. Bodies that are free, or "
             f"turn in balls, have no joint coordinate to integrate: use simulate(model)"
         )
+    if not chosen:
+        raise ModelError(f"{model.name} has no freedom that is not driven; use group_kinematics")
     poses, z, dz = _start(model, chosen, q, v, t, parameters)
     # laws that differ, so that each has a place of its own; their values come from the integrator
     laws = {name: f"{float(z[k])!r} + {k + 1}*(t - {float(t)!r})" for k, name in enumerate(chosen)}
