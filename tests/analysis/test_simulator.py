@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import math
+import signal
 import threading
 
 import numba
@@ -429,6 +430,8 @@ def test_an_interrupt_keeps_the_results_until_then(stepping):
 
 def test_a_native_loop_answers_an_interrupt():
     """The run would take minutes; the signal arrives while native code is running."""
+    # a process that was started in the background ignores it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def law(t, q, v):
         if t == 0.0:
@@ -436,7 +439,10 @@ def test_a_native_loop_answers_an_interrupt():
         return [0.0]
 
     duration = 1e6
-    r = bl.simulate(oscillator(), duration, step=1e-3, output=1.0, control=law, sample_time=1e4)
+    try:
+        r = bl.simulate(oscillator(), duration, step=1e-3, output=1.0, control=law, sample_time=1e4)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert r.interrupted
     assert r.t[-1] < duration
     np.testing.assert_allclose(r["x"], free_motion(r.t), atol=1e-9)
