@@ -119,6 +119,10 @@ def finish(figure: Figure, save: str | Path | None) -> Figure:
     Raises:
         ResultsError: the file cannot be written, or its format is unknown.
     """
+    if any(a.get_aspect() != "auto" and a.get_adjustable() == "datalim" for a in figure.axes):
+        # equal scales widen the limits while it is drawn, after room was made for the old numbers
+        with styled():
+            figure.draw_without_rendering()
     if save is not None:
         path = Path(save)
         known = figure.canvas.get_supported_filetypes()

@@ -50,8 +50,8 @@ def structural_groups(
     >>> rod = m.body("rod", mass=1.0)
     >>> joint = m.joint("revolute", "pivot", m.ground, rod, axis="y")
     >>> found = bl.structural_groups(m, {"pivot": "t"})
-    >>> [group.name for group in found.groups]
-    ['1R']
+    >>> print(*(group.name for group in found.groups))
+    1R
 
     Args:
         model: Bodies, joints and drivers; arrays of parts stay arrays.

@@ -58,7 +58,8 @@ def group_inverse_dynamics(
     >>> motor = m.driver("rotary", "motor", coordinate="pivot.angle", law="0*t")
     >>> from biela.analysis.groups.inverse_dynamics import group_inverse_dynamics
     >>> results = group_inverse_dynamics(m, 0.1)
-    >>> float(-results["λ(motor.angle)"][0].round(3))  # it holds the rod against its weight
+    >>> force = results["λ(motor.angle)"]
+    >>> float(-force[0].round(3))  # it holds the rod against its weight
     -9.81
 
     Args:

@@ -138,7 +138,8 @@ def strong_components(
 ) -> tuple[Integers, int]:
     """The strong component of each column c that is inside, numbered as they are found.
 
-    Column c leads to the columns of its row `row_of[c]` (Tarjan 1972).  Components that are found
+    Column c leads to the columns of its row `row_of[c]` (Tarjan 1972); where every column is its
+    own row, `start` and `entries` are the successors in a digraph.  Components that are found
     earlier are led to by later ones: the numbers are those of a block lower triangular form.
     """
     n = len(row_of)

@@ -1,4 +1,4 @@
-"""Strong components and orders of digraphs, compiled.  Import it inside functions."""
+"""Orders and levels of digraphs, compiled.  Import it inside functions."""
 
 from __future__ import annotations
 
@@ -9,57 +9,7 @@ from numba import njit
 
 from biela.graph.adjacency import Integers
 
-__all__ = ["levels_of", "strong_components", "topological"]
-
-
-@njit("Tuple((int64[::1], int64))(int64[::1], int64[::1])", cache=True)
-def strong_components(start: Integers, ahead: Integers) -> tuple[Integers, int]:
-    """The strong component of each node of a digraph by its successors (Tarjan 1972)."""
-    n = len(start) - 1
-    index = np.full(n, -1, np.int64)
-    low = np.zeros(n, np.int64)
-    component = np.full(n, -1, np.int64)
-    held = np.empty(n + 1, np.int64)
-    path = np.empty(n + 1, np.int64)
-    at = start[:-1].copy()
-    holding = 0
-    time = 0
-    found = 0
-    for s in range(n):
-        if index[s] >= 0:
-            continue
-        depth = 0
-        path[0] = s
-        index[s] = low[s] = time
-        time += 1
-        held[holding] = s
-        holding += 1
-        while depth >= 0:
-            v = path[depth]
-            if at[v] < start[v + 1]:
-                d = ahead[at[v]]
-                at[v] += 1
-                if index[d] < 0:
-                    index[d] = low[d] = time
-                    time += 1
-                    held[holding] = d
-                    holding += 1
-                    depth += 1
-                    path[depth] = d
-                elif component[d] < 0:
-                    low[v] = min(low[v], index[d])
-                continue
-            depth -= 1
-            if depth >= 0:
-                low[path[depth]] = min(low[path[depth]], low[v])
-            if low[v] == index[v]:
-                while True:
-                    holding -= 1
-                    component[held[holding]] = found
-                    if held[holding] == v:
-                        break
-                found += 1
-    return component, found
+__all__ = ["levels_of", "topological"]
 
 
 @njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)

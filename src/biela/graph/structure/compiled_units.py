@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 
 from biela.graph.adjacency import Integers
 
-__all__ = [
-    "augment",
-    "first_heads",
-    "over_determined",
-    "under_determined",
-]
+__all__ = ["augment", "first_heads", "over_determined"]
 
 
 @njit(
@@ -197,37 +192,4 @@ def over_determined(
                     seen[entries[k]] = True
                     stack[depth] = entries[k]
                     depth += 1
-    return seen
-
-
-@njit(
-    "boolean[::1](int64[::1], int64[::1], int64[::1], int64[::1])",
-    cache=True,
-)
-def under_determined(
-    node_start: Integers, node_units: Integers, head: Integers, capacity: Integers
-) -> NDArray[np.bool_]:
-    """The nodes with room, and those that could pass a unit on towards one of them."""
-    nodes = len(capacity)
-    spare = capacity.copy()
-    for u in range(len(head)):
-        if head[u] >= 0:
-            spare[head[u]] -= 1
-    seen = np.zeros(nodes, np.bool_)
-    stack = np.empty(nodes + 1, np.int64)
-    depth = 0
-    for c in range(nodes):
-        if spare[c] > 0:
-            seen[c] = True
-            stack[depth] = c
-            depth += 1
-    while depth > 0:
-        depth -= 1
-        c = stack[depth]
-        for k in range(node_start[c], node_start[c + 1]):
-            h = head[node_units[k]]
-            if h >= 0 and not seen[h]:
-                seen[h] = True
-                stack[depth] = h
-                depth += 1
     return seen

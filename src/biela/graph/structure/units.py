@@ -113,13 +113,16 @@ def assigned(units: Units) -> Assignment:
     >>> found.head.tolist()
     [0, 0, 0, 1, 1, 1]
     """
+    from biela.graph.ordering.compiled_matching import reachable_rows
     from biela.graph.structure import compiled_units as compiled
 
     start, own = units.by_node
     first = compiled.first_heads(units.start, units.entries, start, own, units.capacity)
     head = compiled.augment(units.start, units.entries, units.capacity, first)
     over = compiled.over_determined(units.start, units.entries, head, units.nodes)
-    under = compiled.under_determined(start, own, head, units.capacity)
+    # nodes with room, and those that could pass a unit on towards one of them
+    spare = units.capacity - np.bincount(head[head >= 0], minlength=units.nodes)
+    under = reachable_rows(start, own, head, spare > 0)
     return Assignment(units, head, over, under)
 
 
@@ -165,15 +168,17 @@ def condensed(
     >>> found.part.tolist()
     [1, 1, 0]
     """
+    from biela.graph.ordering.compiled_matching import strong_components
     from biela.graph.structure import compiled_digraphs as compiled
 
-    component, count = compiled.strong_components(*_successors(nodes, tails, heads))
+    every = np.arange(nodes, dtype=np.int64)
+    inside = np.ones(nodes, dtype=np.bool_)
+    component, count = strong_components(*_successors(nodes, tails, heads), every, inside)
     a, b = component[tails], component[heads]
     keys = np.unique((a * count + b)[a != b]) if count else np.zeros(0, dtype=np.int64)
     start, ahead = _successors(count, keys // max(count, 1), keys % max(count, 1))
     lowest = np.full(count, np.iinfo(np.int64).max, dtype=np.int64)
-    own = np.arange(nodes, dtype=np.int64) if rank is None else rank
-    np.minimum.at(lowest, component, own)
+    np.minimum.at(lowest, component, every if rank is None else rank)
     order = compiled.topological(start, ahead, lowest)
     place = np.empty(count, dtype=np.int64)
     place[order] = np.arange(count)
