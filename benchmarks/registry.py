@@ -67,5 +67,5 @@ BENCHMARKS = {
 #: Those of structural groups stand together.
 BENCHMARKS |= {
     f"groups_{name}": Benchmark(f"groups_{name}", f"groups.{name}")
-    for name in ("chain", "slider", "growth", "formulations", "dynamics", "truck")
+    for name in ("chain", "slider", "slider_models", "growth", "formulations", "dynamics", "truck")
 }

@@ -145,7 +145,9 @@ def _of_one(name: str, server: Any, seconds: float) -> Iterator[Row]:
     note = f", {1e3 * cost:.1f} ms of work each"
     met = "met" if sent >= RATE else "missed"
     yield Row(f"{name}: frames sent", f"{sent:.0f} a second{note} (at least {RATE:g}: {met})")
-    yield Row(f"{name}: frames drawn", f"{drawn:.0f} a second by this browser, in software")
+    met = "met" if drawn >= RATE else "missed"
+    told = f"{drawn:.0f} a second by this browser, in software (at least {RATE:g}: {met})"
+    yield Row(f"{name}: frames drawn", told)
 
 
 def _cost(page: Any) -> float:

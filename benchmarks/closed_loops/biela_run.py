@@ -1,4 +1,4 @@
-"""A mechanism in biela: its symbolic system, a fused step of Runge and Kutta with projections."""
+"""A mechanism in biela: its symbolic system, a fused step with projections."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from benchmarks.closed_loops.peer_run import STRIDE, PeerRun, judged
 class Simulation:
     """A mechanism derived and compiled, with the start that the peers have."""
 
-    def __init__(self, entry: Entry) -> None:
-        self.mechanism = entry.mechanism
+    def __init__(self, entry: Entry, integrator: str = "rk4") -> None:
+        self.mechanism, self.integrator = entry.mechanism, integrator
         options = bl.Options(fused=True)
-        self._simulator = bl.Simulator(entry.system(), "multipliers", "rk4", options)
+        self._simulator = bl.Simulator(entry.system(), "multipliers", integrator, options)
 
     def simulate(self, seconds: float, step: float) -> bl.Results:
         """A motion with every tenth step stored."""
@@ -47,5 +47,6 @@ def run_biela(
         assert results.statistics is not None, "every run has them"
         best = min(best, whole, results.statistics.time_integration or whole)
     steps = round(seconds / step)
-    settings = f"biela {bl.__version__}, RK4, multipliers, projections after every step"
+    method = simulation.integrator
+    settings = f"biela {bl.__version__}, {method}, multipliers, projections after every step"
     return judged("biela", simulation.mechanism, settings, best, steps, results.q, results.v)

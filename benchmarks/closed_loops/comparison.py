@@ -1,8 +1,11 @@
-"""Biela beside its peers: the same mechanisms, 10 s at 1 ms by Runge and Kutta, in turns."""
+"""Biela beside its peers: the same mechanisms, 10 s at 1 ms by Runge and Kutta, in turns.
+
+Biela also runs them by Nyström's method, the method of Runge and Kutta for second-order equations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,6 +21,8 @@ from benchmarks.peers import PeerMissingError
 from benchmarks.report import Row, against
 
 SECONDS, STEP = 10.0, 1e-3
+#: Methods of biela; the first is that of the peers.
+INTEGRATORS = ("rk4", "nystrom")
 #: Each takes its turn for so long.
 TURN = 0.3
 
@@ -36,12 +41,16 @@ def rows(quick: bool) -> Iterator[Row]:
     """The rows of the table."""
     seconds, rounds = (1.0, 2) if quick else (SECONDS, 8)
     for name, entry in entries().items():
-        ours = biela_run.Simulation(entry)
-        ours.simulate(seconds, STEP)  # compiles
+        ours: dict[str, Candidate] = {}
+        for integrator in INTEGRATORS:
+            simulation = biela_run.Simulation(entry, integrator)
+            simulation.simulate(seconds, STEP)  # compiles
+            ours[integrator] = partial(_ours, simulation, seconds)
         peers, missing = available(entry, seconds)
-        found = in_turns({"biela": partial(_ours, ours, seconds), **peers}, rounds)
-        best = found["biela"]
-        yield Row(f"{name}, {seconds:g} s at 1 ms", told(best))
+        found = in_turns({**ours, **peers}, rounds)
+        best = found["rk4"]
+        for integrator in ours:
+            yield Row(f"{name}, {seconds:g} s at 1 ms by {integrator}", told(found[integrator]))
         for peer in peers:
             theirs = found[peer]
             check_end(best, theirs)
@@ -50,8 +59,21 @@ def rows(quick: bool) -> Iterator[Row]:
                 yield Row(what, told(theirs), ratio=best.seconds / theirs.seconds)
             else:
                 yield against(what, best.seconds, theirs.seconds, TARGETS[name], told(theirs))
+        for integrator in ours if peers else ():
+            yield accuracy(name, integrator, found[integrator], [found[peer] for peer in peers])
         for text in missing:
             yield Row(f"{name}, against a peer", f"not measured: {text}")
+
+
+def accuracy(name: str, integrator: str, ours: PeerRun, peers: Sequence[PeerRun]) -> Row:
+    """Whether loops and energy are kept at least as well as by every peer."""
+    drift, energy = (min(getattr(run, what) for run in peers) for what in ("drift", "energy"))
+    return Row(
+        f"{name}, accuracy of {integrator}",
+        f"drift {ours.drift:.2e} m, energy {ours.energy:.3e}",
+        f"≤ {drift:.2e} m, {energy:.3e}",
+        ok=ours.drift <= drift and ours.energy <= energy,
+    )
 
 
 def available(entry: Entry, seconds: float) -> tuple[dict[str, Candidate], list[str]]:

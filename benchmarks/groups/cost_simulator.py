@@ -94,19 +94,16 @@ def cost_study(
         RuntimeError: No random mechanism of some settings runs.
     """
     start = base or Case()
-    wanted: list[tuple[str, list[Case]]] = []
-    for varied, values in (
-        ("groups", groups),
-        ("size", sizes),
-        ("density", densities),
-        ("speed", speeds),
-    ):
-        for value in values:
-            case = replace(start, **{varied: value})  # type: ignore[arg-type]
-            wanted.append((varied, [replace(case, formulation=f) for f in formulations]))
-    for size in sizes:
-        cases = [replace(start, size=size, solver=s) for s in solvers]
-        wanted.append(("solver", cases))
+    changed = [
+        *(("groups", replace(start, groups=n)) for n in groups),
+        *(("size", replace(start, size=n)) for n in sizes),
+        *(("density", replace(start, density=part)) for part in densities),
+        *(("speed", replace(start, speed=rate)) for rate in speeds),
+    ]
+    wanted = [
+        (what, [replace(case, formulation=f) for f in formulations]) for what, case in changed
+    ]
+    wanted += [("solver", [replace(start, size=n, solver=s) for s in solvers]) for n in sizes]
     return [
         cost
         for varied, cases in wanted

@@ -9,6 +9,7 @@ pivots at run time, one instant after the other; relative loops by size.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 from benchmarks.groups.rounds import least
@@ -100,7 +101,7 @@ def _seconds(made: dict[str, GroupSolver], stretch: float, rounds: int) -> dict[
         t = stretch * instants(counts[name])
         return made[name].run(t, store="points", progress=False).cpu_run * INSTANTS / counts[name]
 
-    return least({name: lambda name=name: measured(name) for name in made}, rounds)  # type: ignore[misc]
+    return least({name: partial(measured, name) for name in made}, rounds)
 
 
 def ordering(where: str, names: Sequence[str], times: dict[str, float]) -> Row:

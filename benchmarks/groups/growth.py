@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.groups.chain import WAYS, runs, solver
 from benchmarks.groups.rounds import least
 from benchmarks.report import Row, below
+from biela.analysis.groups.coordinates import Coordinates
 
 #: Instants of a run: enough that a block of them fills the lanes many times.
 INSTANTS = 1200
@@ -29,11 +30,11 @@ def run(quick: bool) -> Iterator[Row]:
         yield Row(f"{way}, line through the times", *linear(times))
 
 
-def seconds(way: str, sizes: tuple[int, ...], rounds: int) -> dict[int, float]:
+def seconds(way: Coordinates, sizes: tuple[int, ...], rounds: int) -> dict[int, float]:
     """Of chains of so many dyads, each alone in memory."""
     found = {}
     for dyads in sizes:
-        made = solver(way, dyads=dyads)  # type: ignore[arg-type]
+        made = solver(way, dyads=dyads)
         found[dyads] = least({"": runs(made, INSTANTS, False)}, rounds)[""]
     return found
 

@@ -1,20 +1,22 @@
 """What the page of groups shows, measured part by part and kept in a file.
 
-    python -m benchmarks.groups.measured [--quick] [chain] [fan] [truck] [growth] [dynamics] [cost]
+    python -m benchmarks.groups.measured [--quick] [part …]
 
-Parts that are not named stay as they were; `benchmarks.groups.figures` draws what is there.
+Parts are chain, fan, models, growth, dynamics, cost and truck; what each took is printed.  Parts
+that are not named stay as they were; `benchmarks.groups.figures` draws what is there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.groups import chain, dynamics, formulations, growth, truck
+from benchmarks.groups import chain, dynamics, formulations, growth, slider_models, truck
 from benchmarks.groups.cost_simulator import cost_study
 
 FILE = Path(__file__).parents[1] / "results" / "groups.json"
@@ -34,6 +36,13 @@ def measure_fan(quick: bool) -> Any:
     sizes = (1, 10, 30) if quick else (1, 10, 20, 40, 60, 80, 100)
     found = formulations.fan_times(sizes, 3 if quick else 6, FAN)
     return [[n, name, speed, seconds] for (n, name, speed), seconds in found.items()]
+
+
+def measure_models(quick: bool) -> Any:
+    """[model of the slider, unknowns a dyad, speed, dyads, seconds for 24,001 instants]."""
+    dyads, steps = (30, 6001) if quick else (100, 24_001)
+    found = slider_models.model_times(dyads, steps, 3 if quick else 6)
+    return [[name, m, speed, dyads, seconds] for (name, m, speed), seconds in found.items()]
 
 
 def measure_truck(quick: bool) -> Any:
@@ -71,6 +80,7 @@ def measure_cost(quick: bool) -> Any:
 PARTS: dict[str, Callable[[bool], Any]] = {
     "chain": measure_chain,
     "fan": measure_fan,
+    "models": measure_models,
     "growth": measure_growth,
     "dynamics": measure_dynamics,
     "cost": measure_cost,
@@ -94,10 +104,11 @@ def main() -> None:
     for name in options.parts or PARTS:
         if name not in PARTS:
             parser.error(f"no part {name}; there are {', '.join(PARTS)}")
+        began = time.perf_counter()
         rows = PARTS[name](options.quick)
         FILE.parent.mkdir(exist_ok=True)
         FILE.write_text(json.dumps({**stored(), name: rows}, indent=1), encoding="utf-8")
-        print(f"measured {name}", flush=True)
+        print(f"measured {name} in {time.perf_counter() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

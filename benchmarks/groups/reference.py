@@ -4,7 +4,11 @@ The programs of ``reference/`` are what a careful engineer writes for one mechan
 in the loop, ``-O3 -march=native`` without ``-ffast-math``.  Each exists plain (one instant after
 another, the guess is the last solution) and in lanes of eight doubles (the guess is a parabola
 from the last solved instant): eight consecutive instants or, for the fan of sliders, whose dyads
-do not depend on one another, also eight dyads.
+do not depend on one another, also eight dyads.  The programs in lanes are lean: all lanes take the
+steps of the slowest, and nothing looks at what was found.  Those of the four-bars are there
+*guarded*, too, which is the algorithm of the generated kernels to the letter: lanes that are solved
+stay, steps are counted, and a dyad that is not solved, or whose determinant changes its sign or
+falls to nearly nothing, is told.
 
 The sines in lanes are those of ``lanes.h``: on an AVX-512 machine they take 0.7 of the time of
 glibc's vector library.  Shared libraries are kept for the life of the process.
@@ -37,7 +41,7 @@ SPEEDS = {"a": 0.3490658503988659e-3, "b": 0.3490658503988659, "c": 34.906585039
 FOUR_BARS = tuple(
     f"four_bar_{coordinates}_{way}"
     for coordinates in ("natural", "relative")
-    for way in ("scalar", "lanes", "scalar_stored", "lanes_stored")
+    for way in ("scalar", "lanes", "guarded", "scalar_stored", "lanes_stored", "guarded_stored")
 )
 SLIDERS = tuple(
     f"slider_{coordinates}_{way}"
@@ -167,7 +171,7 @@ def _aligned(count: int) -> Floats:
 def _in_order(program: str, out: Floats, points: int, width: int) -> Floats:
     if not program.endswith("_stored"):
         return out.reshape(-1, width)
-    if "lanes" not in program:
+    if "scalar" in program:
         return out.reshape(-1, points, width)
     blocks = out.reshape(-1, points, width, LANES)
     return np.ascontiguousarray(blocks.transpose(0, 3, 1, 2)).reshape(-1, points, width)

@@ -7,6 +7,12 @@ All formulations run on the mechanisms of the gallery that have drivers and on t
 groups, over 2,001 instants of what their file runs, as `group_kinematics` does it: with closed
 forms, one step more than needed, and the motion of all bodies.  Times are those of the run itself,
 CPU seconds an instant, the least of rounds in which all take turns.
+
+What was found so far: natural coordinates are within 1.1 of the best throughout.  Where relative
+coordinates are faster (arms, delta: bodies that driven joints place) it is by less than a tenth;
+where they are slower (rods between balls, the truck) it is by half.  The operations of the kernels
+say the same.  A rule that takes relative coordinates for large groups gained 7 % on the delta robot
+and lost 60 % on the truck, whose largest group has four bodies as well.
 """
 
 from __future__ import annotations
@@ -41,6 +47,8 @@ GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
 INSTANTS = 2001
 #: Time of what is chosen over the best, on every mechanism of the gallery.
 LIMIT = 1.3
+#: Ratios of times that differ by less are alike.
+NOISE = 0.1
 
 
 @dataclass(frozen=True)
@@ -156,12 +164,20 @@ def worst(found: list[Measured], formulation: str) -> tuple[float, float]:
 
 
 def best(found: list[Measured]) -> str:
-    """The formulation whose largest ratio is least, and of those alike its mean."""
-    return min(GROUPS, key=lambda name: worst(found, name))
+    """The formulation whose largest ratio is least, and of those alike the first.
+
+    Ratios that differ by less than `NOISE` are alike: the kernels are often the same ones.
+    """
+    least_worst = min(worst(found, name)[0] for name in GROUPS)
+    return next(name for name in GROUPS if worst(found, name)[0] <= least_worst + NOISE)
 
 
 def fitted(found: list[Measured]) -> dict[str, str | int]:
-    """The constants of `biela.analysis.groups.choice`."""
+    """The constants of `biela.analysis.groups.choice`.
+
+    Of the rules whose worst ratio is alike it is the one with the fewest formulations: what sizes
+    seem to tell of a few mechanisms may be wrong of the next.
+    """
     plane = [m for m in found if m.planar]
     space = [m for m in found if not m.planar]
     sizes = sorted({largest(m) for m in space})
@@ -177,7 +193,9 @@ def fitted(found: list[Measured]) -> dict[str, str | int]:
             scores = [worst(part, name) for part, name in zip(parts, names, strict=True)]
             total = sum(s[1] * len(part) for s, part in zip(scores, parts, strict=True))
             tried.append((max(s[0] for s in scores), total, few, many, names))
-    _, _, few, many, names = min(tried)
+    limit = min(tried)[0] + NOISE
+    alike = [rule for rule in tried if rule[0] <= limit]
+    _, _, few, many, names = min(alike, key=lambda rule: (len(set(rule[4])), *rule[:4]))
     return {
         "PLANE": best(plane),
         "SPACE": names[1],
@@ -227,7 +245,7 @@ def main() -> int:
     else:
         found = list(_all(options.only, options.rounds, options.save))
     if not options.judge:
-        write(fitted([m for m in found if m.gallery]))
+        write(fitted(found))
     print(table(found), judged(found), sep="\n\n")
     return 0
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-import biela as bl
 from benchmarks.agreement import WrongResultError
 from benchmarks.report import Row
 from benchmarks.timing import Burst, fastest
@@ -24,6 +23,7 @@ from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.groups.whole import whole_structure
 from biela.equations.groups.entries import SPARSE_FROM
 from biela.solvers.group_newton_stage import GroupNewton, NewtonOptions
+from examples.groups.four_bar_chain import named_chain
 
 INSTANTS: list[float] = [0.005 * k for k in range(1000)]
 #: A chain of so many unknowns is still worth being written out, if only to see what it costs.
@@ -38,35 +38,9 @@ def run(quick: bool) -> Iterator[Row]:
         yield from net(points, quick)
 
 
-def chain_of_dyads(count: int) -> bl.Model:
-    """A crank and dyads RRR, each on the one before; all but the first are parallelograms."""
-    m = bl.Model("dyads", plane="xy")
-    crank = m.body("crank", mass=1.0)
-    m.joint("revolute", "A", m.ground, crank, start={"angle": 1.2})
-    before = crank.at(1.0, 0.0, 0.0)
-    B, D = np.array([np.cos(1.2), np.sin(1.2)]), np.array([3.0, 0.0])
-    # C is 3 from B and 2.5 from D
-    way, half = D - B, np.linalg.norm(D - B) / 2
-    along = half + (3.0**2 - 2.5**2) / (4 * half)
-    C = B + (along * way + np.sqrt(9.0 - along**2) * np.array([-way[1], way[0]])) / (2 * half)
-    bar = np.arctan2(*(C - B)[::-1])
-    turn = np.arctan2(*(C - D)[::-1]) - np.pi / 2
-    angles = [bar - 1.2] + [-turn] * (count - 1)
-    for k, angle in enumerate(angles):
-        coupler = m.body(f"coupler{k}", mass=1.0)
-        rocker = m.body(f"rocker{k}", mass=1.0)
-        support = m.ground.at(3.0 * (k + 1), 0.0, 0.0)
-        m.joint("revolute", f"B{k}", before, coupler.at(), start={"angle": angle})
-        m.joint("revolute", f"D{k}", support, rocker.at(), start={"angle": turn})
-        m.joint("revolute", f"C{k}", coupler.at(3.0, 0.0, 0.0), rocker.at(0.0, 2.5, 0.0))
-        before = rocker.at(0.0, 2.5, 0.0)
-    m.driver("rotary", "motor", coordinate="A.angle", law="1.2 + 0.3*sin(t)")
-    return m
-
-
 def chain(dyads: int, coordinates: Any, quick: bool) -> Iterator[Row]:
     """Instants of a chain as one group."""
-    model = chain_of_dyads(dyads)
+    model = named_chain(dyads)
     whole = whole_structure(model)
     ways: dict[str, GroupSolver] = {}
     first = GroupSolver(model, whole, coordinates=coordinates, solver="dense")
@@ -114,6 +88,7 @@ def net(points: int, quick: bool) -> Iterator[Row]:
     V = A[i, j]
     x = random.normal(size=m)
     works: dict[str, Burst] = {}
+    alive: list[object] = []
     for linear in ("dense", "sparse"):
         newton = GroupNewton((m, m), i, j, linear, NewtonOptions())
         factor, solve = newton.linear_kernels()
@@ -125,7 +100,7 @@ def net(points: int, quick: bool) -> Iterator[Row]:
         if not np.abs(found - x).max() < 1e-9 * np.linalg.cond(A):
             raise WrongResultError(f"net of {points} points, {linear}: the solution is wrong")
         works[linear] = work
-        works[linear].kept = (newton, factor, solve)  # type: ignore[attr-defined]
+        alive.append((newton, factor, solve))
     yield _row(f"net of {points} points", m, fastest(works, 0.2 if quick else 0.5), 1)
 
 

@@ -76,7 +76,7 @@ def displacements(solver: bl.GroupSolver, degrees: Floats) -> Floats:
 
 
 def main() -> None:
-    """Print the groups and the table of the source, and draw the path of C."""
+    """Print the groups and the table of the source, and draw the ways of B and C."""
     m = four_bar()
     print(m.name, "of", bl.structural_groups(m).report().partition(": ")[2])
     solver = bl.GroupSolver(m, points=["rocker.C"])
@@ -85,7 +85,7 @@ def main() -> None:
     for angle, row in zip(degrees, displacements(solver, degrees), strict=True):
         print(f"{angle:7.0f} " + " ".join(f"{value:10.6f}" for value in row))
     run = bl.group_kinematics(m, 2.0, step=0.01)
-    run.plot_path("path", save="four_bar.png")
+    run.plot_path("crank.B", "rocker.C", save="four_bar.png")
     print("drew four_bar.png")
 
 

@@ -93,7 +93,7 @@ def instants(count: int = INSTANTS) -> Floats:
 
 
 def main() -> None:
-    """Print the groups, and the time of a turn of a chain; draw the motion of a joint."""
+    """Print the groups, and the time of a turn of a chain; draw the ways of its joints."""
     dyads = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     m = four_bar_chain(dyads)
     print(bl.structural_groups(four_bar_chain(5)).report())
@@ -103,7 +103,9 @@ def main() -> None:
         each = run.cpu_run / 2401 / dyads * 1e9
         print(f"{dyads} dyads, {way}: {run.cpu_run:.3g} s for 2,401 instants, {each:.3g} ns each")
     small = bl.group_kinematics(named_chain(3), 18.0, step=0.05)
-    small.plot_path("cell[2].rocker", save="four_bar_chain.png")
+    # the circle of the crank, and arcs that are alike, 6 m apart
+    pins = [f"cell[{k}].rocker.C" for k in range(3)]
+    small.plot_path("crank.B", *pins, save="four_bar_chain.png")
     print("drew four_bar_chain.png")
 
 

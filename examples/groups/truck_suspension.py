@@ -123,6 +123,9 @@ def main() -> None:
     solver = bl.GroupSolver(m, bodies=False)
     run = solver.run(np.linspace(0, 1, 1001))
     print(f"a second at 1 kHz: {run.cpu_run * 1e3:.3g} ms")
+    one = bl.group_kinematics(axle(), 1.0, step=0.01)
+    one.plot("*_travel", save="truck_suspension.png")
+    print("drew truck_suspension.png")
 
 
 if __name__ == "__main__":

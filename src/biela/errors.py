@@ -12,6 +12,7 @@ __all__ = [
     "AssemblyError",
     "BielaError",
     "CompileError",
+    "DeadPointError",
     "DomainError",
     "ExportError",
     "ExpressionTooLargeError",

@@ -14,31 +14,7 @@ from biela.analysis.groups.solver import GroupSolver
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError
 from biela.results import Results
-
-#: Which of its bars the crank of a triple rocker cannot pass.
-CRANK, COUPLER, ROCKER, GROUND = 4.0, 2.0, 2.5, 5.0
-
-
-def triple_rocker() -> tuple[bl.Model, float]:
-    """Bars that stop a crank where coupler and rocker are in line, and the time of that."""
-    m = bl.Model("triple rocker", plane="xy")
-    crank, coupler, rocker = (m.body(name, mass=1.0) for name in ("crank", "coupler", "rocker"))
-    start = 0.5
-    B = CRANK * np.array([np.cos(start), np.sin(start)])
-    way = np.array([GROUND, 0.0]) - B
-    d = float(np.linalg.norm(way))
-    along = (d * d + COUPLER**2 - ROCKER**2) / (2 * d)
-    across = np.array([-way[1], way[0]]) / d * np.sqrt(COUPLER**2 - along**2)
-    C = B + way * along / d + across
-    m.joint("revolute", "A", m.ground.at(), crank.at(), start=start)
-    angle = float(np.arctan2(*(C - B)[::-1]))
-    m.joint("revolute", "B", crank.at(CRANK, 0, 0), coupler.at(), start=angle - start)
-    angle = float(np.arctan2(C[1], C[0] - GROUND))
-    m.joint("revolute", "D", m.ground.at(GROUND, 0, 0), rocker.at(), start=angle)
-    m.joint("revolute", "C", coupler.at(COUPLER, 0, 0), rocker.at(ROCKER, 0, 0))
-    m.driver("rotary", "motor", coordinate="A.angle", law=f"{start} + t")
-    cosine = (CRANK**2 + GROUND**2 - (COUPLER + ROCKER) ** 2) / (2 * CRANK * GROUND)
-    return m, float(np.arccos(cosine)) - start
+from tests.four_bars import triple_rocker
 
 
 def short_rod(space: bool) -> tuple[bl.Model, float]:

@@ -18,6 +18,7 @@ from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.groups.solver import GroupSolver
 from biela.equations.groups.lowering import Iteration
 from biela.errors import ModelError
+from examples.groups.four_bar import COMPARED
 from tests.group_solvers_in_c import four_bar_chain
 from tests.groups_oracle import closed_forms
 from tests.groups_oracle.closed_forms import Motion
@@ -25,15 +26,6 @@ from tests.groups_oracle.golden import example
 
 Floats = npt.NDArray[np.float64]
 
-#: GLOB, GLOB_SP, REL_LOOP, TOP_TD, TOP_3OT and TOP_REL of the source.
-COMPARED = (
-    "global dense",
-    "global sparse",
-    "relative loops",
-    "natural groups",
-    "natural groups, tensor",
-    "relative groups",
-)
 #: What is left is rounding.
 EXACT = Iteration(tolerance=1e-10, polish=1)
 RATE = 0.3490658503988659

@@ -14,6 +14,7 @@ from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.equations.groups.lowering import Iteration
+from examples.groups.four_bar import COMPARED
 from tests.group_solvers_in_c import slider_fan
 from tests.groups_oracle import closed_forms
 from tests.groups_oracle.closed_forms import Motion
@@ -21,16 +22,7 @@ from tests.groups_oracle.golden import example
 
 Floats = npt.NDArray[np.float64]
 
-FORMULATIONS = (
-    "global dense",
-    "global sparse",
-    "relative loops",
-    "natural groups",
-    "natural groups, tensor",
-    "relative groups",
-    "mixed groups",
-    "reference groups",
-)
+FORMULATIONS = (*COMPARED, "mixed groups", "reference groups")
 EXACT = Iteration(tolerance=1e-10, polish=1)
 SPEED = 24.0
 

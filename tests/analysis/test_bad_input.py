@@ -89,7 +89,7 @@ def test_a_constraint_that_is_not_a_number_is_named():
 
 
 def test_zero_and_negative_masses_are_refused():
-    with pytest.raises(ModelError, match="mass: all masses are zero; give the parameters values"):
+    with pytest.raises(ModelError, match="mass: all masses are zero; give the bodies mass"):
         bl.simulate(mass(), 1.0, parameters={"m": 0.0})
     with pytest.raises(ModelError, match="not positive: an inertia along dx is negative"):
         bl.simulate(mass(), 1.0, parameters={"m": -1.0})
@@ -247,3 +247,39 @@ def test_what_is_not_a_model_is_refused():
 def test_options_that_make_no_sense_are_refused(option, words):
     with pytest.raises(ModelError, match=words):
         bl.Options(**option)
+
+
+# ----------------------------------------------------------------------------- laws of drivers
+
+
+def driven_pendulum(law: str) -> bl.Model:
+    m = bl.Model("pendulum", plane="xz")
+    rod = m.body("rod", mass=1.0, inertia=0.1, com=(0.5, 0, 0))
+    m.joint("revolute", "pivot", m.ground, rod, axis="y")
+    m.driver("rotary", "motor", coordinate="pivot.angle", law=law)
+    return m
+
+
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        ("2*pi*t + q", r"the law of driver 'motor' has q, which is neither .*parameters\(q=…\)"),
+        ("sqrt(t - 1)", "the law of driver 'motor' is nan at t = 0 s"),
+    ],
+)
+def test_a_law_that_gives_no_number_is_named_with_its_driver(law, message):
+    with pytest.raises(ModelError, match=message):
+        bl.kinematics(driven_pendulum(law), 1.0)
+
+
+def test_a_law_that_ends_within_the_run_is_named_with_the_time():
+    with pytest.raises(SimulationError, match=r"motor.* no finite number at t = 0\.26 s") as failed:
+        bl.kinematics(driven_pendulum("sqrt(1/4 - t)"), 1.0, step=0.01)
+    assert failed.value.results.t[-1] == pytest.approx(0.25)
+
+
+def test_bodies_that_are_all_fixed_cannot_move():
+    m = bl.Model("frame")
+    m.joint("fixed", "weld", m.ground, m.body("post", mass=1.0, inertia=1.0))
+    with pytest.raises(ModelError, match="frame: nothing can move, all bodies are fixed"):
+        bl.simulate(m, 1.0)

@@ -232,6 +232,23 @@ def test_what_smells_is_a_warning() -> None:
         assert text.startswith(start)
 
 
+def test_a_frame_that_is_fixed_to_a_body_needs_no_mass() -> None:
+    m = Model("robot")
+    m.body("base")
+    m.body("arm", mass=1.0, inertia=0.1)
+    m.body("tool")
+    m.body("tip")
+    m.joint("fixed", "foot", m.ground, "base")
+    m.joint("revolute", "shoulder", "base", "arm")
+    m.joint("fixed", "flange", "arm", "tool")
+    m.joint("fixed", "glue", "tool", "tip")
+    assert bodies_without_mass(m) == []
+    m.body("cart")
+    m.body("lamp")
+    m.joint("fixed", "bracket", "cart", "lamp")
+    assert bodies_without_mass(m) == ["cart", "lamp"]
+
+
 def test_an_ordinary_model_and_lengths_with_a_unit_do_not_smell() -> None:
     m = four_bar()
     m.bodies["crank"].marker("mast", ("120 m", 0, 0))

@@ -10,6 +10,7 @@ import pytest
 import biela as bl
 from biela.analysis.equilibrium import equilibria, equilibrium, holding_inputs
 from biela.errors import AssemblyError, ModelError
+from biela.model.files.gallery import mechanisms
 from examples.mechanisms.double_pendulum import FREQUENCIES, double_pendulum
 from examples.mechanisms.slider_crank import closed_form, slider_crank
 
@@ -96,6 +97,16 @@ def test_a_free_slide_is_neutral() -> None:
     s.spring("spring", (None, s.origin), (body, s.origin.offset("P", s.base.vector(0, 0, z))), 50.0)
     found = equilibrium(s, [0.3, 0.2])
     assert found.stability == "neutral" and found.q == pytest.approx([0.3, 0], abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["balanced-lamp", "cardan-shaft"])
+def test_what_is_balanced_everywhere_is_neutral(name: str) -> None:
+    """Weights and springs, or weights and bearings, cancel: what stays of them is rounding."""
+    model = bl.load_model(mechanisms()[name])
+    model.drivers.clear()
+    found = equilibrium(model)
+    assert found.stability == "neutral"
+    assert not found.stiffness.any()
 
 
 @pytest.mark.parametrize(("load", "verdict"), [(2.07, "neutral"), (2.10, "unstable")])

@@ -85,3 +85,51 @@ def test_what_cannot_be_meant_is_refused(pendulum, q, said):
 def test_a_drive_that_cannot_be_meant_is_refused(pendulum, drives, said):
     with pytest.raises(ModelError, match=said):
         bl.kinematics(pendulum, 0.1, step=0.1, drives=drives)
+
+
+# ------------------------------------------------------------------------------------ four bars
+
+
+@pytest.fixture(scope="module")
+def four_bar() -> bl.Model:
+    m = bl.Model("four-bar", plane="xy", gravity=(0, 0, 0))
+    for name, length in (("crank", 2.0), ("coupler", 8.0), ("rocker", 5.0)):
+        m.body(name, mass=length, inertia=1.0).marker("end", (length, 0, 0))
+    m.joint("revolute", "A", m.ground, "crank", start="60 deg")
+    m.joint("revolute", "B", "crank.end", "coupler", start="-38 deg")
+    m.joint("revolute", "C", "coupler.end", "rocker.end")
+    m.joint("revolute", "D", m.ground.at(10, 0, 0), "rocker", start="108 deg")
+    return m
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference"])
+@pytest.mark.parametrize("name", ["A", "A.angle_rate"])
+def test_the_velocity_of_a_joint_of_a_loop_is_kept_by_either_name(four_bar, coordinates, name):
+    results = bl.simulate(bl.formulate(four_bar, coordinates), 0.01, v={name: 2.0})
+    assert results["A.angle_rate"][0] == pytest.approx(2.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["D", "D.angle"])
+def test_the_position_of_a_joint_of_a_loop_is_kept_by_either_name(four_bar, name):
+    results = bl.simulate(four_bar, 0.01, q={name: 1.9})
+    assert results["D.angle"][0] == pytest.approx(1.9, rel=1e-12)
+
+
+def test_unknown_names_are_told_with_joints_first_and_with_what_may_be_meant(four_bar):
+    with pytest.raises(ModelError, match=r"no coordinate Z; it has A.angle, .* crank.rx, "):
+        bl.group_simulation(four_bar, 0.1, q={"Z": 1.0})
+    with pytest.raises(ModelError, match=r"did you mean 'D.angle'\?$"):
+        bl.group_simulation(four_bar, 0.1, q={"D.angel": 1.0})
+    with pytest.raises(ModelError, match=r"did you mean 'crank.rx'\?$"):
+        bl.group_simulation(four_bar, 0.1, q={"crank.x": 1.0})
+    for simulated in (bl.simulate, bl.group_simulation):
+        with pytest.raises(ModelError, match=r"A\.angle is a coordinate, and A\.angle_rate its"):
+            simulated(four_bar, 0.1, v={"A.angle": 2.0})
+
+
+def test_by_groups_a_guess_may_have_the_name_of_a_joint(four_bar):
+    drives = {"A": "60 deg + t"}
+    options = {"step": 0.05, "drives": drives, "formulation": "natural groups"}
+    above, below = (bl.kinematics(four_bar, 0.1, q={"D": D}, **options) for D in (1.9, -2.3))
+    assert above["D.angle"][0] == pytest.approx(1.893897, abs=1e-6)
+    assert below["D.angle"][0] == pytest.approx(-2.274148, abs=1e-6)

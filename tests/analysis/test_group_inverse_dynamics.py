@@ -14,8 +14,9 @@ from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.instant import Instant
 from biela.analysis.reactions import determinate_rows
 from biela.equations.groups.lowering import Iteration
-from biela.errors import ModelError, UnknownNameError
+from biela.errors import DeadPointError, ModelError, UnknownNameError
 from biela.model.files import load
+from tests.four_bars import triple_rocker
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "mechanisms"
 #: A gear, redundant joints with a screw and a spring, a force that is a law of time.
@@ -136,6 +137,14 @@ def test_one_run_two_runs_and_numbers_give_the_same_multipliers() -> None:
     assert np.abs(room).max() >= np.abs(once.lam).max()  # stored there
     with pytest.raises(UnknownNameError, match=r"motor\.angle"):
         once["motor.angel"]
+
+
+def test_a_dead_point_is_told_where_motion_and_forces_come_from_one_run() -> None:
+    model, limit = triple_rocker()
+    forces = _forces(model)
+    assert forces.at_once
+    with pytest.raises(DeadPointError, match=r"group RRR \(coupler, rocker; joints"):
+        forces.run(np.linspace(0.0, 2 * limit, 101))
 
 
 def test_the_motor_of_a_slider_crank_gives_what_the_piston_takes() -> None:

@@ -98,9 +98,10 @@ def test_other_integrators_keep_the_unit_norm(integrator: str) -> None:
     assert np.abs(found.v - tumbling(found.t)).max() < 0.1
 
 
-def test_a_method_that_adds_velocities_to_coordinates_is_refused() -> None:
+@pytest.mark.parametrize("method", ["second_order_euler", "nystrom"])
+def test_a_method_that_adds_velocities_to_coordinates_is_refused(method: str) -> None:
     with pytest.raises(ModelError, match="not for 4 and 3; use 'semi_implicit_euler'"):
-        simulate(free_body(), 1.0, integrator="second_order_euler", step=1e-2)
+        simulate(free_body(), 1.0, integrator=method, step=1e-2)
 
 
 def test_the_moments_of_a_tumbling_motion_are_found_again() -> None:

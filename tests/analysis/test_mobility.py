@@ -48,6 +48,27 @@ def test_seven_coordinates_a_link_count_as_the_source_counts_them() -> None:
     }  # fmt: skip
 
 
+def hinges(limits: bool) -> bl.Model:
+    """Two bodies in a row that turn about parallel axes."""
+    model = bl.Model("hinges")
+    before = model.ground
+    for k in range(2):
+        body = model.body(f"b{k}", mass=1.0, inertia=(0.1, 0.1, 0.1))
+        given = {"limits": (-1.0, 1.0)} if limits else {}
+        model.joint("revolute", f"h{k}", before.at(float(k), 0, 0), body, **given)
+        before = body
+    return model
+
+
+def test_limits_define_coordinates_and_hold_nothing() -> None:
+    found, plain = mobility(hinges(limits=True)), mobility(hinges(limits=False))
+    assert found == plain
+    assert found.joints == (JointCount("h0", 5, 5), JointCount("h1", 5, 5))
+    assert len(found.constraints) == found.rank == 10 and found.by_count == found.by_rank == 2
+    # though the equations have two coordinates and two rows more
+    assert len(formulate(hinges(limits=True), "reference").multipliers) == 12
+
+
 def test_a_singular_position_is_told_from_redundancy() -> None:
     loop = four_bars(1)
     at_rest = mobility(loop, {"theta0": 1.0, "theta1": 1.0, "phi1": 0.0})

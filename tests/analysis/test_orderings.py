@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.analysis import orderings
 from biela.analysis.orderings import draw_ordering_study, study_orderings
 from biela.errors import ModelError
 from biela.graph import symbolic_fill
 from biela.model.files import load_model, loads
+from biela.results.ordering_drawing import OrderedMatrix
 
 PENDULUM = """
 name = "pendulum"
@@ -106,3 +108,18 @@ def test_a_layout_is_ordered_by_the_pattern_and_the_hints_it_gives() -> None:
 def test_orderings_are_drawn(bennett: bl.Model, tmp_path: Path) -> None:
     path = draw_ordering_study(study_orderings(bennett), tmp_path / "orders.png")
     assert path.stat().st_size > 10_000
+
+
+def test_the_best_order_is_among_those_that_are_drawn(
+    bennett: bl.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = study_orderings(bennett)
+    drawn: list[OrderedMatrix] = []
+
+    def draw(matrices: list[OrderedMatrix], path: Path, **_: str) -> Path:
+        drawn.extend(matrices)
+        return path
+
+    monkeypatch.setattr(orderings, "draw_orderings", draw)
+    draw_ordering_study(study, tmp_path / "orders.png")
+    assert len(drawn) == 4 and study.best.name in [matrix.name for matrix in drawn]

@@ -17,36 +17,11 @@ from biela.equations.groups.entries import RunTimeKernel
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
 from biela.model.files import load
+from tests.four_bars import chain_of_dyads
 
 GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
 INSTANTS = np.linspace(0.0, 0.5, 26)
 EXACT = Iteration(tolerance=1e-10, polish=1)
-
-
-def dyads(count: int, law: str = "1.2 + t") -> bl.Model:
-    """A crank and dyads RRR, each on the one before; all but the first are parallelograms."""
-    m = bl.Model("dyads", plane="xy")
-    crank = m.body("crank", mass=1.0)
-    m.joint("revolute", "A", m.ground, crank, start={"angle": 1.2})
-    before = crank.at(1.0, 0.0, 0.0)
-    B, D = np.array([np.cos(1.2), np.sin(1.2)]), np.array([3.0, 0.0])
-    # C is 3 from B and 2.5 from D
-    way, half = D - B, np.linalg.norm(D - B) / 2
-    along = half + (3.0**2 - 2.5**2) / (4 * half)
-    C = B + (along * way + np.sqrt(9.0 - along**2) * np.array([-way[1], way[0]])) / (2 * half)
-    bar = np.arctan2(*(C - B)[::-1])
-    turn = np.arctan2(*(C - D)[::-1]) - np.pi / 2
-    angles = [bar - 1.2] + [-turn] * (count - 1)
-    for k, angle in enumerate(angles):
-        coupler = m.body(f"coupler{k}", mass=1.0)
-        rocker = m.body(f"rocker{k}", mass=1.0)
-        support = m.ground.at(3.0 * (k + 1), 0.0, 0.0)
-        m.joint("revolute", f"B{k}", before, coupler.at(), start={"angle": angle})
-        m.joint("revolute", f"D{k}", support, rocker.at(), start={"angle": turn})
-        m.joint("revolute", f"C{k}", coupler.at(3.0, 0.0, 0.0), rocker.at(0.0, 2.5, 0.0))
-        before = rocker.at(0.0, 2.5, 0.0)
-    m.driver("rotary", "motor", coordinate="A.angle", law=law)
-    return m
 
 
 def motion(solver: GroupSolver) -> list[np.ndarray]:
@@ -67,7 +42,7 @@ def axes_across(model: bl.Model, joint: str) -> np.ndarray:
 
 
 def test_dyads_are_the_same_with_every_solver_and_assembly():
-    model = dyads(2)
+    model = chain_of_dyads(2)
     groups = GroupSolver(model, solver="unrolled", iteration=EXACT)
     wanted = motion(groups)
     whole = whole_structure(model, groups.structure)
@@ -116,7 +91,7 @@ def test_redundant_rows_are_left_to_pivots():
 
 
 def test_a_long_chain_as_one_group_chooses_sparse_factors():
-    model = dyads(16)
+    model = chain_of_dyads(16)
     groups = GroupSolver(model, coordinates="natural", iteration=EXACT)
     whole = whole_structure(model, groups.structure)
     solver = GroupSolver(model, whole, coordinates="reference", iteration=EXACT, poses=groups.poses)
@@ -127,7 +102,7 @@ def test_a_long_chain_as_one_group_chooses_sparse_factors():
 
 
 def test_kinds_have_solvers_of_their_own():
-    model = dyads(2)
+    model = chain_of_dyads(2)
     solver = GroupSolver(model, solver={"RRR": "dense"}, iteration=EXACT)
     kinds = {
         cast.example.name: type(kernel).__name__
@@ -188,7 +163,7 @@ def test_whole_mechanisms_hold_passive_spins():
 
 
 def test_what_makes_no_sense_is_refused():
-    model = dyads(1)
+    model = chain_of_dyads(1)
     with pytest.raises(ModelError, match="sparse"):
         GroupSolver(model, solver="spars")
     with pytest.raises(ModelError, match="assembled"):

@@ -11,7 +11,7 @@ import biela as bl
 from benchmarks.agreement import WrongResultError
 from benchmarks.closed_loops.biela_run import Simulation, run_biela
 from benchmarks.closed_loops.catalogue import entries
-from benchmarks.closed_loops.comparison import check_end, in_turns
+from benchmarks.closed_loops.comparison import accuracy, check_end, in_turns
 from benchmarks.closed_loops.peer_run import PeerRun
 
 
@@ -56,3 +56,26 @@ def test_the_least_time_of_all_turns_counts(crank: PeerRun) -> None:
     assert best["one"].seconds == 0.1 and best["two"].seconds == 0.7
     # in turns, and a fast one more often than a slow one
     assert order == [("one", 1), ("two", 1), ("one", 1), ("two", 1), ("one", 3), ("two", 1)]
+
+
+def test_a_fused_step_of_nystrom_is_that_of_its_stages(crank: PeerRun) -> None:
+    entry = entries()["slider_crank"]
+    fused = run_biela(Simulation(entry, "nystrom"), 0.5, 1e-3, repeats=1)
+    start = {"q": entry.mechanism.q, "v": entry.mechanism.v}
+    simulator = bl.Simulator(entry.system(), integrator="nystrom", options=bl.Options(fused=False))
+    apart = simulator.run(0.5, step=1e-3, output=0.01, **start)
+    assert fused.q == pytest.approx(apart.q, rel=1e-12, abs=1e-12)
+    assert fused.v == pytest.approx(apart.v, rel=1e-11, abs=1e-11)
+    # another method of the same order
+    assert 1e-12 < np.abs(fused.q - crank.q).max() < 1e-7
+    assert fused.drift < 1e-13
+
+
+def test_accuracy_is_that_of_the_best_peer_in_each_respect(crank: PeerRun) -> None:
+    peers = [
+        replace(crank, drift=1e-3, energy=2 * crank.energy),
+        replace(crank, drift=2 * crank.drift, energy=1.0),
+    ]
+    assert accuracy("crank", "rk4", crank, peers).ok
+    assert not accuracy("crank", "rk4", replace(crank, energy=3 * crank.energy), peers).ok
+    assert not accuracy("crank", "rk4", replace(crank, drift=3 * crank.drift), peers).ok

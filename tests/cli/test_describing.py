@@ -222,7 +222,22 @@ def test_info_of_bodies_shows_kinds_frames_and_the_tree(folder, coordinates, cou
     ):
         assert said in result.output
     lines = [line.split() for line in result.output.splitlines()]
-    assert ["r", "2"] in lines
+    assert ["r", "2", "m"] in lines
+
+
+def test_rows_that_define_the_coordinates_of_limits_are_told_from_constraints(folder):
+    limited = SLIDER_CRANK.replace('kind = "revolute"', 'kind = "revolute"\nlimits = [-9, 9]', 1)
+    Path("limited.toml").write_text(limited, encoding="utf-8")
+    plain, found = (
+        called("info", name, "--coordinates", "reference").output
+        for name in ("crank.toml", "limited.toml")
+    )
+    counts = [
+        next(line.split()[1] for line in text.splitlines() if line.split()[:1] == ["constraints"])
+        for text in (plain, found)
+    ]
+    assert counts[0] == counts[1]
+    assert "definitions    1: A.angle.angle" in found and "definitions" not in plain
 
 
 def test_files_of_a_thesis_become_a_model_file_and_back(folder):

@@ -52,3 +52,15 @@ def test_a_diagram_of_nothing_and_arrows_from_the_right_are_refused(tmp_path: Pa
     lamp = structural_groups(load_model("examples/mechanisms/balanced_lamp.toml"))
     with pytest.raises(ResultsError):
         draw_groups(lamp, tmp_path / "x.png")
+
+
+def test_a_mechanism_of_the_gallery_goes_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["groups", PEAUCELLIER]) == 0
+    of_file = capsys.readouterr().out
+    monkeypatch.chdir(tmp_path)
+    assert main(["groups", "Peaucellier"]) == 0
+    assert capsys.readouterr().out == of_file
+    assert main(["groups", "peaucelier"]) == 1
+    assert "or peaucellier, which is in the gallery" in capsys.readouterr().err

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import biela as bl
+from biela.analysis.groups.formulations import FORMULATIONS
 from biela.cli.main import app
 from tests.cli.models_on_disk import ARM, PARALLELOGRAM, SLIDER_CRANK, THESIS
 
@@ -154,6 +155,46 @@ def test_a_report_counts_operations_and_traces_tolerances(folder):
     psi = np.arcsin(2 * np.sin(np.pi / 4) / 3.5)
     ((_, _, slope, *_),) = [r for r in rows_of(result.output, "C.angle") if "l" in r[1:2]]
     assert float(slope) == pytest.approx(-np.tan(psi) / 3.5, rel=1e-3)
+
+
+# --- by groups ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("formulation", ["auto", "natural groups, tensor", "global dense"])
+def test_by_groups_the_slider_moves_as_its_closed_form(folder, formulation):
+    options = ("--formulation", formulation, "--plot", "slider.x", "--plot", "C", "--csv", *QUIET)
+    result = called("kinematics", "crank.toml", *options)
+    assert result.exit_code == 0, result.output
+    assert "No dead point" in result.output and "groups" in result.output
+    table = columns("out/slider_crank/kinematics.csv")
+    assert table["slider.x"] == pytest.approx(slider(table["t"])[0], abs=1e-9)
+    assert {"C.angle", "slider.x"} <= set(table)
+
+
+def test_the_help_lists_all_formulations_in_quotes(folder):
+    said = " ".join(called("kinematics", "--help").output.replace("│", " ").split())
+    for name in ("auto", *FORMULATIONS):
+        assert f'"{name}"' in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--method", "damped"], "--method is for equations of the whole mechanism"),
+        (["--coordinates", "joint"], "--coordinates is for equations of the whole mechanism"),
+        (["--report"], "--report is for equations of the whole mechanism"),
+    ],
+)
+def test_what_groups_do_not_know_is_refused(folder, options, said):
+    result = called("kinematics", "crank.toml", "--formulation", "auto", *options, *QUIET)
+    assert result.exit_code == 1
+    assert said in result.output
+
+
+def test_a_formulation_that_is_not_there_is_told_with_the_nearest(folder):
+    result = called("kinematics", "crank.toml", "--formulation", "natural group", *QUIET)
+    assert result.exit_code == 1
+    assert "did you mean 'natural groups'?" in result.output
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -174,3 +175,18 @@ def test_coordinates_are_chosen_on_the_command_line_or_in_the_file(tmp_path):
 )
 def test_the_folder_of_a_model_is_a_plain_name(name, folder):
     assert folder_name(bl.Model(name)) == folder
+
+
+def test_a_bare_name_is_a_mechanism_of_the_gallery_unless_it_is_something_else(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    gallery = model_in(Path("four_bar"))
+    assert gallery.name == model_in(Path("Four-Bar")).name and len(gallery.bodies) == 3
+    with pytest.raises(ModelError, match=r"four_bar\.toml is not there"):
+        model_in(Path("four_bar.toml"))
+    with pytest.raises(ModelError, match="is not there"):
+        model_in(Path("somewhere/four_bar"))
+    Path("four_bar").mkdir()  # what is there goes first
+    with pytest.raises(ModelError, match="four_bar is a folder, and no model"):
+        model_in(Path("four_bar"))

@@ -13,7 +13,17 @@ import biela as bl
 from biela.code import native
 from biela.code.llvm import emit as emit_module
 from biela.code.llvm.host import host_lanes
-from biela.code.looped import Clear, Failure, Memory, Program, Segment, Solve, Stage, Write
+from biela.code.looped import (
+    Clear,
+    Failure,
+    Memory,
+    Program,
+    Segment,
+    Solve,
+    Stage,
+    Window,
+    Write,
+)
 from biela.code.looped import kernel as kernel_module
 from biela.code.looped.blocks import Blocks, Steps
 from biela.errors import DomainError, ShapeError
@@ -645,6 +655,42 @@ def test_a_carried_array_is_the_last_lane_and_may_be_written_by_its_own_stage() 
     alone = np.array([0.0, 0, 0, 7, 2])
     program.run(alone)
     assert alone[3] == 9.0
+
+
+def test_a_window_stands_where_its_shifts_say_and_carried_arrays_where_it_was_before() -> (
+    None
+):
+    ws = bl.Workspace("window")
+    last, add = ws.symbol("last"), ws.symbol("add")
+    kernel = bl.Function("window", {"last": [last], "add": [add]}, {"y": [last + add]})
+    window = Window(first=6, count=2, shift=4)
+    stage = Solve(
+        kernel, {"last": np.array([7]), "add": np.array([[3]])}, {"y": Write(np.array([7]))},
+        status=0, carried=["last"], window=window,
+    )  # fmt: skip
+    program, lanes = Program([stage], 8), host_lanes()
+    w, rows = aligned(8), aligned(6).reshape(3, 2, lanes)
+    w[3], w[7] = np.arange(lanes), 100.0
+    for k in range(3):
+        far = [(rows[n].ctypes.data - w[6].ctypes.data) // 8 for n in (k, k - 1)]
+        w[4], w[5] = far[0], far[1] if k else 0
+        call(program.states_address, w)
+        expected = 100.0 + k * (lanes - 1) + np.arange(lanes)
+        np.testing.assert_array_equal(rows[k, 1], expected)
+    np.testing.assert_array_equal(w[7], 100.0)
+    assert not rows[:, 0].any()
+    alone = np.array([0.0, 0, 0, 2, 9, 9, 0, 7])
+    program.run(alone)
+    assert alone[7] == 9.0, "one state at a time it stands in the workspace"
+
+
+def test_an_array_is_in_the_window_in_all_instances_or_in_none() -> None:
+    window = Window(first=6, count=4, shift=4)
+    assert window.holds(np.array([[6, 2], [9, 0]]), 2) == (True, False)
+    assert window.holds(np.array([6, 8]), 2) == (True, True)
+    for places in (np.array([[6, 2], [5, 0]]), np.array([9])):
+        with pytest.raises(ShapeError, match="in all instances or in none"):
+            window.holds(places, 2)
 
 
 # ------------------------------------------------------------------------- in programs

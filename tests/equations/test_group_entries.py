@@ -12,32 +12,7 @@ from biela.equations.groups.assembled import assembled_kernel
 from biela.equations.groups.entries import RunTimeKernel, chosen_solver, generated_kernel
 from biela.equations.groups.entries_evaluation import GroupNumbers, group_numbers
 from biela.errors import ModelError
-
-
-def dyads(count: int) -> bl.Model:
-    """A crank and dyads RRR, each on the one before; all but the first are parallelograms."""
-    m = bl.Model("dyads", plane="xy")
-    crank = m.body("crank", mass=1.0)
-    m.joint("revolute", "A", m.ground, crank, start={"angle": 1.2})
-    before = crank.at(1.0, 0.0, 0.0)
-    B, D = np.array([np.cos(1.2), np.sin(1.2)]), np.array([3.0, 0.0])
-    # C is 3 from B and 2.5 from D
-    way, half = D - B, np.linalg.norm(D - B) / 2
-    along = half + (3.0**2 - 2.5**2) / (4 * half)
-    C = B + (along * way + np.sqrt(9.0 - along**2) * np.array([-way[1], way[0]])) / (2 * half)
-    bar = np.arctan2(*(C - B)[::-1])
-    turn = np.arctan2(*(C - D)[::-1]) - np.pi / 2
-    angles = [bar - 1.2] + [-turn] * (count - 1)
-    for k, angle in enumerate(angles):
-        coupler = m.body(f"coupler{k}", mass=1.0)
-        rocker = m.body(f"rocker{k}", mass=1.0)
-        support = m.ground.at(3.0 * (k + 1), 0.0, 0.0)
-        m.joint("revolute", f"B{k}", before, coupler.at(), start={"angle": angle})
-        m.joint("revolute", f"D{k}", support, rocker.at(), start={"angle": turn})
-        m.joint("revolute", f"C{k}", coupler.at(3.0, 0.0, 0.0), rocker.at(0.0, 2.5, 0.0))
-        before = rocker.at(0.0, 2.5, 0.0)
-    m.driver("rotary", "motor", coordinate="A.angle", law="1.2 + t")
-    return m
+from tests.four_bars import chain_of_dyads
 
 
 def spatial_slider() -> bl.Model:
@@ -80,7 +55,7 @@ def numbers(kernel: RunTimeKernel, x: np.ndarray, h: np.ndarray) -> GroupNumbers
 
 
 @pytest.mark.parametrize("coordinates", ["natural", "relative", "reference"])
-@pytest.mark.parametrize("model", [dyads(2), spatial_slider()], ids=["plane", "space"])
+@pytest.mark.parametrize("model", [chain_of_dyads(2), spatial_slider()], ids=["plane", "space"])
 def test_assembled_equations_are_those_that_were_generated(model, coordinates):
     random = np.random.default_rng(3)
     made = kernels(model, coordinates)
@@ -133,7 +108,7 @@ def test_shapes_of_rows_do_not_grow_with_the_mechanism():
     """In reference-point coordinates a pin is a pin, wherever it is."""
     found = []
     for count in (2, 4):
-        model = dyads(count)
+        model = chain_of_dyads(count)
         solver = GroupSolver(
             model, whole_structure(model), coordinates="reference", solver="sparse",
             assembly="assembled",
@@ -145,7 +120,7 @@ def test_shapes_of_rows_do_not_grow_with_the_mechanism():
 
 
 def test_small_groups_are_unrolled_and_names_are_checked():
-    equations = GroupSolver(dyads(1), coordinates="natural").groups.equations
+    equations = GroupSolver(chain_of_dyads(1), coordinates="natural").groups.equations
     assert [chosen_solver(e, "auto") for e in equations] == ["unrolled", "unrolled"]
     assert chosen_solver(equations[1], "sparse") == "sparse"
     assert chosen_solver(equations[0], "sparse") == "unrolled", "there is nothing to be solved"

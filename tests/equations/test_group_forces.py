@@ -13,7 +13,7 @@ from biela.analysis.groups.poses import poses_of
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
-from biela.equations.groups.forces import ForceDerivation, ForceEquations
+from biela.equations.groups.forces import ForceEquations, MultiplierDerivation
 from biela.equations.groups.forces.counting import alike
 from biela.equations.groups.forces.loads import load_kernel, state_kernel
 from biela.model.files import load
@@ -71,7 +71,7 @@ def test_rows_by_velocities_are_those_of_reference_point_coordinates(name: str) 
     looked_at = 0
     casts = Casts(blocks.world, structure)
     for cast in alike(casts.casts, extra):
-        e = ForceEquations(ForceDerivation(cast, blocks.world.centres, extra))
+        e = ForceEquations(MultiplierDerivation(cast, blocks.world.centres, extra))
         h = [
             x
             for solid in e.derivation.solids

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import biela as bl
 from benchmarks.groups.random_chains import random_mechanism
@@ -269,3 +271,20 @@ def test_the_refit_finds_a_rule_whose_worst_is_least() -> None:
         GROUPS[0], GROUPS[2], GROUPS[1],
     )  # fmt: skip
     assert (rule["PLANE"], rule["FEW"], rule["MANY"]) == (GROUPS[1], 1, 5)
+
+
+@pytest.mark.parametrize(
+    "example", [four_bar, four_bar_chain, spatial_slider, stewart_actuators, truck_suspension]
+)
+def test_every_example_draws_something_that_moves(
+    example: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["example", "1"])
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda f, *a, **k: drawn.append(f))
+    example.main()
+    lines = [line for figure in drawn for axes in figure.axes for line in axes.lines]
+    # a hollow dot marks a start, and one without data stands in the legend
+    ways = [np.asarray(line.get_xydata()) for line in lines if len(line.get_xydata()) > 1]
+    assert ways and all((np.ptp(way, axis=0) > 1e-3).all() for way in ways)

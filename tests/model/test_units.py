@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from biela.atoms import Atom, Workspace
 from biela.atoms import evaluate as atom_value
 from biela.errors import BielaError, ModelError, ParseError
-from biela.model.quantities.dimensions import DIMENSIONS, UNITS
+from biela.model.quantities.dimensions import DIMENSIONS, UNITS, si_unit
 from biela.model.quantities.units import (
     evaluate,
     expression,
     format_quantity,
     parameters_of,
     quantity,
+    unit_of,
 )
 
 
@@ -269,3 +270,14 @@ def test_random_texts_give_a_number_or_a_biela_error():
         except BielaError:
             pass
     assert 100 < read < 2900
+
+
+@pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "none"])
+def test_the_unit_of_a_dimension_is_read_as_one_of_it(name: str) -> None:
+    assert quantity(f"1 {si_unit(DIMENSIONS[name])}", name) == 1.0
+
+
+def test_units_are_told_by_texts_that_have_one() -> None:
+    assert unit_of("2*r + 5 mm", {"r": 0.01}) == "m"
+    assert unit_of("3 kN/mm") == "N/m" and unit_of("90 deg") == "rad"
+    assert unit_of("2*r", {"r": 0.01}) == unit_of("30") == unit_of("pi/2") == unit_of(2.0) == ""

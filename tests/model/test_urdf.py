@@ -309,6 +309,7 @@ def test_meshes_are_found_beside_the_file_above_it_and_in_packages(tmp_path: Pat
     block = Box(size=(1, 2, 3)).surface()
     for place in (robot / "urdf" / "near", robot / "meshes", other / "deep"):
         write_stl(block, place / "b.stl")
+    (robot / "package.xml").write_text("<package/>")
     file = robot / "urdf" / "r.urdf"
     for name, packages in (
         ("near/b.stl", {}),

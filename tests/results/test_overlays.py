@@ -153,3 +153,29 @@ def test_points_that_are_none_are_refused():
         r.plot_path()
     with pytest.raises(ResultsError, match="plane 'xx'"):
         r.plot_path("pin", plane="xx")
+
+
+def loop(across, up, shift=0.0):
+    """An ellipse of that width and height about a far point."""
+    t = np.linspace(0, 2 * np.pi, 60)
+    way = np.stack([across / 2 * np.cos(t), up / 2 * np.sin(t)], axis=1) + shift
+    return Results("loop", t, {"y": Channels(["pin.x", "pin.y"], way, ["m", "m"])})
+
+
+@pytest.mark.parametrize("shift", [0.0, 1234.5, -0.02])
+@pytest.mark.parametrize(("across", "up"), [(1.0, 1.0), (2e-3, 5e-4), (20.0, 1.0), (0.1, 3e4)])
+def test_no_word_beside_a_path_is_cut(across, up, shift):
+    figure = loop(across, up, shift).plot_path("pin")
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    right, top = figure.canvas.get_width_height()
+    words = [axes.xaxis.label, axes.yaxis.label, *axes.get_legend().get_texts()]
+    for word in words:
+        box = word.get_window_extent()
+        assert -1 <= box.x0 < box.x1 <= right + 1 and -1 <= box.y0 < box.y1 <= top + 1, word
+
+
+def test_a_path_that_goes_far_across_has_a_low_figure():
+    heights = [loop(across, 1.0).plot_path("pin").get_figheight() for across in (0.5, 1, 2, 50)]
+    assert heights == sorted(heights, reverse=True)
+    assert heights[0] == heights[1] > heights[2] > heights[3] >= 2.5

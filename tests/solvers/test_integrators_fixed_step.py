@@ -23,6 +23,7 @@ from biela.solvers.integrators import (
     marching,
 )
 from biela.solvers.integrators.explicit_euler import explicit_euler_step
+from biela.solvers.integrators.nystrom import nystrom_step
 from biela.solvers.integrators.roots import sign
 from biela.solvers.integrators.second_order_euler import second_order_euler_step
 from biela.solvers.integrators.semi_implicit_euler import semi_implicit_euler_step
@@ -79,6 +80,12 @@ def along_circle(t, x, p, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def oscillator(t, x, p, xdot):  # type: ignore[no-untyped-def]
+    xdot[0] = x[1]
+    xdot[1] = -x[0]
+
+
+@kernel
 def falling(t, x, p, xdot):  # type: ignore[no-untyped-def]
     xdot[0] = x[1]
     xdot[1] = -p[0]
@@ -106,6 +113,7 @@ ORDERS = {
     "second_order_euler": 1,
     "heun": 2,
     "rk4": 4,
+    "nystrom": 4,
     "trapezoidal": 2,
 }
 
@@ -119,6 +127,17 @@ def test_error_falls_with_the_order_of_the_method(method: str) -> None:
         errors.append(np.abs(run.x - forced_motion(1.5)).max())
         assert run.t == pytest.approx(1.5, rel=1e-15)
     assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[method], abs=0.1)
+
+
+def test_nystrom_damps_an_oscillation_much_less_than_rk4() -> None:
+    # energy of x'' = -x over a step, from the stability polynomials with z = h: rk4 loses h⁶/72,
+    # Nyström's method h⁶/288
+    def lost(method: str) -> float:
+        run = FixedStep(Problem(oscillator, 2), method).run(0.0, [1.0, 0.0], [], 0.05, 2000)
+        return 1.0 - float(run.x @ run.x)
+
+    assert lost("rk4") == pytest.approx(2000 * 0.05**6 / 72, rel=0.02)
+    assert 0 < lost("nystrom") < 0.3 * lost("rk4")
 
 
 def test_second_order_euler_is_exact_in_free_fall() -> None:
@@ -350,11 +369,12 @@ def test_unsuitable_methods_and_problems_are_refused() -> None:
 def test_same_bits_by_numba_python_and_c(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, p, t, work = rng.standard_normal(2), rng.random(1), rng.random(1), np.zeros((5, 2))
-    for step in (explicit_euler_step, semi_implicit_euler_step, second_order_euler_step, heun_step):
+    steps = (explicit_euler_step, semi_implicit_euler_step, second_order_euler_step, heun_step)
+    for step in (*steps, nystrom_step):
         same_bits(step, 2, 1, 0.1, t, x, p, forced_oscillator, work)
 
 
-@pytest.mark.parametrize("method", range(7))
+@pytest.mark.parametrize("method", range(8))
 def test_driver_has_the_same_bits_by_numba_python_and_c(method: int) -> None:
     rng = np.random.default_rng(method)
     x, ns = np.array([0.6, -0.8, 2.4, 1.8]), 4 if method == 5 else 0

@@ -147,7 +147,9 @@ class Visitor:
         x, y, width, height = self.tab.evaluate(
             """label => {
                 const labels = [...document.querySelectorAll('label')];
-                const found = labels.find(l => l.innerText == label);
+                const named = l => l.innerText == label || l.innerText.startsWith(label + ',');
+                const seen = l => l.getBoundingClientRect().width > 0;
+                const found = labels.find(l => named(l) && seen(l));
                 let row = found;
                 while (!row.querySelector('.mantine-Slider-track')) row = row.parentElement;
                 found.scrollIntoView({block: 'center'});

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.studio.joint_signs import joint_signs, sign_mesh, spacing
+from biela.studio.joint_signs import carried, joint_signs, sign_mesh, spacing
 from biela.studio.posing import moving
 from biela.studio.session import Session
 from biela.studio.shelf import gallery
+from biela.studio.solids import rotation
 from tests.studio.test_pieces import is_closed, volume
 
 KINDS = (
@@ -94,6 +95,23 @@ def test_signs_follow_the_hand_too() -> None:
     there = session.poser.frame(sign.i, session.pose)[0]
     assert place == pytest.approx(there, abs=1e-6)
     assert np.linalg.norm(there - session.poser.frame(sign.i, before)[0]) > 1e-3
+
+
+@pytest.mark.parametrize("name", ["four-bar", "rssr", "stewart"])
+def test_signs_that_bodies_carry_are_where_each_would_be_by_itself(name: str) -> None:
+    session = opened(name)
+    frame, signs = moving(session.motion), joint_signs(session.model)
+    groups = carried(signs, frame, 0.1)
+    assert sorted(s.name for g in groups for s in g.signs) == sorted(s.name for s in signs)
+    for k in (0, len(session.motion) // 3, len(session.motion) - 1):
+        for group in groups:
+            place, p = group.track(frame).at(k)
+            together = group.mesh.vertices @ rotation(p).T + place
+            alone = []
+            for sign in group.signs:
+                r, e = sign.track(frame).at(k)
+                alone.append(sign_mesh(sign.kind, 0.1).vertices @ rotation(e).T + r)
+            assert np.abs(together - np.concatenate(alone)).max() < 1e-9
 
 
 def test_signs_are_small_where_joints_are_close() -> None:

@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 import biela as bl
-from biela.studio.notebook import in_notebook
+from biela.studio.framing import in_notebook
 from tests.studio.pages import fetched, read, read_fragment, text_of
 from tests.studio.test_report import arm
 
@@ -72,17 +72,22 @@ def test_a_model_describes_itself_in_a_table() -> None:
 def test_a_cell_of_a_notebook_shows_it(tmp_path) -> None:
     code = (
         "import biela as bl\n"
-        "from biela.studio.notebook import in_notebook\n"
+        "from biela.studio.framing import in_notebook\n"
         "assert in_notebook()\n"
         "m = bl.Model('pendulum')\n"
         "rod = m.body('rod', mass=1.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))\n"
         "m.joint('revolute', 'pivot', m.ground, rod, axis='y', start=0.5)\n"
         "bl.show(m, duration=0.2, channels=[])"
     )
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    live = "bl.studio(m, port=18777)"
+    cells = [nbformat.v4.new_code_cell(text) for text in (code, live)]
+    book = nbformat.v4.new_notebook(cells=cells)
     resources = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(book, timeout=120, kernel_name="python3", resources=resources).execute()
     (output,) = book.cells[0].outputs
     assert "srcdoc" in output.data["text/html"]
     assert output.data["text/plain"] == "pendulum in motion"
+    (output,) = book.cells[1].outputs  # at once, as the page itself, and nothing is printed
+    assert '<iframe src="http://127.0.0.1:' in output.data["text/html"]
+    assert output.data["text/plain"].startswith("biela studio at http://127.0.0.1:")
     assert not in_notebook()  # this is none

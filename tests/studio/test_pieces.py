@@ -38,11 +38,22 @@ def is_closed(mesh: Mesh) -> bool:
     ],
 )
 def test_surfaces_are_closed_and_look_outwards(mesh: Mesh, expected: float | None) -> None:
-    assert is_closed(mesh)
+    assert is_closed(mesh) and mesh.closed
     assert volume(mesh) > 0
     if expected is not None:  # of prisms and facets in place of round things
         assert volume(mesh) == pytest.approx(expected, rel=0.06)
         assert volume(mesh) <= expected * (1 + 1e-9)
+
+
+def test_what_is_open_or_inside_out_is_drawn_from_both_sides() -> None:
+    whole = ball(0.5)
+    assert not Mesh(whole.vertices, whole.faces[1:]).closed
+    assert not Mesh(whole.vertices, whole.faces[:, ::-1]).closed
+    # as files of surfaces have it, with points of its own for every triangle
+    apart = Mesh(
+        whole.vertices[whole.faces].reshape(-1, 3), np.arange(3 * len(whole.faces)).reshape(-1, 3)
+    )
+    assert apart.closed
 
 
 def moved(solid: Solid, place: float) -> np.ndarray:

@@ -16,7 +16,7 @@ from biela.cli.main import main
 from biela.errors import FileError, ModelError
 from biela.studio.report.fragments import made, number, table
 from biela.studio.report.loads import duties
-from biela.studio.report.motion import course, settings_for, thinned
+from biela.studio.report.motion import course, settings_for
 from biela.studio.report.plots import player
 from biela.studio.report.writing import report_html
 from biela.studio.shelf import gallery
@@ -178,7 +178,7 @@ def test_a_mechanism_that_cannot_be_assembled_has_a_report_with_the_reason() -> 
     troubles = [text_of(e) for e in read(found).iter("div") if e.get("class") == "trouble"]
     assert "cannot be assembled" in troubles[0]
     assert all("under Motion" in text for text in troubles[1:5])
-    assert ["coupler_length", "0.01"] in list(rows(found))
+    assert ["coupler_length", "0.01", "m"] in list(rows(found))
     assert list(fetched(found)) == []
 
 
@@ -261,15 +261,6 @@ def test_an_animation_has_fewer_frames_where_there_is_little_room() -> None:
     count = [len(re.findall(r'"times":\[([^\]]*)', p)[0].split(",")) for p in (whole, half)]
     assert count[1] <= count[0] / 2 + 1
     assert player(motion, room=1000) == ""
-
-
-def test_thinned_motions_keep_both_ends_and_the_values() -> None:
-    model = arm()
-    motion = course(model, settings_for(model, None, None)).motion
-    few = thinned(motion, 11)
-    assert len(few) == 11 and few.t[[0, -1]] == pytest.approx(motion.t[[0, -1]])
-    assert few["tip.z"] == pytest.approx(motion["tip.z"][::5])
-    assert thinned(motion, 1000) is motion
 
 
 @pytest.mark.parametrize(

@@ -194,3 +194,29 @@ def test_sliders_hold_the_values_they_begin_with() -> None:
     for each in [*session.parameters(), *session.starts(), *session.rates()]:
         assert each.low <= each.value <= each.high, each
         assert 0 < each.step <= (each.high - each.low) / 50, each
+
+
+def test_a_run_that_is_told_to_end_leaves_the_motion_until_then() -> None:
+    session = Session(gallery().source("slider-crank"))
+    session.open()
+    session.choose(analysis=Analysis.DYNAMICS)
+    session.set_law("motor", LawChange("exp(1000*t)"))
+    told: list[float] = []
+
+    def watch(done: float) -> None:
+        told.append(done)
+        if len(told) > 5:
+            raise KeyboardInterrupt
+
+    session.run(watch)
+    assert session.error.startswith("stopped ")
+    assert len(told) == 6 and 0 < told[-1] < 1
+
+
+def test_a_lamp_in_balance_is_in_neutral_equilibrium_and_has_no_frequency() -> None:
+    session = Session(gallery().source("balanced-lamp"))
+    session.open()
+    session.choose(analysis=Analysis.EQUILIBRIUM)
+    assert session.run()
+    assert session.note.startswith("neutral equilibrium")
+    assert "Hz" not in session.note

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from biela.errors import ModelError, UnknownNameError
+from biela.errors import BielaError, ModelError, UnknownNameError
+from biela.model.files.xml_source import FileWarning
+from biela.model.meshes.files import read_mesh, write_stl
+from biela.model.meshes.mesh import Mesh
+from biela.model.shapes import Box
 from biela.studio.shelf import beside, gallery
 from biela.studio.source import FileSource
 
@@ -71,6 +78,52 @@ def test_what_is_no_model_file_is_refused(folder: Path) -> None:
     (folder / "notes.txt").write_text("nothing")
     with pytest.raises(ModelError, match="no model file"):
         beside(folder / "notes.txt")
+
+
+OUTSIDE = (
+    "../secret.stl",
+    "{parent}/secret.stl",
+    "file://{parent}/secret.stl",
+    "file://../secret.stl",
+    "package://{name}/secret.stl",
+    "package://models/../secret.stl",
+    "package:///{name}/secret.stl",
+    "link.stl",
+    "link/secret.stl",
+    "%2e%2e/secret.stl",
+    "models/../../secret.stl",
+)
+URDF = """<robot name="r"><link name="l">
+<visual><geometry><mesh filename="MESH"/></geometry></visual>
+<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+</link></robot>"""
+MJCF = """<mujoco model="r"><compiler meshdir="."/><asset><mesh name="m" file="MESH"/></asset>
+<worldbody><body><joint type="hinge"/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize(("ending", "text"), [("urdf", URDF), ("xml", MJCF)])
+def test_a_robot_file_reads_no_mesh_outside_of_its_folder(
+    folder: Path, name: str, ending: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_stl(Box(size=(1, 1, 1)).surface(), folder.parent / "secret.stl")
+    write_stl(Box(size=(1, 1, 1)).surface(), folder / "own.stl")
+    (folder / "link.stl").symlink_to(folder.parent / "secret.stl")
+    (folder / "link").symlink_to(folder.parent)
+    read: list[Path] = []
+
+    def watched(path: Path, *rest: Any) -> Mesh:
+        read.append(Path(path).resolve())
+        return read_mesh(path, *rest)
+
+    monkeypatch.setattr("biela.model.files.urdf_shapes.read_mesh", watched)
+    file = folder / f"r.{ending}"
+    for mesh in (name.format(parent=folder.parent, name=folder.parent.name), "own.stl"):
+        file.write_text(text.replace("MESH", mesh))
+        with warnings.catch_warnings(), suppress(BielaError):  # refused, or left out and noted
+            warnings.simplefilter("ignore", FileWarning)
+            FileSource(file).model({})
+    assert set(read) == {folder / "own.stl"}
 
 
 def test_a_model_file_reads_nothing_outside_of_its_folder_with_any_parameters(

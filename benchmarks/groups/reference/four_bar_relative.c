@@ -8,9 +8,11 @@
 static const double CRANK = 2.0, BAR = 6.0, START = 1.5707963267948966;
 
 enum keep { ONE_POINT, EVERYTHING };
+enum guard { LEAN, GUARDED };
 
 struct point { double x, y, vx, vy, ax, ay; };
 struct angles { double p1, p2, w1, w2, d1, d2; };
+struct state { double p1, p2, w1, w2, d1, d2, det; };
 
 INLINE void scalar(struct run *g, enum keep keep)
 {
@@ -67,15 +69,17 @@ INLINE void scalar(struct run *g, enum keep keep)
     free(P);
 }
 
-INLINE void lanes(struct run *g, enum keep keep)
+/* guard: as in four_bar_natural.c; and angles may be of any size */
+INLINE void lanes(struct run *g, enum keep keep, enum guard guard)
 {
     const int n = g->n_d, blocks = (g->steps + LANES - 1) / LANES;
     const double w = g->rate, step = w * g->dt, bound = g->tolerance * g->tolerance;
     const v8 ahead = g->dt * (v8){1, 2, 3, 4, 5, 6, 7, 8};
     const v8 half = 0.5 * ahead * ahead;
-    struct angles *restrict P = aligned(6 * (size_t)n);
+    struct state *restrict P = aligned(7 * (size_t)n);
+    struct failure failure = {0, 0};
     v8 *restrict out = (v8 *)g->out;
-    v8 kept[6] = {{0}}, last = {0};
+    v8 kept[6] = {{0}}, last = {0}, made = {0};
     double angle = START;
     long updates = 0;
     for (int k = 0; k < n; k++) { P[k].p1 = k ? 0.0 : 0.69; P[k].p2 = -1.33; }
@@ -96,23 +100,41 @@ INLINE void lanes(struct run *g, enum keep keep)
             const v8 dx = 6.0 * (k + 1) - Bx, dy = -By;
             v8 p1 = P[k].p1 + P[k].w1 * ahead + P[k].d1 * half;
             v8 p2 = P[k].p2 + P[k].w2 * ahead + P[k].d2 * half;
-            v8 c1, s1, c2, s2, det;
+            v8 c1, s1, c2, s2, size, det, square;
             for (int it = 0;; it++) {
-                sincos8(p1, &s1, &c1);
-                sincos8(p2, &s2, &c2);
+                if (guard) {
+                    sincos8_any(p1, &s1, &c1);
+                    sincos8_any(p2, &s2, &c2);
+                } else {
+                    sincos8(p1, &s1, &c1);
+                    sincos8(p2, &s2, &c2);
+                }
                 c1 *= BAR; s1 *= BAR; c2 *= BAR; s2 *= BAR;
                 const v8 f = dx - c1 - c2, h = dy - s1 - s2;
-                det = 1.0 / (s2 * c1 - c2 * s1);
-                if (!any_above(f * f + h * h, bound) || it == 20) break;
-                p1 += det * (c2 * f + s2 * h);
-                p2 -= det * (c1 * f + s1 * h);
+                size = s2 * c1 - c2 * s1;
+                det = 1.0 / size;
+                square = f * f + h * h;
+                const bits8 open = guard ? above(square, bound) : not_within(square, bound);
+                if (!open || it == 20) break;
+                const v8 to_1 = p1 + det * (c2 * f + s2 * h);
+                const v8 to_2 = p2 - det * (c1 * f + s1 * h);
+                p1 = guard ? where(open, to_1, p1) : to_1;
+                p2 = guard ? where(open, to_2, p2) : to_2;
+                if (guard) made = where(open, made + 1.0, made);
                 updates++;
+            }
+            if (guard) {
+                const v8 held = P[k].det * (size - FALLEN * P[k].det);
+                const bits8 good = good_lanes(held, square, bound);
+                if (__builtin_expect(good != 0xff && i, 0)) note(&failure, k + 1, square, bound);
+                P[k].det = size[7];
             }
             const v8 w1 = -det * (c2 * Bvx + s2 * Bvy), w2 = det * (c1 * Bvx + s1 * Bvy);
             const v8 q1 = w1 * w1, q2 = w2 * w2;
             const v8 rx = Bax - c1 * q1 - c2 * q2, ry = Bay - s1 * q1 - s2 * q2;
             const v8 d1 = -det * (c2 * rx + s2 * ry), d2 = det * (c1 * rx + s1 * ry);
-            P[k] = (struct angles){p1[7], p2[7], w1[7], w2[7], d1[7], d2[7]};
+            P[k].p1 = p1[7]; P[k].p2 = p2[7]; P[k].w1 = w1[7];
+            P[k].w2 = w2[7]; P[k].d1 = d1[7]; P[k].d2 = d2[7];
             Bx += c1; By += s1; Bvx -= s1 * w1; Bvy += c1 * w1;
             Bax -= s1 * d1 + c1 * q1; Bay += c1 * d1 - s1 * q1;
             if (keep == EVERYTHING) {
@@ -131,7 +153,8 @@ INLINE void lanes(struct run *g, enum keep keep)
     }
     g->seconds = cpu_seconds() - begin;
     g->updates = (double)updates / ((double)n * blocks);
-    g->check = last[0] + last[7];
+    g->check = last[0] + last[7] + 0.0 * made[0];
+    if (failure.dyad) g->check = NAN;
     for (int k = 0; k < n; k++) g->check += P[k].p1 + P[k].p2 + P[k].d1 + P[k].d2;
     for (int j = 0; j < 6; j++) g->end[j] = kept[j][(g->steps - 1) % LANES];
     free(P);
@@ -139,5 +162,7 @@ INLINE void lanes(struct run *g, enum keep keep)
 
 void four_bar_relative_scalar(struct run *g) { scalar(g, ONE_POINT); }
 void four_bar_relative_scalar_stored(struct run *g) { scalar(g, EVERYTHING); }
-void four_bar_relative_lanes(struct run *g) { lanes(g, ONE_POINT); }
-void four_bar_relative_lanes_stored(struct run *g) { lanes(g, EVERYTHING); }
+void four_bar_relative_lanes(struct run *g) { lanes(g, ONE_POINT, LEAN); }
+void four_bar_relative_lanes_stored(struct run *g) { lanes(g, EVERYTHING, LEAN); }
+void four_bar_relative_guarded(struct run *g) { lanes(g, ONE_POINT, GUARDED); }
+void four_bar_relative_guarded_stored(struct run *g) { lanes(g, EVERYTHING, GUARDED); }

@@ -44,21 +44,69 @@ INLINE void *aligned(size_t count)
 
 INLINE v8 all(double x) { return (v8){x, x, x, x, x, x, x, x}; }
 
-/* is any lane above the bound?  A NaN counts as above. */
+/* Lanes as bits.  above: where x is above the bound; not_within: the same, or x is not a number. */
 #ifdef __AVX512F__
 #include <immintrin.h>
-INLINE int any_above(v8 x, double bound)
+typedef __mmask8 bits8;
+INLINE bits8 above(v8 x, double bound)
 {
-    return _mm512_cmp_pd_mask((__m512d)x, _mm512_set1_pd(bound), _CMP_NLE_UQ) != 0;
+    return _mm512_cmp_pd_mask((__m512d)x, _mm512_set1_pd(bound), _CMP_GT_OQ);
+}
+INLINE bits8 not_within(v8 x, double bound)
+{
+    return _mm512_cmp_pd_mask((__m512d)x, _mm512_set1_pd(bound), _CMP_NLE_UQ);
+}
+/* where x is positive and y within the bound */
+INLINE bits8 good_lanes(v8 x, v8 y, double bound)
+{
+    const __mmask8 positive = above(x, 0.0);
+    return _mm512_mask_cmp_pd_mask(positive, (__m512d)y, _mm512_set1_pd(bound), _CMP_LE_OQ);
+}
+INLINE v8 where(bits8 which, v8 yes, v8 no)
+{
+    return (v8)_mm512_mask_blend_pd(which, (__m512d)no, (__m512d)yes);
 }
 #else
-INLINE int any_above(v8 x, double bound)
+typedef unsigned char bits8;
+INLINE bits8 above(v8 x, double bound)
 {
-    int any = 0;
-    for (int k = 0; k < LANES; k++) any |= !(x[k] <= bound);
-    return any;
+    bits8 found = 0;
+    for (int k = 0; k < LANES; k++) found |= (bits8)((x[k] > bound) << k);
+    return found;
+}
+INLINE bits8 not_within(v8 x, double bound)
+{
+    bits8 found = 0;
+    for (int k = 0; k < LANES; k++) found |= (bits8)(!(x[k] <= bound) << k);
+    return found;
+}
+INLINE bits8 good_lanes(v8 x, v8 y, double bound)
+{
+    return above(x, 0.0) & (bits8)~not_within(y, bound);
+}
+INLINE v8 where(bits8 which, v8 yes, v8 no)
+{
+    for (int k = 0; k < LANES; k++) if (which >> k & 1) no[k] = yes[k];
+    return no;
 }
 #endif
+
+INLINE int any_above(v8 x, double bound) { return not_within(x, bound) != 0; }
+
+/* What the guarded programs look at besides: a determinant that changes its sign, or falls to a
+ * hundredth of what it was at the last instant, is that of a dead point. */
+static const double FALLEN = 0.01;
+
+/* the first dyad that failed, from 1 on, and how: 1 not solved, 2 not a number, 3 dead point */
+struct failure { int dyad, how; };
+
+static __attribute__((noinline, cold)) void note(struct failure *first, int dyad, v8 square,
+                                                double bound)
+{
+    if (first->dyad) return;
+    first->dyad = dyad;
+    first->how = !not_within(square, bound) ? 3 : !not_within(square, 1e300) ? 1 : 2;
+}
 
 /* Sine and cosine of eight angles of moderate size (|x| < 1e6), to about an ulp.
  * x = n π/2 + r in three parts of π/2, |r| <= π/4; Chebyshev fits of (sin r - r)/r³ and
@@ -85,6 +133,23 @@ INLINE void sincos8(v8 x, v8 *s, v8 *c)
     m8 odd = -(q & 1);
     *s = (v8)(((odd & cosine) | (~odd & sine)) ^ ((q & 2) << 62));
     *c = (v8)(((odd & sine) | (~odd & cosine)) ^ (((q + 1) & 2) << 62));
+}
+
+/* The same for angles of any size. */
+static __attribute__((noinline, cold)) void sincos_far(v8 x, v8 *s, v8 *c)
+{
+    for (int k = 0; k < LANES; k++) {
+        double a, b;
+        sincos(x[k], &a, &b);
+        (*s)[k] = a;
+        (*c)[k] = b;
+    }
+}
+
+INLINE void sincos8_any(v8 x, v8 *s, v8 *c)
+{
+    sincos8(x, s, c);
+    if (__builtin_expect(any_above(x, 1e6) || any_above(-x, 1e6), 0)) sincos_far(x, s, c);
 }
 
 #endif

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from biela.analysis.preparation import Model, as_system, meant
 from biela.analysis.unrolled import Matrix, Row, Unrolled, derivatives
@@ -22,15 +21,13 @@ from biela.atoms import Atom, Direction, Kind, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
 from biela.equations import System
+from biela.equations.model_start import DriveLaw
 from biela.equations.system import LazyFunctions
 from biela.errors import BielaError, ModelError
 from biela.model.laws.law import law_from
 
-#: A law of time: a text of t and parameters, with units where they help ("30 deg*sin(3*t)"; without
-#: any it is in SI units), a number, an expression of the time and parameters of a model, or times
-#: and values that a cubic spline goes through (which goes on straight outside of them: let the
-#: times reach beyond those of the run).
-Law: TypeAlias = str | float | Atom | tuple[ArrayLike, ArrayLike]
+#: A law of time that something is driven by.
+Law: TypeAlias = DriveLaw
 
 #: Capabilities that drives leave as they are, but for the number of multipliers they may depend on.
 _KEPT = (

@@ -153,11 +153,17 @@ def _unit(model: Model, name: str) -> str:
 
 
 def with_start(model: Model, q: Mapping[str, float]) -> tuple[Model, dict[str, float]]:
-    """The model with joints that start where coordinates "joint.coordinate" say; and the rest."""
+    """The model with joints that start where coordinates say; and the rest.
+
+    They are called "joint.coordinate", or like the joint if it has one only.
+    """
     found, rest = copy(model), {}
     found.joints = dict(model.joints)
     for name, value in q.items():
         owner, _, coordinate = name.rpartition(".")
+        whole = found.joints.get(name)
+        if isinstance(whole, Joint) and len(whole.coordinates) == 1:
+            owner, coordinate = name, whole.coordinates[0].name
         joint = found.joints.get(owner)
         known = isinstance(joint, Joint) and any(c.name == coordinate for c in joint.coordinates)
         if isinstance(joint, Joint) and known:

@@ -37,6 +37,8 @@ Floats = npt.NDArray[np.float64]
 #: Unbalanced force that is accepted, as a part of the forces and stiffnesses there.
 TOLERANCE: Final = 1e-11
 ITERATIONS: Final = 200
+#: Stiffness that is rounding, as a part of the forces, multipliers and energy that cancel in it.
+ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True)
@@ -159,13 +161,16 @@ class EquilibriumSearch:
         linear = self._linearisation.about(
             q, self._rest, t=i.t, parameters=i.p, inputs=i.u, assemble=False
         )
-        _, H, M, R, lam, _ = self._balance(q, lam)
+        _, H, M, R, lam, scale = self._balance(q, lam)
         C = np.atleast_2d(i("tangents", q, self._rest, lam=lam, a=self._rest)[1])
         root = np.linalg.inv(np.linalg.cholesky(M)) if len(M) else M
         H, C = root @ H @ root.T, root @ (R.T @ C @ R) @ root.T
         energy = float(i("energy", q, self._rest)[1]) if "energy" in self.system else float("nan")
+        cancelling = max(scale, np.abs(lam).max(initial=0.0), abs(np.nan_to_num(energy)))
+        rounding = ROUNDING * cancelling * float(np.abs(root).max(initial=0.0)) ** 2
         stiffness = np.sort(np.linalg.eigvals(H).real)
-        stability = _stability(H, C, linear)
+        stiffness[np.abs(stiffness) <= rounding] = 0.0
+        stability = _stability(H, C, linear, rounding)
         return Equilibrium(q, lam, stability, stiffness, energy, residual, iterations, linear)
 
     def reason(self, q: Floats) -> str:
@@ -181,12 +186,13 @@ class EquilibriumSearch:
         )
 
 
-def _stability(H: Floats, C: Floats, linear: LinearSystem) -> str:
+def _stability(H: Floats, C: Floats, linear: LinearSystem, rounding: float) -> str:
     """Of small motions: by the stiffness where there is a potential, else by the eigenvalues."""
     if not len(H):
         return "stable"
     size = max(float(np.abs(H).max()), 1e-300)
-    conservative = np.abs(H - H.T).max() <= 1e-9 * size
+    slack = max(1e-9 * size, rounding)
+    conservative = np.abs(H - H.T).max() <= slack
     rubbing = np.abs(C).max(initial=0.0)
     damping = np.linalg.eigvalsh((C + C.T) / 2)
     dissipative = np.abs(C - C.T).max() <= 1e-9 * max(rubbing, 1e-300) and (
@@ -195,9 +201,7 @@ def _stability(H: Floats, C: Floats, linear: LinearSystem) -> str:
     if conservative and (rubbing == 0.0 or dissipative):
         # Lagrange and Dirichlet; damping takes energy and changes no verdict (Kelvin, Tait)
         least = float(np.linalg.eigvalsh((H + H.T) / 2)[0])
-        return (
-            "stable" if least > 1e-9 * size else "unstable" if least < -1e-9 * size else "neutral"
-        )
+        return "stable" if least > slack else "unstable" if least < -slack else "neutral"
     growth = linear.eigenvalues.real
     # double eigenvalues are known to the root of the rounding only
     slack = 1e-7 * max(float(np.abs(linear.eigenvalues).max()), 1e-300)

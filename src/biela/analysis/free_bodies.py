@@ -8,9 +8,9 @@ taken, or they are found from their own equations.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -22,17 +22,12 @@ from biela.equations import System, formulate
 from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
 from biela.model import Model
-from biela.model.bodies import GROUND
-from biela.model.joints import Coupling
-from biela.model.placing import marker_pose
 from biela.model.topology.tree import quaternion
 from biela.results import Results
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-#: A part of a self-stress below this is rounding.
-_PART: Final = 1e-7
 #: Forces unbalanced by this part of the largest one come from what is not in the model.
 _UNBALANCED: Final = 1e-6
 #: Joints of a motion of this model are not open by more than this (m, or sine of an angle).
@@ -107,21 +102,29 @@ class FreeBodies:
             if entry.name.rpartition(".")[0] in self.model.joints and entry.name in known
         }
 
-    def at(self, instant: Instant, frames: dict[str, Floats], turned: dict[str, float]) -> Wrenches:
-        """What the joints carry, with the bodies as they are.
+    def states(self, frames: dict[str, Floats], turned: dict[str, Floats]) -> States:
+        """All instants in the coordinates of the free bodies.
 
         ``turned`` are the coordinates that count turns, as far as they are known.
-
-        Raises:
-            ModelError: The forces do not balance.
         """
-        q = np.array([entry.value for entry in self.system.q])
-        v, a = np.zeros(len(self.v)), np.zeros(len(self.v))
+        n = len(next(iter(frames.values()))) if frames else 0
+        q = np.tile([entry.value for entry in self.system.q], (n, 1)).astype(float)
+        v, a = np.zeros((n, len(self.v))), np.zeros((n, len(self.v)))
         own = np.zeros(len(self.v), dtype=bool)
         for name, state in frames.items():
             self._set(name, state, q, v, a, own)
         for name, value in turned.items():
-            q[self.q[name]] = value
+            if name in self.q:
+                q[:, self.q[name]] = value
+        axes = {name: state[:, 3:12].reshape(-1, 3, 3) for name, state in frames.items()}
+        return States(q, v, a, own, axes)
+
+    def at(self, instant: Instant, q: Floats, v: Floats, a: Floats, own: Flags) -> Carried:
+        """What the rows carry at an instant, with the bodies as they are.
+
+        Raises:
+            ModelError: The forces do not balance.
+        """
         rows = instant.Phi_v(q)
         extra = ~own
         if extra.any():
@@ -139,18 +142,16 @@ class FreeBodies:
             a[extra] = inverse @ (instant.gamma(q, v) - rows[:, own] @ a[own])
         self._check_closed(instant, q)
         lam = np.zeros(len(rows))
-        M = instant.M(q)
-        # one decomposition for the smallest multipliers and for the self-stresses
-        U, s, Vt = np.linalg.svd(rows)
-        rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
+        inertia = instant.M(q) @ a
+        smallest, self_stresses = _reactions(rows)
         for _ in range(30 if instant.loaded() else 1):
             before = lam
-            force = instant.Q(q, v, lam if instant.loaded() else None) - M @ a
-            lam = U[:, :rank] @ ((Vt[:rank] @ force) / s[:rank])
+            force = instant.Q(q, v, lam if instant.loaded() else None) - inertia
+            lam = smallest(force)
             if np.abs(lam - before).max(initial=0.0) <= 1e-13 * np.abs(lam).max(initial=0.0):
                 break
         left = force - rows.T @ lam
-        scale = max(np.abs(force).max(initial=0.0), np.abs(M @ a).max(initial=0.0), 1e-9)
+        scale = max(np.abs(force).max(initial=0.0), np.abs(inertia).max(initial=0.0), 1e-9)
         if np.abs(left).max(initial=0.0) > _UNBALANCED * scale:
             worst = self.system.v[int(np.argmax(np.abs(left)))].name
             raise ModelError(
@@ -158,7 +159,7 @@ class FreeBodies:
                 f"this motion: {np.abs(left).max():.3g} is missing along {worst}. Drives and "
                 f"controls must be part of the model: model.driver(…), model.force(…)"
             )
-        return Wrenches(self, q, self._through(rows), U[:, rank:], lam)
+        return Carried(self._through(rows), self_stresses, lam)
 
     def _check_closed(self, instant: Instant, q: Floats) -> None:
         """Refuse bodies whose joints are open: the motion was made with other numbers."""
@@ -178,6 +179,8 @@ class FreeBodies:
         from its markers, λ_ρ ∂ρ/∂θ = -Σ λ_k ∂Φ_k/∂θ.  That share belongs to row k, the driver or
         the thread, and not to the hinge.
         """
+        if not self.counted:
+            return rows
         found = rows.copy()
         for name, column in self.counted.items():
             reading = self.readings[name]
@@ -189,117 +192,85 @@ class FreeBodies:
         return found
 
     def _set(self, name: str, state: Floats, q: Floats, v: Floats, a: Floats, own: Flags) -> None:
-        x, R = state[:3], state[3:12].reshape(3, 3)
-        speed, omega, slope, alpha = (state[k : k + 3] for k in (12, 15, 18, 21))
+        """The coordinates of a body, of poses, twists and accelerations (n, 24)."""
+        x, R = state[:, :3], state[:, 3:12].reshape(-1, 3, 3)
+        speed, omega, slope, alpha = (state[:, k : k + 3] for k in (12, 15, 18, 21))
         c = R @ self.centres[name]
         place = x + c
         velocity = speed + np.cross(omega, c)
         rate = slope + np.cross(alpha, c) + np.cross(omega, np.cross(omega, c))
         if self.model.plane is None:
+            turning, hurrying = (np.einsum("nji,nj->ni", R, w) for w in (omega, alpha))
             for k, axis in enumerate("xyz"):
-                q[self.q[f"{name}.r{axis}"]] = place[k]
+                q[:, self.q[f"{name}.r{axis}"]] = place[:, k]
                 at, turn = self.v[f"{name}.r{axis}_rate"], self.v[f"{name}.own_w{axis}"]
-                v[at], a[at] = velocity[k], rate[k]
-                v[turn], a[turn] = (R.T @ omega)[k], (R.T @ alpha)[k]
+                v[:, at], a[:, at] = velocity[:, k], rate[:, k]
+                v[:, turn], a[:, turn] = turning[:, k], hurrying[:, k]
                 own[[at, turn]] = True
-            for k, e in enumerate(quaternion(R)):
-                q[self.q[f"{name}.e{k}"]] = e
+            columns = [self.q[f"{name}.e{k}"] for k in range(4)]
+            q[:, columns] = [quaternion(each) for each in R]
             return
         for axis in self.model.plane:
             k = "xyz".index(axis)
-            q[self.q[f"{name}.r{axis}"]] = place[k]
+            q[:, self.q[f"{name}.r{axis}"]] = place[:, k]
             at = self.v[f"{name}.r{axis}_rate"]
-            v[at], a[at], own[at] = velocity[k], rate[k], True
+            v[:, at], a[:, at], own[at] = velocity[:, k], rate[:, k], True
         n = "xyz".index(NORMAL[self.model.plane])
         i, j = (n + 1) % 3, (n + 2) % 3
-        q[self.q[f"{name}.angle"]] = np.arctan2(R[j, i], R[i, i])
+        q[:, self.q[f"{name}.angle"]] = np.arctan2(R[:, j, i], R[:, i, i])
         at = self.v[f"{name}.angle_rate"]
-        v[at], a[at], own[at] = omega[n], alpha[n], True
+        v[:, at], a[:, at], own[at] = omega[:, n], alpha[:, n], True
 
 
-@dataclass(frozen=True)
-class Wrenches:
-    """What the rows of the joints carry at an instant."""
+def _reactions(rows: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
+    """The smallest λ of a force, Φ_vᵀ λ = f, as a function of it, and the self-stresses.
 
-    bodies: FreeBodies
+    Independent rows have no self-stress, and λ = R⁻¹ Qᵀ f with Φ_vᵀ = Q R, which costs a fifth of
+    a singular value decomposition.  That they are independent is certain where 1 / |R⁻¹| is above
+    the tolerance of |R|: the singular values are between these two (Frobenius norms).
+    """
+    m, n = rows.shape
+    if 0 < m <= n:
+        Q, R = np.linalg.qr(rows.T)
+        if np.abs(np.diagonal(R)).min() > 0.0:
+            inverse = np.linalg.inv(R)
+            if np.linalg.norm(inverse) * np.linalg.norm(R) < 0.5 / RANK_TOLERANCE:
+                T = inverse @ Q.T
+                return (lambda force: np.asarray(T @ force)), np.zeros((m, 0))
+    U, s, Vt = np.linalg.svd(rows, full_matrices=m > n)
+    rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
+    return (lambda force: np.asarray(U[:, :rank] @ ((Vt[:rank] @ force) / s[:rank]))), U[:, rank:]
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """The free bodies at n instants.
+
+    Attributes:
+        q: (n, coordinates).
+        v: (n, velocities).
+        a: (n, velocities), their rates.
+        own: Which velocities are those of bodies; the others count turns.
+        axes: Of each body, (n, 3, 3).
+    """
+
     q: Floats
-    #: The rows as they reach the bodies, see `FreeBodies`.
+    v: Floats
+    a: Floats
+    own: Flags
+    axes: dict[str, Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """What the rows of the joints carry at an instant.
+
+    Attributes:
+        through: The rows as they reach the bodies, see `FreeBodies`.
+        self_stresses: An orthonormal basis of the null space of the transposed rows.
+        lam: The multipliers.
+    """
+
     through: Floats
-    #: The self-stresses: an orthonormal basis of the null space of the transposed rows.
     self_stresses: Floats
     lam: Floats
-
-    def wrench(self, owner: str, in_marker: bool) -> tuple[Floats, Flags]:
-        """Force and moment of a joint or driver on the body after it, and what is determinate."""
-        names = self.bodies.system.multipliers
-        mine = [k for k, name in enumerate(names) if name.startswith(f"{owner}.")]
-        joint = self.bodies.model.joints.get(owner)
-        element = joint if joint is not None else self.bodies.model.drivers[owner]
-        after, pose, sign = self._end(element)
-        if after is None or not mine:
-            return np.zeros(6), np.ones(6, dtype=bool)
-        map_ = sign * self._at_marker(after, pose, in_marker)
-        unit = (
-            map_ @ self.through[mine].T
-        )  # the wrench of a unit of each multiplier, with its sign to come
-        null = self.self_stresses[mine]
-        sure = np.linalg.norm(unit @ null, axis=1) <= _PART
-        found = -unit @ self.lam[mine]
-        if self.bodies.model.plane is not None:
-            sure &= np.any(map_ != 0.0, axis=1)  # what acts across the plane nobody knows
-        return np.where(np.abs(found) < 1e-300, 0.0, found), sure
-
-    def _end(self, element: object) -> tuple[str | None, Floats, float]:
-        """A body that the element acts on, the pose of its marker there, and its sign."""
-        model = self.bodies.model
-        if isinstance(element, Coupling):
-            # what it does to the body after the last of the joints that it couples
-            last = element.couples[-1]
-            element = model.joints.get(last) or model.joints[last.rpartition(".")[0]]
-        i, j = getattr(element, "i", None), getattr(element, "j", None)
-        if j is None:
-            j = getattr(element, "marker", None)
-        if j is None:
-            name = getattr(element, "coordinate", None)
-            if name is None:
-                return None, np.eye(4), 1.0
-            owner = model.joints.get(name) or model.joints.get(str(name).rpartition(".")[0])
-            i, j = getattr(owner, "i", None), getattr(owner, "j", None)
-        if j is not None and j.body != GROUND:
-            return j.body, marker_pose(model, j), 1.0
-        if i is not None and i.body != GROUND:
-            return i.body, marker_pose(model, i), -1.0
-        return None, np.eye(4), 1.0
-
-    def _at_marker(self, body: str, pose: Floats, in_marker: bool) -> Floats:
-        """(6, nv): generalised forces on a body as force and moment at its marker."""
-        b = self.bodies
-        found = np.zeros((6, len(b.v)))
-        plane = b.model.plane
-        R = self._orientation(body)
-        arm = R @ (pose[:3, 3] - b.centres[body])
-        if plane is not None:
-            arm["xyz".index(NORMAL[plane])] = 0.0
-        if plane is None:
-            for k, axis in enumerate("xyz"):
-                found[k, b.v[f"{body}.r{axis}_rate"]] = 1.0
-                found[3:, b.v[f"{body}.own_w{axis}"]] = R[:, k]
-        else:
-            for axis in plane:
-                found["xyz".index(axis), b.v[f"{body}.r{axis}_rate"]] = 1.0
-            found[3 + "xyz".index(NORMAL[plane]), b.v[f"{body}.angle_rate"]] = 1.0
-        # from the centre of mass to the marker: M - arm x F
-        x, y, z = arm
-        found[3:] -= np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) @ found[:3]
-        if in_marker:
-            axes = (R @ pose[:3, :3]).T
-            found = np.concatenate([axes @ found[:3], axes @ found[3:]])
-        return found
-
-    def _orientation(self, body: str) -> Floats:
-        frame = self._poses[self.bodies.system.frames.index(body)]
-        return np.asarray(frame[3:12]).reshape(3, 3)
-
-    @cached_property
-    def _poses(self) -> Floats:
-        return np.asarray(self.bodies.system.evaluate("poses", self.q))

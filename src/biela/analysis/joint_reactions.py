@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.free_bodies import FreeBodies
+from biela.analysis.free_body_wrenches import joint_wrenches
 from biela.analysis.instant import Instant
 from biela.analysis.posing import posed
 from biela.analysis.preparation import Values
@@ -117,14 +118,12 @@ def joint_reactions(
         none = np.zeros((len(times), 0))
         u = np.asarray(motion["u"]) if free.system.u else none
     names = [*whole.joints, *whole.drivers]
-    wrenches = np.zeros((len(times), len(names), 6))
-    sure = np.ones((len(times), len(names), 6), dtype=bool)
+    states = free.states(frames, turned)
+    carried = []
     for k, instant in enumerate(times):
         at = Instant(free.system, float(instant), u[k], free.p)
-        known = {name: float(x[k]) for name, x in turned.items() if name in free.q}
-        found = free.at(at, {body: parts[k] for body, parts in frames.items()}, known)
-        for n, name in enumerate(names):
-            wrenches[k, n], sure[k, n] = found.wrench(name, axes == "marker")
+        carried.append(free.at(at, states.q[k], states.v[k], states.a[k], states.own))
+    wrenches, sure = joint_wrenches(free, names, carried, states.axes, axes == "marker")
     return JointReactions(times, tuple(names), wrenches[..., :3], wrenches[..., 3:], sure)
 
 

@@ -32,8 +32,8 @@ from biela.analysis.one_start import start_state
 from biela.analysis.position_method import PositionMethod, as_method
 from biela.analysis.preparation import Model, Values, as_system, numbers, values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
+from biela.analysis.sampling import sampling
 from biela.analysis.singularity import Alarms, singularities
-from biela.analysis.stepping import whole_steps
 from biela.equations import System
 from biela.equations.positions import own_velocities
 from biela.errors import ModelError, SimulationError, SingularityError
@@ -121,10 +121,7 @@ def kinematics(
             holds the results until then.
     """
     began = time.perf_counter()
-    if not (np.isfinite(duration) and duration > 0):
-        raise ModelError(f"the duration must be a positive time, not {duration!r}")
-    if not (np.isfinite(step) and step > 0):
-        raise ModelError(f"step must be a positive time, not {step!r}")
+    instants = sampling(duration, step, t=t, output=output)
     unusual = {
         "accelerations": accelerations,
         "v": v,
@@ -190,10 +187,8 @@ def kinematics(
             "through_dead_points": through_dead_points,
         },
     )
-    steps = whole_steps(duration, step, "the step")
-    stride = whole_steps(output, step, "the step") if output else 1
     place, speed = start_state(system, q, v, t=t, u=u, p=p)
-    plan = Plan(system, float(t), step, steps, stride, p, u, tolerance)
+    plan = Plan(system, float(t), step, instants.steps, instants.stride, p, u, tolerance)
     driving = _selection(system, accelerations or {})
     if objective is None:
         _check_driven(system, t, place, u, p, driving)

@@ -6,11 +6,15 @@ order, joints as they come and drives last; a row is dependent if nothing but ro
 beside those before it.  A dependent row whose equation holds is redundant, one whose equation does
 not hold contradicts the others.  A rank that is smaller at one position than at others there is a
 singular position, and no property of the mechanism.
+
+Where equations have further coordinates, such as the angle of a joint that has limits in
+reference-point coordinates, each comes with a row that defines it.  Such a row removes the freedom
+that its coordinate has added and holds nothing: neither of them counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,8 +58,9 @@ class Mobility:
 
     Attributes:
         model: Its name.
-        velocities: Number of velocities.
-        constraints: Names of all constraints, in the order in which they were looked at.
+        velocities: Number of velocities, without those of coordinates that rows define.
+        constraints: Names of all constraints that hold something, in the order in which they were
+            looked at.
         joints: What each joint and drive removes.
         rank: Number of independent constraints, the most of all positions.
         ranks: At each position, the first is the one given.
@@ -163,19 +168,31 @@ def mobility(
     contradicted = []
     if not found.reached(MISSED):
         contradicted = _contradicted(instant, place, order, least)
-    counts = _counts(names, least)
+    own = {entry.name for entry in system.q}
+    held = [k for k, name in enumerate(names) if not defines(name, own)]
+    # a row that defines a coordinate has a column of its own, and depends on no other
+    defined = len(names) - len(held)
     return Mobility(
         system.name,
-        len(system.v),
-        names,
-        counts,
-        len(order) - len(least),
-        tuple(len(order) - len(rows) for rows in (here, *others)),
+        len(system.v) - defined,
+        tuple(names[k] for k in held),
+        _counts(names, held, least),
+        len(held) - len(least),
+        tuple(len(held) - len(rows) for rows in (here, *others)),
         tuple(names[k] for k in least if k not in contradicted),
         tuple(names[k] for k in contradicted),
         tuple(names[k] for k in here if k not in least) if len(here) > len(least) else (),
         found.reached(MISSED),
     )
+
+
+def defines(row: str, coordinates: Container[str]) -> bool:
+    """Whether a row defines one of the coordinates, and holds nothing.
+
+    >>> defines("base.angle.angle", {"base.angle"}), defines("base.x", {"base.angle"})
+    (True, False)
+    """
+    return row.rpartition(".")[0] in coordinates
 
 
 def _drives(instant: Instant, q: Floats) -> set[int]:
@@ -230,13 +247,15 @@ def _positions(
     return found
 
 
-def _counts(names: tuple[str, ...], dependent: list[int]) -> tuple[JointCount, ...]:
-    joints = list(dict.fromkeys(owner(name) for name in names))
+def _counts(
+    names: tuple[str, ...], held: Sequence[int], dependent: Sequence[int]
+) -> tuple[JointCount, ...]:
+    owners = {k: owner(names[k]) for k in held}
     return tuple(
         JointCount(
             joint,
-            sum(owner(name) == joint for name in names),
-            sum(owner(name) == joint and k not in dependent for k, name in enumerate(names)),
+            sum(who == joint for who in owners.values()),
+            sum(who == joint and k not in dependent for k, who in owners.items()),
         )
-        for joint in joints
+        for joint in dict.fromkeys(owners.values())
     )

@@ -26,7 +26,7 @@ from biela.analysis.closure import (
     velocity_equations,
 )
 from biela.analysis.driving import driven
-from biela.analysis.preparation import Values, meant, values
+from biela.analysis.preparation import Values, meant, refuse_unknown, values
 from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
 from biela.equations.model_start import BodyMotion
@@ -183,7 +183,7 @@ class _Carried:
         joints = self.begins.joints
         if self.begins.drives:
             try:
-                joints = driven(joints, self.begins.drives)  # type: ignore[arg-type]
+                joints = driven(joints, self.begins.drives)
             except ModelError as error:
                 raise AssemblyError(str(error)) from error  # what is driven has no name there
         if "Init_v" not in self.system:
@@ -209,7 +209,7 @@ class _Carried:
             ), {}
         for name, value in (given or {}).items():
             (known if meant(name, names) in names else own)[name] = value
-        values(system, what, here, own)  # refuses what nobody knows
+        refuse_unknown(system, what, own, [*names, *(entry.name for entry in here)])
         return own, known
 
     def _assemble(self, q: Values, v: Values) -> None:

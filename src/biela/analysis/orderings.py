@@ -153,8 +153,8 @@ def draw_ordering_study(study: OrderingStudy, path: str | Path) -> Path:
     """
     by_cost = sorted(study.orderings, key=lambda r: (_is_singular(r), r.predicted))
     blocks = [report for report in by_cost if report.by_blocks]
-    # the best of either kind, and what the best blocks are to be compared with
-    shown = {report.name: report for report in blocks[:1]}
+    # the best of all and that of blocks, and what the best blocks are to be compared with
+    shown = {report.name: report for report in (*by_cost[:1], *blocks[:1])}
     shown |= {report.name: report for report in blocks if report.name in ("P5", "RB3")}
     shown |= {report.name: report for report in by_cost if not report.by_blocks and len(shown) < 3}
     pattern = study.dependent

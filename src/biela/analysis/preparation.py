@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from biela.equations import Equations, Quantity, SymbolicSystem, System, formulate
 from biela.equations.natural import Layout
+from biela.equations.positions import own_velocities
 from biela.errors import BielaError, ModelError, ShapeError
 from biela.model import Model as Described
 from biela.model.quantities.units import quantity
@@ -23,6 +25,8 @@ _PLURAL = {
     "coordinate": "coordinates",
     "velocity": "velocities",
 }
+#: Names beyond these are counted only, in a message.
+_LISTED = 20
 #: What a text for an entry of that unit must be; anything where the unit is not known.
 _DIMENSIONS = {
     "m": "length",
@@ -87,12 +91,7 @@ def values(system: System, what: str, entries: Sequence[Quantity], given: Values
     found = np.array([entry.value for entry in entries], dtype=float)
     if isinstance(given, Mapping):
         places = {name: meant(name, names) for name in given}
-        unknown = [name for name, place in places.items() if place not in names]
-        if unknown:
-            raise ModelError(
-                f"{system.name} has no {what} {', '.join(map(str, unknown))}; it has "
-                f"{', '.join(names) or 'none'}"
-            )
+        refuse_unknown(system, what, given, names)
         for name, value in given.items():
             place = places[name]
             if place != name and place in given:
@@ -116,6 +115,36 @@ def values(system: System, what: str, entries: Sequence[Quantity], given: Values
     if bad:
         raise ModelError(f"{system.name}: the value of {what} {bad[0]} is not a finite number")
     return found
+
+
+def refuse_unknown(system: System, what: str, given: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse names that nothing has; the message has those there are, and what may be meant.
+
+    Raises:
+        ModelError: There are some.
+    """
+    unknown = [str(name) for name in given if meant(name, names) not in names]
+    if not unknown:
+        return
+    listed = ", ".join(names[:_LISTED]) or "none"
+    more = f" … and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    hint, name = "", unknown[0]
+    rates = {e.name: system.v[k].name for e, k in _with_rates(system)} if what == "velocity" else {}
+    rate = rates.get(name, f"{name}_rate")
+    near = get_close_matches(name, names, n=1)
+    if what == "velocity" and rate in names:
+        hint = f"; {name} is a coordinate, and {rate} its velocity"
+    elif near:
+        hint = f"; did you mean {near[0]!r}?"
+    raise ModelError(
+        f"{system.name} has no {what} {', '.join(unknown)}; it has {listed}{more}{hint}"
+    )
+
+
+def _with_rates(system: System) -> Iterator[tuple[Quantity, int]]:
+    """Coordinates, each with the place of the velocity that is its rate."""
+    own = zip(system.q, own_velocities(system), strict=True)
+    return ((entry, k) for entry, k in own if k >= 0)
 
 
 def numbers(given: object) -> dict[str, float]:
@@ -182,8 +211,8 @@ def check_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> N
         )
     if not np.abs(M).max() > 0:
         raise ModelError(
-            f"{system.name}: all masses are zero; give the parameters values, "
-            f"parameters(m=1.0), or pass parameters={{...}}"
+            f"{system.name}: all masses are zero; give the bodies mass=… or density=…, and the "
+            f"parameters they depend on values, with parameters(m=1.0) or parameters={{...}}"
         )
     least, vectors = np.linalg.eigh(M)
     if least[0] < -1e-9 * abs(least[-1]):

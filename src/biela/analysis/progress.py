@@ -1,11 +1,33 @@
-"""A progress bar with the time left, shown for long runs on a terminal."""
+"""How far a run has come: a bar with the time left on a terminal, or whoever watches."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
+
+#: Is told which part of a run is done, 0 to 1, some ten times a second.
+Watch: TypeAlias = Callable[[float], None]
+
+_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watched(watch: Watch | None) -> Iterator[None]:
+    """Have the runs of this thread tell how far they have come.
+
+    A watch that raises KeyboardInterrupt ends the run, as a user at a terminal would: it returns
+    what it has found until then.
+    """
+    token = _WATCH.set(watch)
+    try:
+        yield
+    finally:
+        _WATCH.reset(token)
 
 
 class Progress:
@@ -27,6 +49,9 @@ class Progress:
 
     def update(self, done: float) -> None:
         """Tell how much of the total is done."""
+        watch = _WATCH.get()
+        if watch is not None:
+            watch(min(max(done / self._total, 0.0), 1.0) if self._total else 1.0)
         if not self._shown or time.perf_counter() - self._began < self._delay:
             return
         if self._bar is None:

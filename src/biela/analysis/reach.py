@@ -84,8 +84,14 @@ def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
     system = instant.system
     drives = drive_rows(instant, q)
     weights = np.where(drives, 1.0, _JOINT) if drives.any() else None
-    found = nearest(instant, q, weights)
     names = system.multipliers
+    lost = ~np.isfinite(instant.Phi(q))
+    if lost.any():
+        return (
+            f"{', '.join(names[i] for i in np.flatnonzero(lost)[:4])} asks for no finite number at "
+            f"t = {instant.t:.6g} s; check the law there"
+        )
+    found = nearest(instant, q, weights)
     constraints, free = weakest(system, instant.Phi_v(q)[: system.geometric])
     weak = f"{', '.join(joints_of(constraints))} nearly leave {', '.join(free)} free"
     if found.reached(tolerance):

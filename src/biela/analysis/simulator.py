@@ -30,8 +30,8 @@ from biela.analysis.formulations import (
 from biela.analysis.formulations.default_choice import default_formulation
 from biela.analysis.formulations.option_use import check_options
 from biela.analysis.formulations.projected import ProjectedEquations
-from biela.analysis.formulations.saddle import stiffening
-from biela.analysis.fused import LONG_RUN, fused_step, worth_fusing
+from biela.analysis.formulations.saddle import ordered, stiffening
+from biela.analysis.fused import FUSED, LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.looped.simulation import looped_simulation
 from biela.analysis.one_start import start_state
@@ -59,7 +59,9 @@ Floats = npt.NDArray[np.float64]
 _ONLY_UNROLLED = ("control", "sample_time", "on_event", "timers")
 
 #: Methods that update positions and velocities in different ways.
-SPLIT_METHODS = ("semi_implicit_euler", "second_order_euler")
+SPLIT_METHODS = ("semi_implicit_euler", "second_order_euler", "nystrom")
+#: Those of them for q' = v only.
+SECOND_ORDER_METHODS = ("second_order_euler", "nystrom")
 
 
 class Simulator:
@@ -109,9 +111,9 @@ class Simulator:
                 f"{self.system.name}: integrator {integrator!r} treats positions and velocities "
                 f"apart, which formulation {formulation!r} does not have in its state"
             )
-        if integrator == "second_order_euler" and len(self.system.q) != len(self.system.v):
+        if integrator in SECOND_ORDER_METHODS and len(self.system.q) != len(self.system.v):
             raise ModelError(
-                f"{self.system.name}: integrator 'second_order_euler' is for as many coordinates "
+                f"{self.system.name}: integrator {integrator!r} is for as many coordinates "
                 f"as velocities, not for {len(self.system.q)} and {len(self.system.v)}; use "
                 f"'semi_implicit_euler' or 'rk4'"
             )
@@ -240,6 +242,8 @@ class Simulator:
     ) -> Kernels:
         system = self.system
         lacking = stiffening(system, t, q, u, p)
+        if self.formulation not in PROJECTED:  # which do not write out the elimination
+            lacking = ordered(lacking, system, t, q, u, p)
         options = self.options
         if basis is None and self.formulation in {*PARTITIONED, *PROJECTED} and system.multipliers:
             basis = independent_basis(system, t, q, u, p, options.independent, options.partition)
@@ -247,12 +251,13 @@ class Simulator:
         scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
         if options.refinements is None:
             options = replace(options, refinements=int(plan.adaptive))
-        steps = plan.steps if plan.integrator == "rk4" and not system.events else 0
+        steps = plan.steps if plan.integrator in FUSED and not system.events else 0
         steps = min(steps, LONG_RUN) if steps >= LONG_RUN else min(steps, 1)
         chosen = None if basis is None else (basis.rows, basis.T.tobytes())
-        key = (lacking, chosen, scale, options, steps)
+        method = str(plan.integrator) if steps else ""
+        key = (lacking, chosen, scale, options, steps, method)
         if key not in self._kernels:
-            self._kernels[key] = self._make(lacking, basis, scale, options, steps)
+            self._kernels[key] = self._make(lacking, basis, scale, options, steps, method)
         return self._kernels[key]
 
     def _make(
@@ -262,6 +267,7 @@ class Simulator:
         scale: float,
         options: Options,
         steps: int,
+        integrator: str,
     ) -> Kernels:
         if self.formulation in PROJECTED and basis is not None:
             return self._make_projected(lacking, basis, scale, options)
@@ -270,7 +276,7 @@ class Simulator:
         assert isinstance(made.f, Function), "all but projected ones are straight-line code"
         fused = options.fused if options.fused is not None else worth_fusing(made, steps)
         if steps and fused and made.project_v is not None and made.threshold == 0.0:
-            step = fused_step(made, options.position_iterations)
+            step = fused_step(made, options.position_iterations, integrator)
             return Kernels(made, hoisted({"f": step}), whole_step=True, project=True)
         if self.formulation == "augmented3":
             return Kernels(made, hoisted({"f": made.f}), whole_step=True)

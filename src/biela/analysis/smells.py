@@ -11,11 +11,11 @@ from contextlib import suppress
 
 from biela.errors import ModelError
 from biela.model import Model
-from biela.model.bodies import Body
+from biela.model.bodies import GROUND, Body
 from biela.model.coordinate_names import full_name
 from biela.model.drivers import Cosine
 from biela.model.drivers.joint_driver import JointDriver
-from biela.model.joints import Joint
+from biela.model.joints import Fixed, Joint
 from biela.model.quantities.values import Value
 
 __all__ = [
@@ -122,8 +122,16 @@ def _inertia_smell(model: Model, body: Body) -> Iterator[str]:
 
 
 def bodies_without_mass(model: Model) -> list[str]:
-    """Names of bodies without mass; those of arrays as "cell[…].crank"."""
-    found = [b.name for b in model.bodies.values() if model.number(b.inertia.mass, "mass") <= 0]
+    """Names of bodies without mass that move by themselves; of arrays as "cell[…].crank".
+
+    One that is fixed to another moves with it, as the tool frame of a robot does.
+    """
+    bodies = model.bodies.values()
+    carried = {b.name for b in bodies if model.number(b.inertia.mass, "mass") > 0} | {GROUND}
+    welds = [(w.i.body, w.j.body) for w in model.joints.values() if isinstance(w, Fixed)]
+    while more := {n for w in welds if carried.intersection(w) for n in w} - carried:
+        carried |= more
+    found = [b.name for b in bodies if b.name not in carried]
     for part in model.parts.values():
         prefix = f"{part.name}." if part.count is None else f"{part.name}[…]."
         found += [prefix + name for name in bodies_without_mass(part.model)]

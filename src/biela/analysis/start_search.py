@@ -21,7 +21,7 @@ from biela.analysis.closure import (
     solved,
     unwound,
 )
-from biela.analysis.preparation import Values
+from biela.analysis.preparation import Values, meant
 from biela.equations import Quantity, System
 from biela.equations.positions import apart, normalised
 from biela.errors import AssemblyError
@@ -61,6 +61,8 @@ def position_near(
             if again.status == CONVERGED:
                 solution = again
                 break
+    if solution.status != CONVERGED and held:
+        solution, held = _not_free_after_all(equations, solution, q, first, held)
     if solution.status != CONVERGED:
         raise AssemblyError(reason(equations, solution, held))
     solution, held = _held_there(equations, solution, q, order, held)
@@ -69,6 +71,29 @@ def position_near(
     if others and np.abs(place[others] - q[others]).max() > 0.1 * (1 + np.abs(q[others]).max()):
         place = _nearest(equations, q, place, held, others)
     return _meant(equations, q, place, held), solution.iterations
+
+
+def _not_free_after_all(
+    equations: ClosureEquations,
+    failed: Solution,
+    guess: Floats,
+    order: Sequence[int],
+    held: dict[int, float],
+) -> tuple[Solution, dict[int, float]]:
+    """The assembly without those values that seemed free at a poor guess, and are not once closed.
+
+    Joints that are far apart may lend a mechanism a freedom that it does not have: the rocker of a
+    driven four-bar can be held only while the loop is open.  Such a value chooses the branch.
+    """
+    closed = solved(equations, guess, {})
+    if closed.status != CONVERGED:
+        return failed, held
+    free = left_free(equations.jacobian(closed.x), order, equations.rates(closed.x))
+    kept = {i: value for i, value in held.items() if i in free}
+    if len(kept) == len(held):
+        return failed, held
+    again = solved(equations, closed.x, kept) if kept else closed
+    return (again, kept) if again.status == CONVERGED else (failed, held)
 
 
 def _meant(
@@ -150,7 +175,8 @@ def named_places(entries: Sequence[Quantity], given: Values) -> list[int]:
     """Places of the values that somebody gave, in the order in which they were named."""
     names = [entry.name for entry in entries]
     if isinstance(given, Mapping):
-        first = [names.index(name) for name in given if name in names]
+        meanings = (meant(name, names) for name in given)
+        first = [names.index(name) for name in meanings if name in names]
         return first + [k for k, e in enumerate(entries) if e.given and k not in first]
     if given is not None:
         return list(range(len(names)))

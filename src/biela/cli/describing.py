@@ -12,11 +12,13 @@ from rich.table import Table
 from rich.tree import Tree
 
 import biela as bl
+from biela.analysis.mobility import defines
 from biela.cli.joint_table import has_limits, joint_table, masses
 from biela.cli.models import Described, model_in, system_of
 from biela.cli.running import mobility_rows
 from biela.cli.tables import console, listed, pairs
 from biela.model.topology.topology import Topology
+from biela.results.units import shown
 
 
 def info(file: Path, model_name: str | None, coordinates: str | None, trees: bool) -> None:
@@ -40,7 +42,11 @@ def info(file: Path, model_name: str | None, coordinates: str | None, trees: boo
         out.print(pairs(masses(model)))
     if system.p:
         out.print("\n[bold]parameters[/bold]")
-        out.print(pairs((p.name, f"{p.value:g}") for p in system.p))
+        units = model.parameter_units if isinstance(model, bl.Model) else {}
+        values = (
+            (p.name, f"{p.value:g} {shown(p.unit or units.get(p.name, ''))}") for p in system.p
+        )
+        out.print(pairs((name, text.rstrip()) for name, text in values))
     out.print("\n[bold]operations[/bold]")
     out.print(pairs(_counts(model, system)))
     if trees and isinstance(model, bl.Model):
@@ -115,12 +121,17 @@ def _body(model: bl.Model, name: str) -> str:
 
 
 def _parts(system: bl.System) -> list[tuple[str, str]]:
-    geometric = list(system.multipliers[: system.geometric])
+    own = {c.name for c in system.q}
+    rows_of = list(system.multipliers[: system.geometric])
+    geometric = [name for name in rows_of if not defines(name, own)]
+    defining = [name for name in rows_of if defines(name, own)]
     rolling = list(system.multipliers[system.geometric :])
     rows = [
         ("coordinates", listed([c.name for c in system.q])),
         ("constraints", listed(geometric)),
     ]
+    if defining:
+        rows.append(("definitions", listed(defining)))
     if rolling:
         rows.append(("on velocities", listed(rolling)))
     for label, names in (

@@ -8,7 +8,7 @@ from pathlib import Path
 from biela.errors import BielaError
 from biela.model.files.gallery import description, mechanisms, plain_name
 
-__all__ = ["description", "mechanism", "mechanism_like", "mechanisms"]
+__all__ = ["description", "meant_file", "mechanism", "mechanism_like", "mechanisms"]
 
 
 def mechanism(name: str) -> Path:
@@ -27,6 +27,20 @@ def mechanism(name: str) -> Path:
     near += [other for other in known if other not in near and _words(plain) & _words(other)]
     hint = f"did you mean {' or '.join(near[:3])}?" if near else "biela new --list names them all"
     raise BielaError(f"there is no mechanism {name} in the gallery; {hint}")
+
+
+def meant_file(file: Path) -> Path:
+    """The file that is meant: itself, or the mechanism of that name where there is no such file.
+
+    >>> meant_file(Path("four_bar")).name, meant_file(Path("four_bar.toml")).name
+    ('four_bar.toml', 'four_bar.toml')
+    >>> meant_file(Path("four_bar")).exists(), meant_file(Path("four_bar.toml")).exists()
+    (True, False)
+    """
+    bare = not file.suffix and file.name == str(file)
+    if not bare or file.exists():
+        return file
+    return mechanisms().get(plain_name(file.name), file)
 
 
 def mechanism_like(name: str) -> str:

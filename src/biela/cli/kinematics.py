@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 
@@ -14,6 +15,7 @@ from biela.analysis.cost import cost
 from biela.analysis.position_method import PositionMethod
 from biela.analysis.precision import precision
 from biela.cli.leaving import Left
+from biela.cli.loads import bodies_of
 from biela.cli.measuring import full_name, measured_system
 from biela.cli.models import Described, folder_name, model_in
 from biela.cli.picturing import LISTED, Pictures, animate, known_outputs
@@ -37,6 +39,7 @@ class Wanted:
         time: Duration, s; None for that of the file.
         step: Time between instants, s; likewise.
         coordinates: Of the equations; likewise.
+        formulation: By structural groups or whole, as for `bl.kinematics`; None for neither.
         method: How positions are found; likewise.
         drives: Laws of further coordinates, by name.
         parameters: Values other than those of the model.
@@ -54,6 +57,7 @@ class Wanted:
     time: float | None = None
     step: float | None = None
     coordinates: str | None = None
+    formulation: str | None = None
     method: str | None = None
     drives: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -70,13 +74,13 @@ class Wanted:
 
 @dataclass(frozen=True)
 class _Task:
-    """A motion to compute: the system and the numbers for it."""
+    """A motion to compute: the equations, or the model whose groups are solved, and numbers."""
 
-    system: bl.System
+    subject: bl.System | bl.Model
     time: float
     step: float
     start: float
-    method: PositionMethod
+    method: PositionMethod | str
     wanted: Wanted
 
     def load(self) -> Results | None:
@@ -87,16 +91,24 @@ class _Task:
 
     def motion(self, end_point: bool = True) -> Results:
         return bl.kinematics(
-            self.system,
+            self.subject,
             self.time,
             step=self.step,
-            t=self.start,
-            drives=self.wanted.drives,
-            parameters=self.wanted.parameters,
-            q=self.wanted.q,
             method=self.method,
+            formulation=self.wanted.formulation,
             end_point=end_point,
+            **self.given(),
         )
+
+    def given(self) -> dict[str, Any]:
+        """What every analysis of this motion takes."""
+        wanted = self.wanted
+        return {
+            "t": self.start,
+            "drives": wanted.drives,
+            "parameters": wanted.parameters,
+            "q": wanted.q,
+        }
 
 
 def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
@@ -133,7 +145,10 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
         raise ModelError(f"{said} {hint}") from error
     out.print(f"[bold]{escape(model.name)}[/bold] moved for {results.t[-1] - results.t[0]:g} s")
     out.print(pairs(_summary(results, task)))
-    _print_alarms(results)
+    if wanted.formulation is None:
+        _print_alarms(results)
+    else:
+        out.print("\nNo dead point: every group stays on its branch.")
     shown = pictures.shown(results)
     if shown:
         table = replace(results.describe(*shown[:LISTED]), title="")
@@ -164,13 +179,41 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
 
 
 def _task(model: Described, wanted: Wanted, names: Sequence[str]) -> _Task:
+    if wanted.formulation is not None:
+        return _numbers(_groups(model, wanted), model, "newton", wanted)
     iterations = number_in_run(model, "max_iterations", "none")
     method = PositionMethod(
         wanted.method or text_in_run(model, "method") or "newton",
         iterations=None if iterations is None else int(iterations),
     )
+    system = measured_system(model, wanted.coordinates, names)
+    return _numbers(system, model, method, wanted)
+
+
+def _groups(model: Described, wanted: Wanted) -> bl.Model:
+    """The model, for a motion by groups.
+
+    Raises:
+        ModelError: It has no bodies, or something is asked for that is of other formulations.
+    """
+    for option, given in (
+        ("--coordinates", wanted.coordinates),
+        ("--method", wanted.method),
+        ("--report", wanted.report),
+    ):
+        if given:
+            raise ModelError(
+                f"{option} is for equations of the whole mechanism: leave it out, or --formulation"
+            )
+    return bodies_of(model, "--formulation")
+
+
+def _numbers(
+    subject: bl.System | bl.Model, model: Described, method: PositionMethod | str, wanted: Wanted
+) -> _Task:
+    """The task, with what the file says where nothing is asked for."""
     return _Task(
-        measured_system(model, wanted.coordinates, names),
+        subject,
         first(wanted.time, number_in_run(model, "duration"), default=5.0),
         first(wanted.step, number_in_run(model, "step"), default=1e-2),
         first(number_in_run(model, "t"), default=0.0),
@@ -193,14 +236,15 @@ def _kept(error: SimulationError, folder: Path) -> SimulationError:
 
 def _summary(results: Results, task: _Task) -> list[tuple[str, str]]:
     statistics = results.statistics
-    rows = [
-        ("instants", f"{len(results)}, {duration(task.step)} apart"),
-        ("coordinates", f"{len(task.system.q)}, constraints {len(task.system.multipliers)}"),
-    ]
+    rows = [("instants", f"{len(results)}, {duration(task.step)} apart")]
+    if isinstance(task.subject, bl.System):
+        sizes = len(task.subject.q), len(task.subject.multipliers)
+        rows.append(("coordinates", f"{sizes[0]}, constraints {sizes[1]}"))
     if statistics is None:
         return rows
     rows.append(("method", statistics.method))
-    if statistics.iterations and statistics.steps:
+    rows += [(label, str(value)) for label, value in statistics.more.items()]
+    if statistics.iterations and statistics.steps and not statistics.more:
         rows.append(("iterations", f"{statistics.iterations / statistics.steps:.2f} an instant"))
     if statistics.max_constraint_error is not None:
         rows.append(("largest error", f"{statistics.max_constraint_error:.1e} (m, rad)"))
@@ -244,25 +288,10 @@ def _print_deviations(results: Results, reference: Results) -> list[Path]:
 
 def _print_report(task: _Task) -> list[Path]:
     """Print cost and precision; nothing is written."""
-    out, wanted = console(), task.wanted
+    out = console()
+    assert isinstance(task.subject, bl.System), "groups have no report"
     with out.status("measuring cost and precision"):
-        spent = cost(
-            task.system,
-            task.time,
-            step=task.step,
-            t=task.start,
-            drives=wanted.drives,
-            parameters=wanted.parameters,
-            q=wanted.q,
-            method=task.method,
-        )
-        exact = precision(
-            task.system,
-            wanted.q,
-            drives=wanted.drives,
-            t=task.start,
-            parameters=wanted.parameters,
-            tolerances=wanted.within,
-        )
+        spent = cost(task.subject, task.time, step=task.step, method=task.method, **task.given())
+        exact = precision(task.subject, tolerances=task.wanted.within, **task.given())
     out.print(f"\n{spent}\n\n{exact}", markup=False, soft_wrap=True)
     return []

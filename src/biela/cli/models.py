@@ -11,7 +11,7 @@ from types import ModuleType, TracebackType
 from typing import Any, TypeAlias
 
 import biela as bl
-from biela.cli.gallery import mechanism_like
+from biela.cli.gallery import meant_file, mechanism_like
 from biela.errors import FileError, ModelError
 
 #: What a file may describe: bodies and joints, or symbols.
@@ -24,7 +24,7 @@ _FILES = (".toml", ".urdf", ".xml", ".mjcf", ".csv")
 
 
 def model_in(file: Path, wanted: str | None = None) -> Described:
-    """The model that a file describes.
+    """The model that a file describes, or a mechanism of the gallery by its name.
 
     A ``.toml`` is a model file, a ``.urdf`` or ``.xml`` one of a robot; a folder holds the four
     text files of a thesis.  In a Python file
@@ -36,9 +36,12 @@ def model_in(file: Path, wanted: str | None = None) -> Described:
     Raises:
         ModelError: There is no such file, it fails, or it has no model or several.
     """
+    file = meant_file(file)
     if not file.exists():
         near = "" if file.suffix == ".py" else mechanism_like(file.stem)
         hint = f"; biela new {near} writes one to begin with" if near else ""
+        if near and not file.suffix:
+            hint = f", or {near}, which is in the gallery"
         raise ModelError(f"{file} is not there: give a file that describes a model{hint}")
     if file.is_dir() or file.suffix.lower() in _FILES:
         if wanted is not None:
@@ -102,13 +105,18 @@ def system_of(model: Described, coordinates: str | None = None) -> bl.System:
         ModelError: The model has coordinates of its own.
     """
     if isinstance(model, bl.Model):
-        return bl.formulate(model, coordinates or str(model.run.get("coordinates", "joint")))
+        return bl.formulate(model, coordinates_of(model, coordinates))
     if coordinates is not None:
         raise ModelError(
             f"{model.name} is written in symbols and has the coordinates of its author: leave out "
             f"--coordinates"
         )
     return model.equations().system
+
+
+def coordinates_of(model: bl.Model, wanted: str | None) -> str:
+    """The coordinates of equations: those wanted, or those of the file of the model."""
+    return wanted or str(model.run.get("coordinates", "joint"))
 
 
 def _model_file(file: Path) -> bl.Model:

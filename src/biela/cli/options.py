@@ -54,6 +54,17 @@ def _seconds(text: str) -> float:
     return seconds(text)
 
 
+def names_option(option: str, help: str, metavar: str = "NAME") -> Any:
+    """An option that may be repeated, a name each time."""
+    return typer.Option(option, metavar=metavar, help=help)
+
+
+def picture_option(what: str, option: str = "--picture") -> Any:
+    """The option of a file for a drawing."""
+    formats = "the suffix says the format: .png, .svg, .pdf"
+    return typer.Option(option, metavar="FILE", help=f"Draw {what}; {formats}.")
+
+
 def step_option(help: str) -> Any:
     """The option of a time between steps."""
     return typer.Option(parser=_seconds, metavar="TIME", help=help)
@@ -63,7 +74,8 @@ File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="Model file .toml, Python file .py, or folder with the four text files of a thesis.",
+        help="Model file .toml, Python file .py, folder with the four text files of a thesis, or "
+        "the name of a mechanism of the gallery, such as stewart (biela new --list).",
     ),
 ]
 ModelName = Annotated[
@@ -83,6 +95,18 @@ Formulation = Annotated[
         help="multipliers, baumgarte, penalty, augmented, index2, index3, velocity_projection, "
         "matrix_r, null_space, range_space; with a step of their own: augmented3, "
         "generalised_alpha. \\[default: that of the file, else multipliers]",
+        metavar="NAME",
+    ),
+]
+#: In quotes, as they have spaces; `biela.analysis.groups.formulations` says what they are.
+KinematicFormulation = Annotated[
+    str | None,
+    typer.Option(
+        "--formulation",
+        help='Solve the bodies group by group: "natural groups", "natural groups, tensor", '
+        '"relative groups", "mixed groups", "reference groups"; or all at once: "global dense", '
+        '"global sparse", "relative loops"; "auto" takes what is likely the fastest. '
+        "\\[default: all at once, in the coordinates of --coordinates]",
         metavar="NAME",
     ),
 ]

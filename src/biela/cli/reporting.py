@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import biela as bl
-from biela.cli.gallery import mechanisms
+from biela.cli.gallery import meant_file
 from biela.cli.models import folder_name, model_in
 from biela.cli.tables import console, duration, shown_path
 from biela.cli.values import assignments
@@ -58,17 +60,24 @@ def report(file: Path, model_name: str | None, wanted: Wanted) -> int:
     Raises:
         BielaError: There is no model, or the file cannot be written.
     """
-    known = mechanisms()
-    plain = file.name.lower().replace("_", "-")
-    source = known[plain] if not file.exists() and plain in known else file
+    source = meant_file(file)
     model = model_in(source, model_name)
     target = wanted.file or Path(f"{folder_name(model)}_report.html")
     # of a model file shapes and masses follow the parameters too
     subject = source if isinstance(model, bl.Model) and source.suffix == ".toml" else model
-    out = console()
+    out, told = console(), Console(stderr=True, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+    began = time.monotonic()
+    if not bl.code_cache.cache_directory("routines").exists():
+        told.print("the first report compiles what it computes with: later ones take seconds")
+    with Progress(*columns, console=told, transient=True, disable=not told.is_terminal) as bar:
         task = bar.add_task(f"reporting on {model.name}", total=None)
+
+        def progress(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total)
+            if not told.is_terminal:
+                told.print(f"{done + 1} of {total}: {what}", markup=False)
+
         path = bl.report(
             subject,
             target,
@@ -77,11 +86,9 @@ def report(file: Path, model_name: str | None, wanted: Wanted) -> int:
             parameters=assignments("--set", wanted.parameters),
             channels=wanted.plots,
             command=wanted.typed(file, model_name),
-            progress=lambda what, done, total: bar.update(
-                task, description=what, completed=done, total=total
-            ),
+            progress=progress,
         )
-        took = bar.tasks[0].elapsed or 0.0
+    took = time.monotonic() - began
     size = path.stat().st_size
     out.print(f"[bold]{shown_path(path)}[/bold]: {size / 1e6:.2f} MB, made in {duration(took)}")
     out.print("It opens in any browser, without a network, and prints from there.")

@@ -12,8 +12,9 @@ from rich.markup import escape
 
 import biela as bl
 from biela.analysis import FORMULATIONS
+from biela.analysis.motor_duties import motor_coordinates
 from biela.cli.leaving import Left
-from biela.cli.loads import bodies_of, motor_coordinates, write_motors, write_reactions
+from biela.cli.loads import bodies_of, write_motors, write_reactions
 from biela.cli.measuring import full_name, measured_system
 from biela.cli.models import Described, folder_name, model_in
 from biela.cli.picturing import Pictures, animate

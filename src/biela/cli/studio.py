@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import biela as bl
-from biela.cli.gallery import mechanisms
+from biela.cli.gallery import meant_file
 from biela.cli.models import bodies_in
 from biela.cli.tables import console
 from biela.errors import ModelError
@@ -58,8 +58,4 @@ def shown(file: Path | None, model_name: str | None, trust: bool) -> Any:
         return bodies_in(file, model_name)
     if model_name is not None:
         raise ModelError(f"{file} has one model: --model {model_name} is for Python files")
-    known = mechanisms()
-    plain = file.name.lower().replace("_", "-")
-    if not file.exists() and plain in known:
-        return known[plain]
-    return file
+    return meant_file(file)

@@ -81,6 +81,11 @@ def formulate(
             for name in joint.limits:
                 derivation.as_coordinate(f"{joint.name}.{name}")
     derive_elements(derivation)
+    if not derivation.system.q:
+        raise ModelError(
+            f"{model.name}: nothing can move, all bodies are fixed to the ground; replace a fixed "
+            f"joint by one that leaves a freedom"
+        )
     starts, wished, rates = _start(derivation)
     described = as_described(whole)
     begins = ModelStart(

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -136,6 +136,13 @@ def carrying(derivation: MechanismDerivation) -> Carrying:
     )
 
 
+#: A law of time: a text of t and parameters, with units where they help ("30 deg*sin(3*t)"; without
+#: any it is in SI units), a number, an expression of the time and parameters of a model, or times
+#: and values that a cubic spline goes through (which goes on straight outside of them: let the
+#: times reach beyond those of the run).
+DriveLaw: TypeAlias = str | float | Atom | tuple[npt.ArrayLike, npt.ArrayLike]
+
+
 @dataclass(frozen=True, eq=False)
 class ModelStart:
     """Where the motions of a model start.
@@ -150,14 +157,14 @@ class ModelStart:
     model: Model
     derive: Callable[[], System]
     carrying: Carrying | None
-    drives: Mapping[str, object] = field(default_factory=dict)
+    drives: Mapping[str, DriveLaw] = field(default_factory=dict)
 
     @cached_property
     def joints(self) -> System:
         """The system in joint coordinates."""
         return self.derive()
 
-    def driven(self, drives: Mapping[str, object]) -> ModelStart:
+    def driven(self, drives: Mapping[str, DriveLaw]) -> ModelStart:
         """The start of a system with further drives."""
         return replace(self, drives={**self.drives, **drives})
 

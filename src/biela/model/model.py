@@ -30,7 +30,7 @@ from biela.model.orientation import Direction, Orientation, along, turned
 from biela.model.parts.flattening import LARGEST, flattened
 from biela.model.parts.instances import instance_body
 from biela.model.parts.part import Part
-from biela.model.quantities.units import evaluate
+from biela.model.quantities.units import evaluate, unit_of
 from biela.model.quantities.values import Triple, Value, triple
 from biela.model.sensors import Sensor
 from biela.model.shapes import Shape
@@ -79,6 +79,8 @@ class Model:
         self.gravity: Triple = triple(f"{name}: gravity", default if gravity is None else gravity)
         self.description = ""
         self.parameters: dict[str, float] = {}
+        #: The SI units of the parameters whose values were given with one.
+        self.parameter_units: dict[str, str] = {}
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, Connection] = {}
         self.drivers: dict[str, Driver] = {}
@@ -129,7 +131,10 @@ class Model:
             raise ModelError(f"{self.name}: a parameter cannot be called {name!r}")
         if name in self.parameters:
             raise ModelError(f"{self.name}: parameter {name} is given twice")
-        self.parameters[name] = evaluate(value, self.parameters)
+        number, unit = evaluate(value, self.parameters), unit_of(value, self.parameters)
+        self.parameters[name] = number
+        if unit:
+            self.parameter_units[name] = unit
         return name
 
     def number(self, value: Value, dimension: str = "any") -> float:

@@ -148,14 +148,22 @@ def _extremes(load: Array, quantity: str, scale: Sequence[float]) -> list[tuple[
     moment = quantity.startswith("M")
     if quantity in ("F", "M"):
         size = np.linalg.norm(load[:, 3:] if moment else load[:, :3], axis=1)
-        found = [(f"max |{quantity}|", int(np.argmax(size)))]
+        found = [(f"max |{quantity}|", _first(size, scale[moment]))]
     elif quantity in COMPONENTS:
         size = load[:, COMPONENTS.index(quantity)]
-        found = [(f"max {quantity}", int(np.argmax(size))), (f"min {quantity}", int(size.argmin()))]
+        high, low = (_first(sign * size, scale[moment]) for sign in (1.0, -1.0))
+        found = [(f"max {quantity}", high), (f"min {quantity}", low)]
     else:
         raise unknown(quantity, "load", (*COMPONENTS, "F", "M"))
     zero = np.abs(size).max() <= _ZERO * scale[moment]
     return [] if zero else found
+
+
+def _first(size: Array, scale: float) -> int:
+    """The first instant of the largest value: of a motion that repeats itself that of the first
+    time round, whatever the rounding of the others is.
+    """
+    return int(np.argmax(size >= size.max() - _ZERO * scale))
 
 
 def joint_loads(results: Results, *joints: str) -> dict[str, Array]:

@@ -28,6 +28,9 @@ __all__ = ["overlay_paths", "paths", "traces"]
 _AXES = "xyz"
 #: A coordinate that changes by less than this part of the largest one is constant.
 _FLAT = 1e-6
+#: Size of a figure in inches, the least height of one, and the room of its axes across and around.
+_SIZE, _LOWEST = (6.4, 5.6), 2.8
+_ACROSS, _AROUND = 5.0, 1.1
 #: The shortest edge of a box in space, as a part of the longest.
 _SHORTEST = 0.3
 
@@ -77,7 +80,7 @@ def paths(
             ways[name] = _way(run, point)
     axes_shown = _plane(plane, ways)
     with styled():
-        figure = new_figure(6.4, 5.6)
+        figure = new_figure(_SIZE[0], _height(list(ways.values()), axes_shown))
         axes: Any = figure.add_subplot(projection="3d" if len(axes_shown) == 3 else None)
         for number, (label, way) in enumerate(ways.items()):
             lines = [way[:, i] for i in axes_shown]
@@ -109,6 +112,17 @@ def traces(run: Results, points: Sequence[str | PointMotion]) -> list[Trace]:
     ways = [np.nan_to_num(_way(run, point)) for point in points]
     # a frame may have the name of its body: its path has a colour of its own
     return [Trace(f"path of {name}", way) for name, way in zip(names, ways, strict=True)]
+
+
+def _height(ways: Sequence[Array], axes_shown: tuple[int, ...]) -> float:
+    """Height of a figure: less for ways that go far across, as lengths are alike in it."""
+    if len(axes_shown) == 3:
+        return _SIZE[1]
+    points = np.concatenate(ways)[:, axes_shown]
+    across, up = np.nanmax(points, axis=0) - np.nanmin(points, axis=0)
+    if not across > 0:
+        return _SIZE[1]
+    return float(np.clip(_ACROSS * up / across + _AROUND, _LOWEST, _SIZE[1]))
 
 
 def _equal_box(axes: Any, ways: Sequence[Array]) -> None:

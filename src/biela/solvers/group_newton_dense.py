@@ -7,17 +7,17 @@ A matrix comes as a list of entries.  With more rows than columns the square mat
 from __future__ import annotations
 
 from biela.code.routines import Int, IntVector, Matrix, Vector, routine
-from biela.solvers.lu import PIVOT_TOLERANCE
+from biela.solvers.lu import PIVOT_TOLERANCE, lu_solve
 
 __all__ = [
     "CARRIED",
     "CHANGED",
     "KNOWN",
+    "carry_sign",
     "choose_rows",
     "dense_jacobian_factor",
     "dense_jacobian_solve",
     "row_lu_factor",
-    "row_lu_solve",
 ]
 
 #: What an instance keeps: the sign that the determinant of its rows counts with, whether these have
@@ -74,38 +74,11 @@ def row_lu_factor(n: Int, A: Matrix, pivots: IntVector, weakest: Vector) -> Int:
     return sign
 
 
-@routine(LU="n, n", pivots="n", x="n")
-def row_lu_solve(n: Int, LU: Matrix, pivots: IntVector, x: Vector) -> None:
-    """Solve A x = b in place: x is b on entry. `LU` and `pivots` come from `row_lu_factor`."""
-    for i in range(n):
-        held = x[i]
-        x[i] = x[pivots[i]]
-        x[pivots[i]] = held
-    for i in range(n):
-        total = x[i]
-        for j in range(i):
-            total -= LU[i, j] * x[j]
-        x[i] = total
-    for i in range(n - 1, -1, -1):
-        total = x[i]
-        for j in range(i + 1, n):
-            total -= LU[i, j] * x[j]
-        x[i] = total / LU[i, i]
-
-
 @routine(rows="e", columns="e", V="e", chosen="r", A="m, m", pivots="m", weakest="1")
 def factor_chosen(
-    r: Int,
-    m: Int,
-    e: Int,
-    rows: IntVector,
-    columns: IntVector,
-    V: Vector,
-    chosen: IntVector,
-    A: Matrix,
-    pivots: IntVector,
-    weakest: Vector,
-) -> Int:
+    r: Int, m: Int, e: Int, rows: IntVector, columns: IntVector, V: Vector, chosen: IntVector,
+    A: Matrix, pivots: IntVector, weakest: Vector,
+) -> Int:  # fmt: skip
     """Factor the square matrix of the chosen rows; return the sign of its determinant.
 
     `chosen[i]` is the place of row i in the square matrix, or negative.
@@ -122,15 +95,9 @@ def factor_chosen(
 
 @routine(rows="e", columns="e", V="e", chosen="r", B="r, m")
 def choose_rows(
-    r: Int,
-    m: Int,
-    e: Int,
-    rows: IntVector,
-    columns: IntVector,
-    V: Vector,
-    chosen: IntVector,
+    r: Int, m: Int, e: Int, rows: IntVector, columns: IntVector, V: Vector, chosen: IntVector,
     B: Matrix,
-) -> Int:
+) -> Int:  # fmt: skip
     """Choose m independent rows, by elimination with the largest pivots; return 0 if there are not.
 
     Columns are taken in order, rows as they have the largest entry left.  The chosen rows keep
@@ -163,6 +130,19 @@ def choose_rows(
             chosen[i] = count
             count += 1
     return 1
+
+
+@routine(state="3", previous="e", given="e + 2", sign="1")
+def carry_sign(
+    e: Int, found: Int, before: Int, state: IntVector, previous: Vector, given: Vector, sign: Vector
+) -> None:
+    """Count the sign of a determinant as its rows do, and keep the entries of a solved instant."""
+    counted = found * state[CARRIED]
+    sign[0] = float(counted)
+    if counted == before and given[e] == 1.0:
+        state[KNOWN] = 1
+        for k in range(e):
+            previous[k] = given[k]
 
 
 @routine(
@@ -207,12 +187,7 @@ def dense_jacobian_factor(
         found = factor_chosen(r, m, e, rows, columns, given[0:e], chosen, A, pivots, weakest)
         state[CARRIED] = before * (then if then != 0 else unknown * found)
         state[CHANGED] = 0
-    found *= state[CARRIED]
-    sign[0] = float(found)
-    if found == before and given[e] == 1.0:
-        state[KNOWN] = 1
-        for k in range(e):
-            previous[k] = given[k]
+    carry_sign(e, found, before, state, previous, given, sign)
 
 
 @routine(chosen="r", A="m, m", pivots="m", b="r", x="m")
@@ -223,4 +198,4 @@ def dense_jacobian_solve(
     for i in range(r):
         if chosen[i] >= 0:
             x[chosen[i]] = b[i]
-    row_lu_solve(m, A, pivots, x)
+    lu_solve(m, A, pivots, x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from biela.code.routines import Int, IntVector, Vector, routine
-from biela.solvers.group_newton_dense import CARRIED, CHANGED, KNOWN
+from biela.solvers.group_newton_dense import CARRIED, CHANGED, KNOWN, carry_sign
 from biela.solvers.group_newton_sparse import (
     sparse_lu_analyse,
     sparse_lu_refactor,
@@ -106,12 +106,7 @@ def sparse_jacobian_factor(
             )  # fmt: skip
         state[CARRIED] = before * then
         state[CHANGED] = 0
-    found *= state[CARRIED]
-    sign[0] = float(found)
-    if found == before and given[e] == 1.0:
-        state[KNOWN] = 1
-        for k in range(e):
-            previous[k] = V[k]
+    carry_sign(e, found, before, state[0:3], previous, given, sign)
 
 
 @routine(

@@ -24,54 +24,17 @@ KEPT_PART = 0.01
 
 
 @routine(
-    column_start="m + 1",
-    row_of="e",
-    take="e",
-    order="m",
-    row_counts="r",
-    V="e",
-    pivot_row="m",
-    step_of="r",
-    L_start="m + 1",
-    L_row="nl",
-    L="nl",
-    U_start="m + 1",
-    U_step="nu",
-    U="nu",
-    D="m",
-    x="r",
-    mark="r",
-    stack="r",
-    at="r",
-    found="r",
-)
+    column_start="m + 1", row_of="e", take="e", order="m", row_counts="r", V="e", pivot_row="m",
+    step_of="r", L_start="m + 1", L_row="nl", L="nl", U_start="m + 1", U_step="nu", U="nu", D="m",
+    x="r", mark="r", stack="r", at="r", found="r",
+)  # fmt: skip
 def sparse_lu_analyse(
-    r: Int,
-    m: Int,
-    e: Int,
-    nl: Int,
-    nu: Int,
-    column_start: IntVector,
-    row_of: IntVector,
-    take: IntVector,
-    order: IntVector,
-    row_counts: IntVector,
-    V: Vector,
-    pivot_row: IntVector,
-    step_of: IntVector,
-    L_start: IntVector,
-    L_row: IntVector,
-    L: Vector,
-    U_start: IntVector,
-    U_step: IntVector,
-    U: Vector,
-    D: Vector,
-    x: Vector,
-    mark: IntVector,
-    stack: IntVector,
-    at: IntVector,
-    found: IntVector,
-) -> Int:
+    r: Int, m: Int, e: Int, nl: Int, nu: Int, column_start: IntVector, row_of: IntVector,
+    take: IntVector, order: IntVector, row_counts: IntVector, V: Vector, pivot_row: IntVector,
+    step_of: IntVector, L_start: IntVector, L_row: IntVector, L: Vector, U_start: IntVector,
+    U_step: IntVector, U: Vector, D: Vector, x: Vector, mark: IntVector, stack: IntVector,
+    at: IntVector, found: IntVector,
+) -> Int:  # fmt: skip
     """Factor with new pivots; return 1, or 0 if the matrix is singular to working precision.
 
     Column `order[k]` is the k-th: its entries are `V[take[p]]` in the rows `row_of[p]`, p from
@@ -175,42 +138,15 @@ def sparse_lu_analyse(
 
 
 @routine(
-    column_start="m + 1",
-    row_of="e",
-    take="e",
-    order="m",
-    V="e",
-    pivot_row="m",
-    L_start="m + 1",
-    L_row="nl",
-    L="nl",
-    U_start="m + 1",
-    U_step="nu",
-    U="nu",
-    D="m",
-    x="r",
-)
+    column_start="m + 1", row_of="e", take="e", order="m", V="e", pivot_row="m", L_start="m + 1",
+    L_row="nl", L="nl", U_start="m + 1", U_step="nu", U="nu", D="m", x="r",
+)  # fmt: skip
 def sparse_lu_refactor(
-    r: Int,
-    m: Int,
-    e: Int,
-    nl: Int,
-    nu: Int,
-    column_start: IntVector,
-    row_of: IntVector,
-    take: IntVector,
-    order: IntVector,
-    V: Vector,
-    pivot_row: IntVector,
-    L_start: IntVector,
-    L_row: IntVector,
-    L: Vector,
-    U_start: IntVector,
-    U_step: IntVector,
-    U: Vector,
-    D: Vector,
+    r: Int, m: Int, e: Int, nl: Int, nu: Int, column_start: IntVector, row_of: IntVector,
+    take: IntVector, order: IntVector, V: Vector, pivot_row: IntVector, L_start: IntVector,
+    L_row: IntVector, L: Vector, U_start: IntVector, U_step: IntVector, U: Vector, D: Vector,
     x: Vector,
-) -> Int:
+) -> Int:  # fmt: skip
     """Factor with the pivots of the last analysis; return 1, or 0 if one of them is too small.
 
     Rows without a pivot are no matter here: x, which is zero before and after, has them too.
@@ -246,37 +182,14 @@ def sparse_lu_refactor(
 
 
 @routine(
-    pivot_row="m",
-    order="m",
-    L_start="m + 1",
-    L_row="nl",
-    L="nl",
-    U_start="m + 1",
-    U_step="nu",
-    U="nu",
-    D="m",
-    b="r",
-    y="m",
-    solution="m",
-)
+    pivot_row="m", order="m", L_start="m + 1", L_row="nl", L="nl", U_start="m + 1", U_step="nu",
+    U="nu", D="m", b="r", y="m", solution="m",
+)  # fmt: skip
 def sparse_lu_solve(
-    r: Int,
-    m: Int,
-    nl: Int,
-    nu: Int,
-    order: IntVector,
-    pivot_row: IntVector,
-    L_start: IntVector,
-    L_row: IntVector,
-    L: Vector,
-    U_start: IntVector,
-    U_step: IntVector,
-    U: Vector,
-    D: Vector,
-    b: Vector,
-    y: Vector,
-    solution: Vector,
-) -> None:
+    r: Int, m: Int, nl: Int, nu: Int, order: IntVector, pivot_row: IntVector, L_start: IntVector,
+    L_row: IntVector, L: Vector, U_start: IntVector, U_step: IntVector, U: Vector, D: Vector,
+    b: Vector, y: Vector, solution: Vector,
+) -> None:  # fmt: skip
     """Solve A x = b for the rows with pivots; `b` is overwritten, `y` is scratch."""
     for k in range(m):
         value = b[pivot_row[k]]
@@ -293,14 +206,9 @@ def sparse_lu_solve(
 
 @routine(pivot_row="m", order="m", D="m", chosen="r", mark="r")
 def sparse_lu_sign(
-    r: Int,
-    m: Int,
-    pivot_row: IntVector,
-    order: IntVector,
-    D: Vector,
-    chosen: IntVector,
+    r: Int, m: Int, pivot_row: IntVector, order: IntVector, D: Vector, chosen: IntVector,
     mark: IntVector,
-) -> Int:
+) -> Int:  # fmt: skip
     """The sign of the determinant of the rows with pivots, in their order.
 
     `chosen[i]` becomes the number of row i among them, or -1; `mark` is scratch.

@@ -67,11 +67,14 @@ def lu_solve(n: Int, LU: Matrix, pivots: IntVector, x: Vector) -> None:
 
     # forward substitution with unit L
     for i in range(n):
+        total = x[i]
         for j in range(i):
-            x[i] -= LU[i, j] * x[j]
+            total -= LU[i, j] * x[j]
+        x[i] = total
 
     # back substitution with U
     for i in range(n - 1, -1, -1):
+        total = x[i]
         for j in range(i + 1, n):
-            x[i] -= LU[i, j] * x[j]
-        x[i] /= LU[i, i]
+            total -= LU[i, j] * x[j]
+        x[i] = total / LU[i, i]

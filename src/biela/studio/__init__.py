@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
 
 from biela.studio.opening import studio
 
@@ -20,9 +19,7 @@ __all__ = ["studio"]
 class _Door(ModuleType):
     """This package, which is called like what it does: `bl.studio(model)` is `studio.studio`."""
 
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Open the page; see `biela.studio.opening.studio`."""
-        return studio(*arguments, **options)
+    __call__ = staticmethod(studio)
 
 
 sys.modules[__name__].__class__ = _Door

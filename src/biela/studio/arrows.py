@@ -25,6 +25,8 @@ __all__ = ["Arrows", "applied", "reactions"]
 
 Floats = npt.NDArray[np.float64]
 
+#: A force of a driver below this part of the largest one is none.
+_NOTHING: Final = 1e-9
 #: Instants at which reactions are found: each is a system of all joints.
 _INSTANTS: Final = 61
 
@@ -51,12 +53,12 @@ class Arrows:
         sizes = np.linalg.norm(self.forces, axis=2)
         return float(np.nanmax(sizes, initial=0.0))
 
-    def segments(self, place: float, length: float) -> Floats:
+    def segments(self, place: float, length: float, force: float = 0.0) -> Floats:
         """Tails and heads (n, 2, 3) at a place among the instants.
 
-        The largest force there ever is is ``length`` long.
+        A ``force`` (N) is ``length`` long; by default the largest there ever is.
         """
-        scale = length / (self.largest or 1.0)
+        scale = length / (force or self.largest or 1.0)
         if len(self.rows):
             place = float(np.interp(place, self.rows, np.arange(len(self.rows))))
         tail = between(self.points, place)
@@ -64,7 +66,7 @@ class Arrows:
 
 
 def reactions(model: bl.Model, motion: Results) -> Arrows:
-    """The forces of the joints on the bodies after them, at their markers.
+    """The forces of joints and drivers on the bodies after them, at their markers.
 
     They are found at some instants of the motion, in a line between them.
 
@@ -75,11 +77,31 @@ def reactions(model: bl.Model, motion: Results) -> Arrows:
     some = _at(motion, rows)
     found = bl.joint_reactions(model, some)
     whole = model.flattened() if model.parts else model
-    joints = [j for j in whole.joints.values() if isinstance(j, Joint)]
-    order = [found.joints.index(joint.name) for joint in joints]
-    places = [_place(some, joint.j) for joint in joints]
-    forces = list(found.force[:, order].swapaxes(0, 1))
-    return replace(_arrows([j.name for j in joints], places, forces), rows=rows.tolist())
+    least = _NOTHING * np.abs(found.force).max(initial=0.0)
+    names, places, forces = [], [], []
+    for k, name in enumerate(found.joints):
+        marker = _end(whole, name)
+        drives = name not in whole.joints
+        if marker is None or (drives and np.abs(found.force[:, k]).max() <= least):
+            continue  # a motor that turns gives no force
+        names.append(name)
+        places.append(_place(some, marker))
+        forces.append(found.force[:, k])
+    return replace(_arrows(names, places, forces), rows=rows.tolist())
+
+
+def _end(model: bl.Model, name: str) -> Marker | None:
+    """Where a joint or driver acts on the body after it."""
+    if name in model.joints:
+        joint = model.joints[name]
+        return joint.j if isinstance(joint, Joint) else None
+    driver = model.drivers[name]
+    marker = getattr(driver, "j", None) or getattr(driver, "marker", None)
+    if marker is None:
+        coordinate = str(getattr(driver, "coordinate", ""))
+        owner = model.joints.get(coordinate) or model.joints.get(coordinate.rpartition(".")[0])
+        marker = getattr(owner, "j", None)
+    return marker if isinstance(marker, Marker) else None
 
 
 def _at(motion: Results, rows: npt.NDArray[np.int64]) -> Results:

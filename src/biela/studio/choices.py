@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,12 +47,16 @@ class Choices:
         self.choose(laws={**self.settings.laws, name: change})
 
     def set_start(self, name: str, value: float) -> None:
-        """Begin with another value of a coordinate."""
-        self.choose(q={**self.settings.q, name: float(value)})
+        """Begin with another value of a coordinate: the newest holds, older ones as they can."""
+        self.choose(q=_newest(name, value, self.settings.q))
 
     def set_rate(self, name: str, value: float) -> None:
-        """Begin with another velocity."""
-        self.choose(v={**self.settings.v, name: float(value)})
+        """Begin with another velocity, likewise."""
+        self.choose(v=_newest(name, value, self.settings.v))
+
+    def set_input(self, name: str, value: float) -> None:
+        """Give a motor another value of its input."""
+        self.choose(inputs={**self.settings.inputs, name: float(value)})
 
     def reset(self) -> None:
         """Go back to the model as it was written; the analysis stays."""
@@ -59,9 +65,18 @@ class Choices:
 
     def parameters(self) -> list[Range]:
         """The parameters of the model with the values they have, and ranges for sliders."""
-        changed = self.settings.parameters
-        return [around(n, x, changed.get(n, x)) for n, x in self._first.parameters.items()]
+        model, changed, laws = self._first, self.settings.parameters, self.laws()
+        led = {word for law in laws for word in re.findall(r"[^\W\d]\w*", law.text)}
+        return [
+            around(n, x, changed.get(n, x), model.parameter_units.get(n, ""), n in led)
+            for n, x in model.parameters.items()
+        ]
 
     def laws(self) -> list[LawText]:
         """The laws of the drivers, as they are written."""
         return laws_of(self._first)
+
+
+def _newest(name: str, value: float, older: Mapping[str, float]) -> dict[str, float]:
+    """Values in the order in which they hold: as many of the first ones as are free."""
+    return {name: float(value), **{n: x for n, x in older.items() if n != name}}

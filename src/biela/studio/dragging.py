@@ -80,8 +80,11 @@ class Dragged:
         """What became of the pull, in words, of a mechanism of a size."""
         if self.missed <= 1e-3 * size:
             return f"{self.grip.body} is where you want it, all joints closed"
+        if not self.settled:
+            return f"{self.grip.body} is on its way"
         reason = f"; at its limit: {', '.join(self.at_limit)}" if self.at_limit else ""
-        return f"out of reach: {1e3 * self.missed:.3g} mm short, the closest{reason}"
+        short = f"{self.missed:.3g} m" if self.missed >= 1 else f"{1e3 * self.missed:.3g} mm"
+        return f"out of reach: {short} short, the closest{reason}"
 
 
 class Dragging:

@@ -7,7 +7,7 @@ ball, a planar one a plate, a fixed one a cube, a point on a line a bead on its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 import biela as bl
+from biela.model.bodies import GROUND
 from biela.model.joints import Joint
 from biela.results.orientation import euler_parameters
 from biela.studio.pieces import Track
 from biela.studio.posing import Motion
-from biela.studio.solids import Mesh, ball, bar, plate
+from biela.studio.solids import Mesh, ball, bar, plate, rotation, together
 
-__all__ = ["JointSign", "joint_signs", "sign_mesh", "sign_unit", "spacing"]
+__all__ = ["Carried", "JointSign", "carried", "joint_signs", "sign_mesh", "sign_unit", "spacing"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,6 +43,7 @@ class JointSign:
         driven: Whether a driver moves one of its coordinates.
         i: Label of the marker on the body before.
         j: Label of that on the body after.
+        carrier: The body that it moves with; "" if it moves by itself.
     """
 
     name: str
@@ -49,6 +51,7 @@ class JointSign:
     driven: bool
     i: str
     j: str
+    carrier: str = ""
 
     def track(self, frame: Motion) -> Track:
         """Its motion: that of marker j; the cross of a universal joint has its arms on x_i, y_j."""
@@ -71,10 +74,66 @@ def joint_signs(model: bl.Model) -> list[JointSign]:
     driven = [str(getattr(driver, "coordinate", "")) for driver in whole.drivers.values()]
     moved = {*driven, *(name.rpartition(".")[0] for name in driven)}  # "pin" or "pin.angle"
     return [
-        JointSign(joint.name, joint.kind, joint.name in moved, joint.i.label, joint.j.label)
+        JointSign(
+            joint.name,
+            joint.kind,
+            joint.name in moved,
+            joint.i.label,
+            joint.j.label,
+            _carrier(joint),
+        )
         for joint in whole.joints.values()
         if isinstance(joint, Joint) and joint.kind in _MAKERS
     ]
+
+
+def _carrier(joint: Joint) -> str:
+    body = (joint.i if joint.kind in _ON_I else joint.j).body
+    return "" if body == GROUND or joint.kind == "universal" else body
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """Signs of one colour that move together: those that one body carries, or one by itself.
+
+    Attributes:
+        signs: Which ones.
+        mesh: All of them, in the axes of what they move with.
+    """
+
+    signs: tuple[JointSign, ...]
+    mesh: Mesh
+
+    def track(self, frame: Motion) -> Track:
+        """Their motion."""
+        first = self.signs[0]
+        if not first.carrier:
+            return first.track(frame)
+        r, R = frame(first.carrier)
+        return Track(np.asarray(r, dtype=float), euler_parameters(R))
+
+
+def carried(signs: Sequence[JointSign], frame: Motion, length: float) -> list[Carried]:
+    """Signs, each ``length`` long, put together with what they move with."""
+    groups: dict[tuple[str, str, bool], list[JointSign]] = {}
+    for sign in signs:
+        alone = "" if sign.carrier else sign.name
+        groups.setdefault((sign.carrier, alone, sign.driven), []).append(sign)
+    return [Carried(tuple(some), _fixed(some, frame, length)) for some in groups.values()]
+
+
+def _fixed(signs: Sequence[JointSign], frame: Motion, length: float) -> Mesh:
+    """Signs where they are on their body: any instant tells."""
+    if not signs[0].carrier:
+        return sign_mesh(signs[0].kind, length)
+    r, R = (x[0] for x in frame(signs[0].carrier))
+    placed = []
+    for sign in signs:
+        mesh = sign_mesh(sign.kind, length)
+        place, p = sign.track(frame).at(0)
+        own = mesh.vertices @ rotation(p).T + place
+        placed.append(Mesh((own - r) @ R, mesh.faces))
+    return together(*placed)
 
 
 def sign_unit(model: bl.Model, frame: Motion, extent: float) -> float:
@@ -119,39 +178,30 @@ def _block(half: tuple[float, float, float]) -> Mesh:
     return plate(corners * np.array(half), half[2])
 
 
-def _together(*meshes: Mesh) -> Mesh:
-    """Several closed surfaces as one mesh."""
-    before = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
-    return Mesh(
-        np.concatenate([mesh.vertices for mesh in meshes]),
-        np.concatenate([m.faces + n for m, n in zip(meshes, before, strict=False)]),
-    )
-
-
 def _revolute() -> Mesh:
     collars = (_rod(end - 0.06, end + 0.06, 0.3) for end in (-0.44, 0.44))
-    return _together(_rod(-0.5, 0.5, 0.19), *collars)
+    return together(_rod(-0.5, 0.5, 0.19), *collars)
 
 
 def _screw() -> Mesh:
     threads = (_rod(z - 0.035, z + 0.035, 0.26) for z in np.linspace(-0.5, 0.5, 7))
-    return _together(_rod(-0.7, 0.7, 0.15), *threads)
+    return together(_rod(-0.7, 0.7, 0.15), *threads)
 
 
 def _cross() -> Mesh:
     arms = (_rod(-0.5, 0.5, 0.13, axis) for axis in (0, 1))
     ends = (_rod(end - 0.07, end + 0.07, 0.19, axis) for axis in (0, 1) for end in (-0.45, 0.45))
-    return _together(*arms, *ends)
+    return together(*arms, *ends)
 
 
 _MAKERS: Final[dict[str, Callable[[], Mesh]]] = {
     "revolute": _revolute,
-    "prismatic": lambda: _together(_block((0.24, 0.24, 0.45)), _rod(-0.75, 0.75, 0.1)),
-    "cylindrical": lambda: _together(_rod(-0.4, 0.4, 0.25), _rod(-0.75, 0.75, 0.1)),
+    "prismatic": lambda: together(_block((0.24, 0.24, 0.45)), _rod(-0.75, 0.75, 0.1)),
+    "cylindrical": lambda: together(_rod(-0.4, 0.4, 0.25), _rod(-0.75, 0.75, 0.1)),
     "helical": _screw,
     "universal": _cross,
     "spherical": lambda: ball(0.3),
-    "planar": lambda: _together(_block((0.6, 0.6, 0.04)), ball(0.16)),
+    "planar": lambda: together(_block((0.6, 0.6, 0.04)), ball(0.16)),
     "fixed": lambda: _block((0.2, 0.2, 0.2)),
-    "point_on_line": lambda: _together(ball(0.22), _rod(-0.7, 0.7, 0.07)),
+    "point_on_line": lambda: together(ball(0.22), _rod(-0.7, 0.7, 0.07)),
 }

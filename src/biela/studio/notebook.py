@@ -7,7 +7,6 @@ bl.show(results)             a motion that was computed before
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -17,6 +16,7 @@ import biela as bl
 from biela.errors import BielaError
 from biela.results import Results
 from biela.studio.channels import usual
+from biela.studio.framing import framed
 from biela.studio.report.fragments import Fragment, fragment_style, made, trouble
 from biela.studio.report.motion import course, settings_for
 from biela.studio.report.plots import player, plot, traced
@@ -27,7 +27,7 @@ from biela.studio.topology import Describable, topology_page
 if TYPE_CHECKING:
     from biela.studio.view.server import Server
 
-__all__ = ["Inline", "in_notebook", "inline", "show"]
+__all__ = ["Inline", "inline", "show"]
 
 #: Pixels of the viewer.
 _WIDTH, _HEIGHT = 800, 520
@@ -103,19 +103,7 @@ def show(
 
 def inline(server: Server, height: int = 700) -> Inline:
     """The page of a studio in a frame of a notebook on the same machine."""
-    address = escape(server.address)
-    frame = (
-        f'<iframe src="{address}" width="100%" height="{height}" style="border:0" '
-        f'title="biela studio"></iframe><p><a href="{address}">{address}</a></p>'
-    )
-    return Inline(frame, f"biela studio at {server.address}", server)
-
-
-def in_notebook() -> bool:
-    """Whether this program is the kernel of a notebook."""
-    shell = sys.modules.get("IPython")
-    running = shell.get_ipython() if shell is not None else None
-    return running is not None and hasattr(running, "kernel")
+    return Inline(framed(server.address, height), str(server), server)
 
 
 def _course(

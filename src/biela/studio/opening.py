@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biela.errors import BielaError
+from biela.studio.framing import in_notebook
 from biela.studio.shelf import beside, gallery
 from biela.studio.source import source_of
 
@@ -22,13 +23,14 @@ def studio(
     *,
     host: str = "127.0.0.1",
     port: int = 8080,
-    browser: bool = True,
+    browser: bool | None = None,
     play: bool = True,
-    wait: bool = True,
+    wait: bool | None = None,
 ) -> Server:
     """Open a page with a mechanism that can be played, changed, dragged and plotted.
 
-    Every browser window has a session of its own: two visitors do not disturb each other.
+    Every browser window has a session of its own: two visitors do not disturb each other.  In a
+    notebook the page is shown where the cell is, if this is its last expression.
 
     Args:
         model: A Model or Robot, or the path of a model file; None opens the gallery.  Of a file
@@ -36,10 +38,10 @@ def studio(
         host: The address to listen at; others than this machine can only see the page if it is
             another one, such as "0.0.0.0".
         port: The port, or the first free one after it.
-        browser: Whether to open a browser.
+        browser: Whether to open a browser; None: not in a notebook.
         play: Whether motions run as soon as they are there.
         wait: Whether to serve until the program is interrupted; else the server is returned at
-            once, and serves until its ``stop()``.
+            once, and serves until its ``stop()``.  None: not in a notebook.
 
     Returns:
         The server, with the ``address`` of the page.
@@ -66,10 +68,11 @@ def studio(
         shelf = gallery().with_given(name, source)
     from biela.studio.view.server import Server
 
+    inside = in_notebook()
     server = Server(shelf, name, host, port, play)
-    if browser:
+    if browser or (browser is None and not inside):
         server.until_ready()
         webbrowser.open(server.address)
-    if wait:
+    if wait or (wait is None and not inside):
         server.wait()
     return server

@@ -8,7 +8,7 @@ share theirs, so that a renderer moves a body by one message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final, TypeAlias
@@ -48,6 +48,8 @@ _STEEL: Final = "#8A8F98"
 _POINT: Final = 0.0022
 _PIN: Final = (0.011, 0.034)
 _FOOT: Final = 0.035
+#: The radius of a bar, at least: less is no pixel where the whole of the scene is seen.
+_HAIR: Final = 0.0022
 #: Lines of the paper thinner than this are springs and lengths, no bodies.
 _THIN: Final = 2.0
 
@@ -163,14 +165,17 @@ class Stroke:
 Piece: TypeAlias = Solid | Stroke
 
 
-def pieces(scene: Scene, size: float | None = None) -> list[Piece]:
+def pieces(
+    scene: Scene, size: float | None = None, colours: Mapping[str, str] | None = None
+) -> list[Piece]:
     """The pieces of a scene, always in the same order for scenes of one mechanism.
 
     Args:
         scene: What to show.
         size: Extent that signs are measured by, if not that of the scene.
+        colours: Of bodies that have one of their own, as "#rrggbb".
     """
-    return [*_Cutter(scene, size or scene.extent)]
+    return [*_Cutter(scene, size or scene.extent, colours or {})]
 
 
 def alike(some: Sequence[Piece], others: Sequence[Piece]) -> bool:
@@ -189,13 +194,13 @@ def _same(a: Piece, b: Piece) -> bool:
 class _Cutter:
     """Makes pieces of shapes."""
 
-    def __init__(self, scene: Scene, size: float) -> None:
+    def __init__(self, scene: Scene, size: float, colours: Mapping[str, str]) -> None:
         self._scene, self._size = scene, size
         bodies = dict.fromkeys(
             s.name for s in scene.shapes if s.name not in (_GROUND, _JOINTS) and not _sign(s)
         )
         self._colors = {name: COLORS[k % len(COLORS)] for k, name in enumerate(bodies)}
-        self._colors |= {_GROUND: _STEEL, _JOINTS: _INK}
+        self._colors |= {**colours, _GROUND: _STEEL, _JOINTS: _INK}
         self._tracks: dict[object, Track] = {}
         normal = PLANES[scene.view][2] if scene.view in PLANES else 2
         self._normal: Floats = np.eye(3)[normal]
@@ -245,6 +250,7 @@ class _Cutter:
     def _link(self, link: Link, role: Role, color: str) -> Piece:
         color = link.color if link.color.startswith("#") else color
         points, radius = link.points, 0.5 * link.width * _POINT * self._size
+        radius = max(radius, _HAIR * self._scene.extent)
         if _sign(link):
             return Stroke(link.name, "sign", points, color, 2.5, link.dashed)
         if link.closed:

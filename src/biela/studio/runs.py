@@ -19,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Of a motion that is looked at, not kept.
 _TOLERANCE = 1e-6
+#: Stiffness along a motion (rad²/s²) that is none, beside the largest one; and energy (J).
+_NEUTRAL, _ROUNDING = 1e-9, 1e-12
 #: Instants of a motion, at most: a page has no use of more.
 _MOST = 4000
 
@@ -40,8 +42,14 @@ class Answer:
     warning: str = ""
 
 
-def answer(system: bl.System, settings: Settings) -> Answer:
+def answer(system: bl.System, settings: Settings, model: bl.Model | None = None) -> Answer:
     """Ask an analysis.
+
+    Args:
+        system: The equations.
+        settings: What is asked for.
+        model: What the equations are of, where they have no masses: dynamics are then solved in
+            loops, whose equations are ready much sooner than those of many bodies written out.
 
     A motion that cannot go on is an answer too, as far as it went, with the reason.
 
@@ -57,14 +65,22 @@ def answer(system: bl.System, settings: Settings) -> Answer:
             f"{settings.duration:g} s in steps of {settings.step:g} s are more than {_MOST} "
             f"instants: take a longer step, or biela run, which writes files"
         )
-    ask = _kinematics if settings.analysis is Analysis.KINEMATICS else _dynamics
     try:
-        motion, warning = ask(system, settings), ""
+        if settings.analysis is Analysis.KINEMATICS:
+            motion, warning = _kinematics(system, settings), ""
+        elif model is not None:
+            motion, warning = _in_loops(model, settings), ""
+        else:
+            motion, warning = _dynamics(system, settings), ""
     except SimulationError as error:
         if not isinstance(error.results, Results) or len(error.results) < 2:
             raise
         motion = error.results
         warning = str(error).partition(" The results until then")[0]
+    if motion.interrupted and not warning:
+        if len(motion) < 2:
+            raise ModelError(f"stopped at {motion.t[-1]:.3g} s, before there was a motion to show")
+        warning = f"stopped at {motion.t[-1]:.3g} s of {settings.duration:g} s"
     return Answer(_told(system, motion), motion, warning=warning)
 
 
@@ -103,9 +119,24 @@ def _dynamics(system: bl.System, settings: Settings) -> Results:
         settings.duration,
         q=dict(settings.q) or None,
         v=dict(settings.v) or None,
+        inputs=dict(settings.inputs) or None,
         output=_whole(settings),
         tolerance=_TOLERANCE,
         progress=False,
+    )
+
+
+def _in_loops(model: bl.Model, settings: Settings) -> Results:
+    return bl.simulate(
+        model,
+        settings.duration,
+        q=dict(settings.q) or None,
+        v=dict(settings.v) or None,
+        inputs=dict(settings.inputs) or None,
+        output=_whole(settings),
+        tolerance=_TOLERANCE,
+        progress=False,
+        engine="looped",
     )
 
 
@@ -115,15 +146,21 @@ def _whole(settings: Settings) -> float:
 
 
 def _equilibrium(system: bl.System, settings: Settings) -> Answer:
-    found = bl.equilibrium(system, dict(settings.q) or None)
-    parts = [f"{found.stability} equilibrium"]
+    inputs = dict(settings.inputs) or None
+    found = bl.equilibrium(system, dict(settings.q) or None, inputs=inputs)
+    # slower than this is no oscillation: rounding of a mechanism that stays wherever it is put
+    least = _NEUTRAL * max(1.0, float(np.abs(found.stiffness).max(initial=0.0)))
+    neutral = len(found.stiffness) > 0 and np.abs(found.stiffness).min() <= least
+    stable = not (found.stiffness < -least).any()
+    parts = [f"{'neutral' if neutral and stable else found.stability} equilibrium"]
     if not len(found.stiffness):
         parts = ["all freedoms are driven: it rests where its drivers hold it, switch them off"]
-    rising = found.stiffness[found.stiffness > 0]
+    rising = found.stiffness[found.stiffness > least]
     if len(rising):
         parts.append(f"slowest frequency {np.sqrt(rising[0]) / (2 * np.pi):.3g} Hz")
     if np.isfinite(found.energy):
-        parts.append(f"potential energy {found.energy:.4g} J")
+        energy = 0.0 if abs(found.energy) < _ROUNDING else found.energy
+        parts.append(f"potential energy {energy:.4g} J")
     return Answer("; ".join(parts), q=np.asarray(found.q, dtype=float))
 
 

@@ -7,24 +7,29 @@ answer stays, so that there is always something to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import biela as bl
+from biela.analysis.progress import Watch, watched
 from biela.errors import BielaError, ModelError
+from biela.model.joints import Joint
 from biela.results import Results, Scene
+from biela.results.scene import PLANES
 from biela.studio.building import Builder, Built
-from biela.studio.choices import Choices
 from biela.studio.dragging import Dragged, Dragging, Grip
 from biela.studio.joint_signs import sign_unit
+from biela.studio.pieces import Piece, pieces
 from biela.studio.posing import Motion, Poser
-from biela.studio.ranges import Range, entry_ranges
+from biela.studio.quantities import Quantities
 from biela.studio.runs import Answer, answer, without_energies
 from biela.studio.settings import Analysis
+from biela.studio.sliders import Sliders
 from biela.studio.source import Source
+from biela.studio.starting import coordinates_at, rates_at
 
 __all__ = ["Session"]
 
@@ -32,14 +37,17 @@ Floats = npt.NDArray[np.float64]
 
 #: How often a point is pulled at to reach a place, at most.
 _PULLS = 50
+#: Cosine of the angle between an axis and the normal of a plane, at least.
+_ALONG = 0.999
 
 
-class Session(Choices):
+class Session(Sliders):
     """A mechanism on the table.
 
     Attributes:
         source: Where the model comes from.
         motion: The last motion; None before there is one.
+        quantities: What can be plotted of it.
         pose: The position in which the mechanism was put by hand or by an analysis; None while it
             follows the motion.
         time: The instant of the motion that is shown (s).
@@ -54,6 +62,7 @@ class Session(Choices):
         self.source = source
         super().__init__(source.model({}))
         self.motion: Results | None = None
+        self.quantities: Quantities | None = None
         self.pose: Floats | None = None
         self.time = 0.0
         self.error, self.note = "", ""
@@ -93,8 +102,13 @@ class Session(Choices):
         except BielaError as error:
             self.error = str(error)
 
-    def run(self) -> bool:
-        """Ask the analysis anew; whether all went well.  If not, ``error`` has the reason."""
+    def run(self, watch: Watch | None = None) -> bool:
+        """Ask the analysis anew; whether all went well.  If not, ``error`` has the reason.
+
+        Args:
+            watch: Is told which part of a long run is done; it may raise KeyboardInterrupt to end
+                it, and the motion until then is the answer.
+        """
         self.error = ""
         try:
             built = self._build()
@@ -104,9 +118,16 @@ class Session(Choices):
                 self.pose = self._renamed(q, free, built.poser)
                 self.note = "drag a body, or give a point a place"
                 return True
-            self._take(built, answer(built.poser.system, self.settings))
+            with watched(watch):
+                large = None if built.weighed else built.model
+                found = answer(built.poser.system, self.settings, large)
+            self._take(built, found)
         except BielaError as error:
             self.error = str(error)
+        except KeyboardInterrupt:
+            if watch is None:
+                raise
+            self.error = "stopped before there was an answer"
         return not self.error
 
     def _take(self, built: Built, found: Answer) -> None:
@@ -116,8 +137,20 @@ class Session(Choices):
             return
         if found.motion.scene is None:
             raise ModelError(f"{built.model.name} has nothing to draw: give its bodies markers")
-        self.motion = found.motion if built.weighed else without_energies(found.motion)
+        heavy = built.weighed or self.settings.analysis is Analysis.DYNAMICS
+        self.motion = found.motion if heavy else without_energies(found.motion)
+        imposed = self.settings.analysis is Analysis.KINEMATICS
+        self.quantities = Quantities(
+            built.model, built.poser.system, self.motion, imposed, built.weighed
+        )
         self.pose, self._told, self._scene = None, found.note, found.motion.scene
+        q, v = coordinates_at(self.motion), rates_at(self.motion)
+        # the whole position is kept once one value is given, so that the branch is
+        given = (*self.settings.q, *built.poser.names) if self.settings.q else ()
+        self.choose(
+            q={name: q[name] for name in dict.fromkeys(given) if name in q},
+            v={name: v.get(name, x) for name, x in self.settings.v.items()},
+        )
         t = found.motion.t
         self.time = float(min(max(self.time, t[0]), t[-1]))
 
@@ -156,11 +189,41 @@ class Session(Choices):
             self._scene = self.poser.scene(self.position())
         return self._scene
 
+    @property
+    def pieces(self) -> list[Piece]:
+        """The scene as pieces for a renderer.
+
+        Raises:
+            BielaError: Nothing can be drawn.
+        """
+        return pieces(self.scene, self.unit, self._colours)
+
+    def posed_pieces(self) -> list[Piece] | None:
+        """Likewise, of the position in which the mechanism was put; None in motion."""
+        posed = self.posed_scene()
+        return None if posed is None else pieces(posed, self.unit, self._colours)
+
+    @property
+    def _colours(self) -> Mapping[str, str]:
+        return getattr(self.source, "colours", {})
+
     def posed_scene(self) -> Scene | None:
         """The position in which the mechanism was put, drawn like `scene`; None in motion."""
         if self.pose is None:
             return None
         return self.poser.scene(self.pose, view=self.scene.view)
+
+    @property
+    def flat(self) -> bool:
+        """Whether it moves in a plane and can do nothing else: all that turns does so in it."""
+        if self.scene.view not in PLANES:
+            return False
+        normal, frame = PLANES[self.scene.view][2], self.frames()
+        model = self.model.flattened() if self.model.parts else self.model
+        turning = (
+            j for j in model.joints.values() if isinstance(j, Joint) and j.kind == "revolute"
+        )
+        return all(abs(frame(j.j.label)[1][0, normal, 2]) > _ALONG for j in turning)
 
     @property
     def size(self) -> float:
@@ -188,8 +251,7 @@ class Session(Choices):
             return self.pose
         if self.motion is None:
             return self.poser.start
-        names, row = self.motion.groups["q"].names, self.motion.q[round(self.place)]
-        return self.poser.position(dict(zip(names, row.tolist(), strict=True)))
+        return self.poser.position(coordinates_at(self.motion, round(self.place)))
 
     def frames(self) -> Motion:
         """Frames in the position that is shown, k = 1."""
@@ -274,26 +336,20 @@ class Session(Choices):
             found = self.pull(place)
         return found
 
+    def jog(self, name: str, value: float) -> None:
+        """Put one coordinate somewhere: the others follow as far as joints are to stay closed.
+
+        Raises:
+            BielaError: It cannot be there.
+        """
+        free = self.dragging.poser
+        q = self._renamed(self.position(), self.poser, free)
+        guess = dict(zip(free.names, q.tolist(), strict=True))
+        found = bl.assemble(free.system, guess, hold={name: float(value)}).q
+        self.pose = self._renamed(found, free, self.poser)
+        self.error, self.note = "", "by hand: Start begins a motion here"
+
     @staticmethod
     def _renamed(q: Floats, before: Poser, after: Poser) -> Floats:
         """The same position in other equations of the same joints."""
         return after.position(dict(zip(before.names, q.tolist(), strict=True)))
-
-    # ---------------------------------------------------------------------------- sliders
-
-    def starts(self) -> list[Range]:
-        """The coordinates with the values that a motion begins with.
-
-        Raises:
-            BielaError: The equations cannot be derived.
-        """
-        found = [e for e in self.poser.system.q if e.unit in ("rad", "m")]
-        return entry_ranges(found, self.settings.q, self.size)
-
-    def rates(self) -> list[Range]:
-        """The velocities that a motion begins with.
-
-        Raises:
-            BielaError: The equations cannot be derived.
-        """
-        return entry_ranges(self.poser.system.v, self.settings.v, self.size)

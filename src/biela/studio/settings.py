@@ -40,6 +40,7 @@ class Settings:
         laws: Changes of laws, by name.
         q: Start values of coordinates that differ from those of the model.
         v: Likewise, of velocities.
+        inputs: Values of motors that are given from outside, likewise.
     """
 
     analysis: Analysis = Analysis.KINEMATICS
@@ -50,6 +51,7 @@ class Settings:
     laws: Mapping[str, LawChange] = field(default_factory=dict)
     q: Mapping[str, float] = field(default_factory=dict)
     v: Mapping[str, float] = field(default_factory=dict)
+    inputs: Mapping[str, float] = field(default_factory=dict)
 
 
 def settings_of(model: bl.Model) -> Settings:

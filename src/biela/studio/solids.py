@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.studio.turns import aligned
 
-__all__ = ["Mesh", "ball", "bar", "foot", "plate", "triangles"]
+__all__ = ["Mesh", "ball", "bar", "foot", "plate", "rotation", "together", "triangles"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -36,11 +36,35 @@ class Mesh:
         scale = float(np.abs(self.vertices).max(initial=0.0)) or 1.0
         return np.round(self.vertices / scale, 9).tobytes() + f"{scale:.9g}".encode()
 
+    @cached_property
+    def closed(self) -> bool:
+        """Whether every edge has a triangle on either side, so that no inside is ever seen.
+
+        Points that are given anew for every triangle, as files of surfaces do, count as one.
+        """
+        size = float(np.abs(self.vertices).max(initial=0.0)) or 1.0
+        same = np.unique(np.round(self.vertices / size, 7), axis=0, return_inverse=True)[1]
+        faces = same.reshape(-1)[self.faces]
+        ways = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+        ways = ways[ways[:, 0] != ways[:, 1]]
+        count = len(self.vertices)
+        there, back = (np.sort(ways @ w) for w in ((count, 1), (1, count)))
+        return len(ways) > 0 and np.array_equal(there, back) and _volume(self) > 0
+
 
 def triangles(vertices: Floats, faces: Sequence[Sequence[int]]) -> Mesh:
     """A mesh of plane convex faces, each cut into triangles from its first vertex."""
     cut = [(f[0], f[k], f[k + 1]) for f in faces for k in range(1, len(f) - 1)]
     return Mesh(np.array(vertices, dtype=float), np.array(cut, dtype=np.int64).reshape(-1, 3))
+
+
+def together(*meshes: Mesh) -> Mesh:
+    """Several closed surfaces as one mesh."""
+    before = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    return Mesh(
+        np.concatenate([mesh.vertices for mesh in meshes]),
+        np.concatenate([m.faces + n for m, n in zip(meshes, before, strict=False)]),
+    )
 
 
 def bar(ends: Floats, radius: float) -> Mesh:
@@ -53,7 +77,7 @@ def bar(ends: Floats, radius: float) -> Mesh:
     n = _SIDES
     walls = [[k, (k + 1) % n, n + (k + 1) % n, n + k] for k in range(n)]
     caps = [list(range(n - 1, -1, -1)), list(range(n, 2 * n))]
-    return triangles(own @ _matrix(turn[0]).T + ends.mean(axis=0), [*walls, *caps])
+    return triangles(own @ rotation(turn[0]).T + ends.mean(axis=0), [*walls, *caps])
 
 
 @cache
@@ -112,8 +136,8 @@ def _volume(mesh: Mesh) -> float:
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
 
 
-def _matrix(p: Floats) -> Floats:
-    """R = (2 e0² - 1) I + 2 (e eᵀ + e0 ẽ) (Haug 1989, §9.3)."""
+def rotation(p: Floats) -> Floats:
+    """The rotation of Euler parameters, R = (2 e0² - 1) I + 2 (e eᵀ + e0 ẽ) (Haug 1989, §9.3)."""
     e0, e = p[0], p[1:]
     skew = np.array([[0.0, -e[2], e[1]], [e[2], 0.0, -e[0]], [-e[1], e[0], 0.0]])
     R: Floats = (2 * e0 * e0 - 1) * np.eye(3) + 2 * (np.outer(e, e) + e0 * skew)

@@ -16,6 +16,7 @@ from biela.errors import ModelError
 from biela.model.element import nearest
 from biela.model.files.reading import loads
 from biela.model.files.toml_text import document_text
+from biela.studio.materials import colours_of
 
 __all__ = ["FileSource", "ModelSource", "Source", "source_of"]
 
@@ -72,7 +73,18 @@ class FileSource:
             return ModelSource(self._first).model(parameters)
         document = {**self._document}
         document["parameters"] = {**document.get("parameters", {}), **parameters}
-        return loads(document_text(document), name=self.path.name, folder=self.path.parent)
+        made = loads(document_text(document), name=self.path.name, folder=self.path.parent)
+        made.parameter_units = {**self._first.parameter_units}  # the new values are in SI units
+        return made
+
+    @cached_property
+    def colours(self) -> Mapping[str, str]:
+        """Colours of bodies, as far as the file gives them.
+
+        Raises:
+            FileError: It cannot be read.
+        """
+        return colours_of(self.path) if self.path.is_file() else {}
 
     @cached_property
     def _first(self) -> bl.Model:

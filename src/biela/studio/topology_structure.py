@@ -15,15 +15,24 @@ from biela.studio.report.fragments import table, words
 
 __all__ = ["Structure"]
 
+_REALLY: Final = "by rank, as it really moves"
 #: Groups that a table lists, and loops.
 _LISTED: Final = 40
 
 
 class Structure:
-    """The pieces of one model; it is looked over when the first is asked for."""
+    """The pieces of one model; it is looked over when the first is asked for.
+
+    Args:
+        model: Bodies and joints.
+
+    Attributes:
+        open: Whether it was found that the joints cannot be closed.
+    """
 
     def __init__(self, model: bl.Model) -> None:
         self._model = model
+        self.open = False
 
     @cached_property
     def check(self) -> CheckReport:
@@ -67,12 +76,13 @@ class Structure:
         count = f"6·{topology.bodies:,} − {topology.removed:,} = {topology.freedoms:,}"
         rows = [("by count in space", count.replace("-", "−"))]
         if topology.planar_freedoms is not None:
-            rows.append(
-                (f"by count in the {topology.plane} plane", f"{topology.planar_freedoms:,}")
-            )
+            free = topology.planar_freedoms
+            count = f"3·{topology.bodies:,} − {3 * topology.bodies - free:,} = {free:,}"
+            rows.append((f"by count in the {topology.plane} plane", count.replace("-", "−")))
         if found.freedoms is not None:
             basis = f" ({found.basis})" if found.basis else ""
-            rows.append(("by rank, as it really moves", f"{found.freedoms:,}{basis}"))
+            how = "by rank, with its joints open as written" if self.open else _REALLY
+            rows.append((how, f"{found.freedoms:,}{basis}"))
         rows.append(("of these, given by drivers", f"{topology.driven:,}"))
         html = table(("degrees of freedom", ""), rows)
         if found.mobility is not None:
@@ -82,23 +92,27 @@ class Structure:
             )
         levels = {"error": "said error", "warning": "said warning", "note": "note"}
         told = [f for f in found.findings if f.text not in found.suggestions]  # those follow below
-        return html + "".join(words(f.text, levels[f.level]) for f in told)
+        ending = "; it will be assembled"
+        end = ", and cannot be closed: see Motion" if self.open else ending
+        return html + "".join(words(f.text.replace(ending, end), levels[f.level]) for f in told)
 
     def redundancy(self) -> str:
         """The constraints that depend on others, by joint."""
         rank = self.check.mobility
         if rank is None:
             return words("Not known: the rank of the constraints was not found, see above.")
+        count = len(rank.constraints)
         if not rank.redundant and not rank.singular:
+            where = " in the plane" if self._model.plane else ""
             return words(
-                f"None: all {len(rank.constraints):,} constraints are independent, and all "
-                f"reactions are determinate."
+                f"None: all {count:,} constraints are independent, and all reactions"
+                f"{where} are determinate."
             )
         rows: dict[str, list[str]] = {}
         for name in rank.redundant:
             rows.setdefault(joint_of(name), []).append(name.rpartition(".")[2])
         html = words(
-            f"{len(rank.redundant):,} of {len(rank.constraints):,} constraints depend on the "
+            f"{len(rank.redundant):,} of {count:,} constraints depend on the "
             f"others: the mechanism moves all the same, but not all reactions are determinate."
         )
         html += table(
@@ -118,6 +132,8 @@ class Structure:
         if not len(found.groups):
             return words(found.wanting() or "No groups: there is nothing to solve.")
         html = picture(lambda path: draw_groups(found, path), f"{len(found.groups)} groups")
+        if self.open:
+            html = words("As the model is written: its joints cannot be closed.") + html
         html += words(
             "Each group is solved when those to its left are; groups of one colour are of one "
             "kind.",

@@ -28,6 +28,18 @@ def metric(unrolled: Unrolled, name: str) -> Matrix:
     return unrolled.M if name == "M" else identity(unrolled)
 
 
+def metrics(
+    unrolled: Unrolled, W: str, stiffening: Stiffening
+) -> tuple[Matrix, Stiffening, Matrix, Stiffening]:
+    """The metric of velocities and that of positions, each with what makes it definite."""
+    chosen = stiffening if W == "M" else Stiffening()
+    matrix = metric(unrolled, W)
+    # where only velocity constraints make M definite, positions have the unit metric
+    if all(k < unrolled.system.geometric for k in chosen.rows):
+        return matrix, chosen, matrix, chosen
+    return matrix, chosen, identity(unrolled), Stiffening()
+
+
 def position_correction(
     unrolled: Unrolled, W: Matrix, stiffening: Stiffening, extra: tuple[Row, Matrix] = ([], [])
 ) -> tuple[Row, Row]:
@@ -75,13 +87,9 @@ def projections(
     state = [*unrolled.q, *unrolled.v]
     if not unrolled.constrained:
         return normalising(unrolled, [], unrolled.v, state), None
-    chosen = stiffening if W == "M" else Stiffening()
-    matrix = metric(unrolled, W)
+    matrix, chosen, W_q, part = metrics(unrolled, W, stiffening)
     on_position: Function | None = None
     if unrolled.system.geometric:
-        # where only velocity constraints make M definite, positions have the unit metric
-        definite = all(k < unrolled.system.geometric for k in chosen.rows)
-        W_q, part = (matrix, chosen) if definite else (identity(unrolled), Stiffening())
         q, residual = position_correction(unrolled, W_q, part)
         size = largest(residual, unrolled.zero)
         unit, change = unrolled.normalised()

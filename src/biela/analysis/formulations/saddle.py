@@ -11,6 +11,8 @@ dependent constraints, and a mass matrix that is only definite on the motions al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +29,13 @@ from biela.equations.elimination import (
     lacking,
     stiffened,
 )
+from biela.equations.elimination_order import LARGEST, early_order
 from biela.equations.positions import notable_places
 
 Floats = npt.NDArray[np.float64]
+
+#: Of the notable places so many are near the position itself; they come first.
+NEARBY: Final = 3
 
 
 class Saddle:
@@ -51,7 +57,10 @@ class Saddle:
         W = stiffened(W, rows, self._stiffening.rows, stiffening.weight)
         self._A = constrained_matrix(W, rows) if rows else W
         late = range(self._n, len(self._A))
-        self.factors: Factors = factorise(self._A, late=late, drop=drop)
+        order = [k for k in stiffening.order if k < len(self._A)]
+        if order:  # rows it does not know of come last
+            order += sorted(set(range(len(self._A))) - set(order))
+        self.factors: Factors = factorise(self._A, late=late, drop=drop, order=order)
 
     def solve(self, force: Row, right: Row) -> tuple[Row, Row]:
         """X and λ."""
@@ -98,6 +107,34 @@ def stiffening(
     masses = [np.asarray(system.evaluate("M", x, t=t, u=u, p=p)) for x in places]
     jacobians = [np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p)) for x in places]
     return lacking(masses, jacobians)
+
+
+def ordered(
+    found: Stiffening, system: System, t: float, q: Floats, u: Floats, p: Floats
+) -> Stiffening:
+    """The same with an order of the elimination that suits motions from a position.
+
+    It is looked for where the elimination is written out; see `elimination_order`.
+    """
+    n, m = len(system.v), len(system.multipliers)
+    if not 0 < m <= LARGEST - n:
+        return found
+    M, J = system["M"].expressions(), system["Phi_v"].expressions()
+    pattern = np.zeros((n + m, n + m), dtype=bool)
+    pattern[:n, :n] = [[bool(e.ref) for e in row] for row in M]
+    pattern[n:, :n] = [[bool(e.ref) for e in row] for row in J]
+    for k in found.rows:
+        pattern[:n, :n] |= np.outer(pattern[n + k, :n], pattern[n + k, :n])
+    pattern[:n, n:] = pattern[n:, :n].T
+    samples = []
+    for x in [q, *notable_places(system, q, 0)[:NEARBY]]:
+        A = np.zeros((n + m, n + m))
+        rows = np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p))
+        stiff = rows[list(found.rows)]
+        A[:n, :n] = system.evaluate("M", x, t=t, u=u, p=p) + found.weight * stiff.T @ stiff
+        A[n:, :n], A[:n, n:] = rows, rows.T
+        samples.append(A)
+    return replace(found, order=early_order(pattern, n, samples))
 
 
 def geometric(system: System, rows: Sequence[Row]) -> Matrix:

@@ -6,8 +6,8 @@
     space, between                                SPACE
 
 The constants are written by `python -m benchmarks.groups.refit`, which measures all formulations on
-the gallery and chooses those whose worst time, over that of the best on the same mechanism, is
-least.
+the gallery and the examples of groups, and takes the simplest rule whose worst time, over that of
+the best on the same mechanism, is within noise of the least.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from biela.equations.groups.structure import Structure
 __all__ = ["chosen_formulation", "formulation_by_size"]
 
 # --- written by benchmarks.groups.refit
-PLANE: Final = "mixed groups"
+PLANE: Final = "natural groups"
 SPACE: Final = "natural groups"
-FEW_BODIES: Final = "relative groups"
-MANY_BODIES: Final = "relative groups"
-FEW: Final = 1
-MANY: Final = 4
+FEW_BODIES: Final = "natural groups"
+MANY_BODIES: Final = "natural groups"
+FEW: Final = 0
+MANY: Final = 1
 # --- end
 
 

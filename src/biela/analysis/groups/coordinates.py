@@ -1,9 +1,9 @@
-"""The coordinates of groups, by name."""
+"""The coordinates of groups by name, and other words that a solver of groups is told."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
 from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.derivation import GroupDerivation
@@ -13,26 +13,45 @@ from biela.equations.groups.relative import Angles, relative_group
 from biela.errors import ModelError
 from biela.model.element import nearest
 
-__all__ = ["COORDINATES", "Coordinates", "check_kinds", "chosen_coordinates", "placed_group"]
+__all__ = [
+    "COORDINATES",
+    "Coordinates",
+    "check_kinds",
+    "check_word",
+    "chosen_coordinates",
+    "placed_group",
+]
 
 #: The coordinates a group may have.
 Coordinates: TypeAlias = Literal["natural", "mixed", "relative", "reference"]
-COORDINATES: Final[tuple[str, ...]] = ("natural", "mixed", "relative", "reference")
+COORDINATES: Final[tuple[Coordinates, ...]] = ("natural", "mixed", "relative", "reference")
 
 
-def check_kinds(what: str, given: object, names: list[str]) -> None:
-    """Refuse settings for kinds of groups that the model does not have.
+def check_kinds(what: str, given: object, names: list[str], known: Sequence[str]) -> None:
+    """Refuse a setting, of all groups or by the names of their kinds, that makes no sense.
 
     Raises:
-        ModelError: There are some.
+        ModelError: The model has no such kind of group, or the word is none of those known.
     """
-    if isinstance(given, Mapping):
-        odd = [name for name in given if name and name not in names]
-        if odd:
+    by_kind = isinstance(given, Mapping)
+    for name in given if isinstance(given, Mapping) else ():
+        if name and name not in names:
             raise ModelError(
-                f"{what} are given for groups {odd[0]!r}{nearest(odd[0], names)}; the model has "
-                f"{', '.join(dict.fromkeys(names))}"
+                f"{what} is given for groups {name!r}{nearest(str(name), dict.fromkeys(names))}"
             )
+    for word in given.values() if isinstance(given, Mapping) else (given,):
+        check_word(f"{what} of a group" if by_kind else what, word, known)
+
+
+def check_word(what: str, given: object, known: Sequence[str]) -> None:
+    """Refuse a word that is none of those known.
+
+    Raises:
+        ModelError: It is none of them; the message has them all.
+    """
+    if given not in known:
+        *most, last = (repr(word) for word in known)
+        raise ModelError(f"{what} must be {', '.join(most)} or {last}, not {given!r}")
 
 
 def chosen_coordinates(
@@ -43,16 +62,11 @@ def chosen_coordinates(
     Raises:
         ModelError: There are none of that name.
     """
-    if isinstance(coordinates, str):
-        found: Any = coordinates
-    else:
-        found = coordinates.get(cast.example.name, coordinates.get("", "natural"))
-    if found not in COORDINATES:
-        raise ModelError(
-            f"groups have no {found!r} coordinates{nearest(str(found), COORDINATES)}; they "
-            f"have {', '.join(COORDINATES)}"
-        )
-    return found  # type: ignore[no-any-return]
+    if isinstance(coordinates, Mapping):
+        name = cast.example.name
+        coordinates = coordinates[name] if name in coordinates else coordinates.get("", "natural")
+    check_word("coordinates", coordinates, COORDINATES)
+    return coordinates
 
 
 def placed_group(

@@ -50,7 +50,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class _Table:
-    """Laws as `Laws` takes them."""
+    """The laws of forces, as `Laws` takes them."""
 
     size: int
     made: tuple[Block, ...]
@@ -76,7 +76,7 @@ class ForceRuns:
         self.program, self.u, self.starts = program, u, starts
         blocks = program.blocks
         self._laws = Laws(program.casts.laws)
-        self._force_laws = Laws(_Table(blocks.law_count, blocks.laws))  # type: ignore[arg-type]
+        self._force_laws = Laws(_Table(blocks.law_count, blocks.laws))
         equations = program.equations
         self.native = all(e.unrolled and not e.redundant for e in equations)
 

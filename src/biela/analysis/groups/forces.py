@@ -8,9 +8,8 @@ that much more to carry.  So the forces of n groups cost n small systems, at eve
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -25,11 +24,9 @@ from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.joint_reactions import JointReactions
 from biela.code.llvm.host import host_lanes
-from biela.code.looped import Memory, Program
 from biela.equations.blocks import reference_blocks
-from biela.equations.groups.cast import Poses
-from biela.equations.groups.casts import Casts
 from biela.equations.groups.forces import ForceProgram
+from biela.equations.groups.lowering import GroupProgram
 from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
 from biela.model.element import nearest
@@ -40,16 +37,6 @@ Floats = npt.NDArray[np.float64]
 
 #: Moments about passive spins that nothing gives, as a part of all loads.
 _MISSING: Final = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class _Together:
-    """Kinematics and forces as `GroupRunner` takes a program."""
-
-    program: Program
-    memory: Memory
-    casts: Casts
-    write_start: Callable[[Callable[[str], Floats], Poses], None]
 
 
 class GroupForces:
@@ -129,7 +116,7 @@ class GroupForces:
             return motion, self.of(motion)
         times = np.asarray(t, dtype=float)
         began = time.perf_counter(), time.process_time()
-        runner = GroupRunner(self._together, self.solver.poses, self.solver.lanes)  # type: ignore[arg-type]
+        runner = GroupRunner(self._together, self.solver.poses, self.solver.lanes)
         runner.assemble(float(times[0]))
         ready = time.perf_counter(), time.process_time()
         stored: Stored = runner.run(times, self._stretches, progress, room)
@@ -151,11 +138,11 @@ class GroupForces:
         return motion, Multipliers(times, self.names, rows, sure, missing, motion.time_run)
 
     @cached_property
-    def _together(self) -> _Together:
-        program = self.program
-        return _Together(
-            program.with_kinematics(), program.memory, program.casts, program.groups.write_start
-        )
+    def _together(self) -> GroupProgram:
+        """The groups with a program that finds forces as well."""
+        found = copy(self.program.groups)
+        found.program, found.memory = self.program.with_kinematics(), self.program.memory
+        return found
 
     @property
     def _stretches(self) -> list[tuple[int, int]]:

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from biela.analysis.engine_choice import LARGE, with_drivers
 from biela.analysis.groups.finding import structural_groups
 from biela.analysis.groups.poses import poses_of
-from biela.analysis.groups.starting import across_plane
-from biela.analysis.looped.follower import Follower
+from biela.analysis.groups.starting import across_plane, assembled_blocks
 from biela.analysis.looped.start import first_state, first_velocity
 from biela.analysis.one_start import start_state
 from biela.analysis.preparation import values
@@ -117,7 +116,7 @@ def _start(
     if model.parts or body_count(model) > LARGE:
         # the start is that of the model itself: what is read might change how it is assembled
         blocks, guess, speed = first_state(model, q, v, t, parameters)
-        place = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
+        place = assembled_blocks(blocks, guess, t)
         if speed is None:
             speed = first_velocity(model, blocks, place, t, v, parameters)
         reading = reference_blocks(read, parameters=parameters, t=t)

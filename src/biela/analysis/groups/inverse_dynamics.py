@@ -18,10 +18,9 @@ from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.preparation import values
 from biela.analysis.recording import Recording
-from biela.analysis.stepping import whole_steps
+from biela.analysis.sampling import sampling
 from biela.equations import System, formulate
 from biela.equations.groups.lowering import Iteration
-from biela.errors import ModelError
 from biela.model import Model
 from biela.results import Channels, Results
 
@@ -90,11 +89,7 @@ def group_inverse_dynamics(
         SimulationError: Forces that depend on reactions do not settle.
     """
     began = time.perf_counter()
-    for what, value in (("duration", duration), ("step", step)):
-        if not (np.isfinite(value) and value > 0):
-            raise ModelError(f"the {what} must be a positive time, not {value!r}")
-    steps = whole_steps(duration, step, "the step")
-    stride = whole_steps(output, step, "the step") if output else 1
+    instants = sampling(duration, step, t=t, output=output)
     chosen = formulation_named(formulation, model)
     options = {"iteration": Iteration(tolerance=tolerance, polish=1), **options}
     options["joints"] = [*options.get("joints", ()), *counted_coordinates(model)]
@@ -102,10 +97,8 @@ def group_inverse_dynamics(
         model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
     )
     forces = GroupForces(solver, inputs)
-    times: Floats = t + step * np.arange(steps + 1, dtype=float)
-    motion, found = forces.run(times, progress=progress)
-    last = len(times) - (not end_point)
-    kept = np.arange(0, last, stride)
+    motion, found = forces.run(instants.times, progress=progress)
+    kept = instants.stored(end_point)
     shown = motion.at(kept)
     plain = group_results(solver, shown, chosen.name, time.perf_counter() - began)
     if solver.large:

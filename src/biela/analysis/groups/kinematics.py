@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, Final
 
-import numpy as np
-
 from biela.analysis.groups.formulations import Formulation, formulation_named
 from biela.analysis.groups.motion import counted_coordinates, group_results
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
-from biela.analysis.stepping import whole_steps
+from biela.analysis.sampling import sampling
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
@@ -69,33 +67,27 @@ def group_kinematics(
         DeadPointError: A group cannot pass; it names the time and the joints.
     """
     began = time.perf_counter()
-    for what, value in (("duration", duration), ("step", step)):
-        if not (np.isfinite(value) and value > 0):
-            raise ModelError(f"the {what} must be a positive time, not {value!r}")
+    instants = sampling(duration, step, t=t, output=output)
     if not isinstance(model, Model):
         raise ModelError("groups are those of a Model, of bodies and joints")
     known = [name for name in signature(GroupSolver).parameters if name not in _OWN]
     for name in options:
         if name not in known:
             raise ModelError(f"group_kinematics has no option {name!r}{nearest(name, known)}")
-    steps = whole_steps(duration, step, "the step")
-    stride = whole_steps(output, step, "the step") if output else 1
     chosen: Formulation = formulation_named(formulation, model)
     options = {"iteration": Iteration(tolerance=tolerance, polish=1), **options}
     options["joints"] = [*options.get("joints", ()), *counted_coordinates(model)]
     solver = GroupSolver(
         model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
     )
-    times = t + step * np.arange(steps + 1, dtype=float)
     stopped = None
     try:
-        motion = solver.run(times, progress=progress)
+        motion = solver.run(instants.times, progress=progress)
     except DeadPointError as error:
         stopped, found = str(error), error.results
         assert isinstance(found, GroupMotion)
         motion = found
-    last = len(motion.t) - (not end_point and stopped is None)
-    kept = motion.at(np.arange(0, last, stride))
+    kept = motion.at(instants.stored(end_point, len(motion.t)))
     results = None
     if len(kept.t):
         results = group_results(solver, kept, chosen.name, time.perf_counter() - began)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 
-from biela.equations.blocks.law_values import LawTable
+from biela.equations.blocks.block import Block
 
-__all__ = ["Laws"]
+__all__ = ["LawBlocks", "Laws"]
 
 Floats = npt.NDArray[np.float64]
+
+
+class LawBlocks(Protocol):
+    """Laws of time and what evaluates them, such as a `biela.equations.blocks` table."""
+
+    @property
+    def size(self) -> int:
+        """How many laws there are."""
+
+    def blocks(self) -> tuple[Block, ...]:
+        """What evaluates them."""
 
 
 class Laws:
     """Values and two rates of all laws."""
 
-    def __init__(self, table: LawTable) -> None:
+    def __init__(self, table: LawBlocks) -> None:
         self.size = table.size
         self._blocks = table.blocks()
         self._followed: tuple[Floats, list[int], Floats] | None = None

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.body_motion import planar_motion, spatial_motion
+from biela.analysis.groups.motion_events import motion_events
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.looped.results import channel_groups
@@ -32,11 +33,13 @@ def group_results(
     name: str,
     spent: float,
     model: Model | None = None,
+    *,
+    events: bool = False,
 ) -> Results:
     """All channels of a motion that groups have found.
 
     ``name`` is that of the formulation; ``model`` the one that is shown, if it is not that of the
-    solver.
+    solver; ``events`` says whether the events of small models are looked for.
     """
     q, v, a = _bodies(solver, motion)
     shown = solver.model if model is None else model
@@ -50,7 +53,8 @@ def group_results(
     readings = {"q": q, "v": v, "a": a}
     recording = Recording(system, readings, motion.t, np.zeros((len(motion.t), 0)), p, u)
     error = recording.constraint_error()
-    return recording.results(_statistics(solver, motion, name, spent, error), [], False)
+    seen = motion_events(system, motion.t, q, v, u, p) if events else []
+    return recording.results(_statistics(solver, motion, name, spent, error), seen, False)
 
 
 def _bodies(solver: GroupSolver, motion: GroupMotion) -> tuple[Floats, Floats, Floats]:

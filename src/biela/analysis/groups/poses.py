@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from biela.equations.blocks.populations import turn
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.reference_point import NORMAL
@@ -38,7 +39,7 @@ def poses_of(
             centre[:, "xyz".index(axis)] = rows[:, k]
         if across is not None:
             centre[:, "xyz".index(NORMAL[plane])] = across
-        axes = _turned(plane, rows[:, 2])
+        axes = turn(NORMAL[plane], rows[:, 2])
     place = centre - np.einsum("nij,nj->ni", axes, world.centres)
     return Poses(place, axes, plane, coordinates or {})
 
@@ -52,14 +53,3 @@ def rotations(e: Floats) -> Floats:
         [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
     ]
     return np.moveaxis(np.array(rows), 2, 0)
-
-
-def _turned(plane: str, angle: Floats) -> Floats:
-    k = "xyz".index(NORMAL[plane])
-    a, b = (k + 1) % 3, (k + 2) % 3
-    R = np.zeros((len(angle), 3, 3))
-    R[:, k, k] = 1.0
-    R[:, a, a] = R[:, b, b] = np.cos(angle)
-    R[:, b, a] = np.sin(angle)
-    R[:, a, b] = -R[:, b, a]
-    return R

@@ -96,6 +96,9 @@ class MixedProgram(GroupProgram):
             return assembled_kernel(equations, wanted, solver)
         return generated_kernel(equations, name, wanted, solver)
 
+    def _among_items(self, kernel: Any) -> bool:
+        return not isinstance(kernel, RunTimeKernel) and super()._among_items(kernel)
+
     def _make_memory(self) -> None:
         super()._make_memory()
         rooms = {

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.groups.crossing import RATES, Passage, coarse_blocks, kinked_group, passage
 from biela.analysis.groups.laws import Laws
 from biela.analysis.groups.tiles import GROUPS, Course, Tile, run_all, run_tile, tiles_of
 from biela.analysis.progress import Progress
@@ -29,8 +30,9 @@ from biela.equations.groups.cast import Poses
 from biela.equations.groups.lowering import GroupProgram
 from biela.errors import DeadPointError, ShapeError, SimulationError
 from biela.solvers.block_sequence import run_blocks
+from biela.solvers.watched_blocks import run_watched_blocks
 
-__all__ = ["GroupRunner", "Lanes", "Stored"]
+__all__ = ["GroupRunner", "Lanes", "Stored", "aligned_rows"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -42,10 +44,16 @@ _CHUNK: Final = 16384
 #: Bytes of a workspace above which it is run tile by tile, and blocks of instants of a tile.
 _CACHE: Final = 4_000_000
 _BLOCKS: Final = 64
-#: A step this many times smaller than asked for is so small that rates do not jump in it.
-_SMALL: Final = 6
+#: A determinant below this share of the largest may have vanished between two coarse instants.
+_SMALL: Final = 0.5
+#: Blocks of a chunk that is so short that its beginning is a state not far before its end.
+_SHORT: Final = 4
 #: Halvings of a step before it is given up.
 _HALVINGS: Final = 14
+#: Halvings before a bifurcation is looked for.
+_FEW_HALVINGS: Final = 5
+#: A determinant below this share of what it was is that of rounding.
+_VANISHED: Final = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +87,30 @@ class _Callable:
 
     def __init__(self, address: int) -> None:
         self.address = address
+
+
+def joined(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches with those that follow each other as one."""
+    found: list[tuple[int, int]] = []
+    for first, length in stretches:
+        if found and sum(found[-1]) == first:
+            found[-1] = found[-1][0], found[-1][1] + length
+        else:
+            found.append((first, length))
+    return found
+
+
+def aligned_rows(blocks: int, kept: int, lanes: int) -> Floats:
+    """Memory for rows, (blocks, places, lanes); vectors of lanes do not straddle cache lines."""
+    raw = np.empty((blocks * kept + 1) * lanes)
+    shift = (-raw.ctypes.data // 8) % lanes
+    return raw[shift : shift + blocks * kept * lanes].reshape(blocks, kept, lanes)
+
+
+def _alike(coarse: npt.NDArray[np.bool_]) -> int:
+    """How many blocks are coarse, or not, as the first is."""
+    others = coarse != coarse[0]
+    return int(np.argmax(others)) if others.any() else len(coarse)
 
 
 def _pool(threads: int) -> AbstractContextManager[ThreadPoolExecutor | None]:
@@ -119,7 +151,12 @@ class GroupRunner:
         self._into = self._driven_places()
         self.steps = np.zeros(1)
         self.t = 0.0
-        groups.write_start(self._view, poses)
+        self._first = 0.0  # when the run began
+        self._earlier: tuple[float, Floats] | None = None  # a state some instants before
+        self._passage: Passage | None = None
+        self._largest = np.zeros(0)  # of determinants
+        self._every = 1  # lanes of which one is looked at for small ones
+        groups.write_start(self.w.reshape(-1, W), poses)
         self._tiles: list[Tile] = []
         large = memory.size * W * 8 > _CACHE
         if lanes == "instants" and (threads > 1 or large):
@@ -128,15 +165,9 @@ class GroupRunner:
             size = GROUPS if large else len(groups.casts.structure.groups)
             self._tiles = tiles_of(groups, W, given, size)
 
-    def _view(self, name: str) -> Floats:
-        """A vector of the workspace, (places, lanes)."""
-        W, memory = self.lanes, self.groups.memory
-        first = memory.first(name)
-        return self.w[first * W : (first + memory.sizes[name]) * W].reshape(-1, W)
-
     def _driven_places(self) -> Integers:
         W, memory = self.lanes, self.groups.memory
-        places = [memory.places(name) for name in ("tau", "w", "dw", "ddw")]
+        places = [memory.places(name) for name in ("tau", "shift", "w", "dw", "ddw")]
         found: Integers = (np.concatenate(places)[:, None] * W + np.arange(W)).ravel()
         return found
 
@@ -159,7 +190,7 @@ class GroupRunner:
 
     def _put(self, t: Floats, tau: float | Floats) -> None:
         """Write the laws at one instant in all lanes."""
-        given = np.concatenate([np.atleast_1d(tau), self.laws.at(t)[0]])
+        given = np.concatenate([np.atleast_1d(tau), [0.0, 0.0], self.laws.at(t)[0]])
         self.w[self._into] = np.repeat(given, self.lanes)
 
     def _run_once(self) -> bool:
@@ -190,36 +221,62 @@ class GroupRunner:
         Raises:
             DeadPointError: A group cannot pass; with what was stored until then.
         """
-        W = self.lanes
+        W, stretches = self.lanes, joined(stretches)
         blocks = -(-len(t) // W)
         padded = np.concatenate([t, np.full(blocks * W - len(t), t[-1])])
         kept = sum(length for _, length in stretches)
-        rows = np.empty((blocks, kept, W)) if room is None else room
+        rows = aligned_rows(blocks, kept, W) if room is None else room
         if rows.shape != (blocks, kept, W) or rows.dtype != float or not rows.flags.c_contiguous:
             raise ShapeError(
                 f"the room for {len(t)} instants is an array of doubles of shape "
                 f"{(blocks, kept, W)} in one piece, not {rows.dtype} of shape {rows.shape}"
             )
         self.steps[:] = 0.0
-        if self._tiles and self._tiled(padded, stretches, rows, progress):
+        self._first, self._earlier, self._passage = self.t, None, None
+        self._largest = np.abs(self._determinants())
+        coarse, far = coarse_blocks(self.laws, padded, W)
+        self._every = 1 if far else max(1, W // 2)
+        if self._tiles and not coarse.any() and self._tiled(padded, stretches, rows, progress):
             return Stored(t, rows, float(self.steps[0]), 0)
         careful = done = 0
+        together = 1  # coarse blocks that are run at once
+        started: list[tuple[float, Floats]] = []  # where the last chunk began, if it was short
         with Progress(f"kinematics of {self._model}", blocks, progress) as bar:
             while done < blocks:
-                last = min(done + max(1, _CHUNK // W), blocks)
+                longest = together if coarse[done] else max(1, _CHUNK // W)
+                last = done + _alike(coarse[done : done + longest])
                 before, began = self.w.copy(), self.t
-                good = self._chunk(padded, done, last, stretches, rows)
+                self._largest = np.maximum(self._largest, np.abs(self._determinants()))
+                if coarse[done]:
+                    limits = _SMALL * self._largest if last - done > 1 else None
+                    good = self._chunk(padded, done, last, stretches, rows, limits)
+                    if good < last - done > 1:  # far from where branches meet up to here
+                        self.w[:], self.t = before, began
+                        last, together = done + good, 1
+                        if not good:
+                            continue
+                        self._chunk(padded, done, last, stretches, rows)
+                    elif good and last - done == 1:
+                        times = np.concatenate([[began], padded[done * W : last * W]])
+                        good -= self._kinked(before, times)
+                    together = min(2 * together, _CHUNK // W)
+                else:
+                    good = self._chunk(padded, done, last, stretches, rows)
                 if good < last - done:
                     # again as far as it goes, since the block that failed is written over
                     self.w[:], self.t = before, began
+                    self._earlier = started[0] if started else None
+                    if good > 1:
+                        self._chunk(padded, done, done + good - 1, stretches, rows)
                     if good:
-                        self._chunk(padded, done, done + good, stretches, rows)
+                        self._earlier = self.t, self.w.copy()
+                        self._chunk(padded, done + good - 1, done + good, stretches, rows)
                     at = done + good
-                    now = padded[at * W : (at + 1) * W]
                     solved = partial(self._stored, t, rows[: at + 1], at * W, careful)
-                    self._one_by_one(now, stretches, rows[at], solved)
+                    self._one_by_one(padded, at, stretches, rows, solved)
                     careful += W
                     good += 1
+                started = [(began, before)] if good <= _SHORT else []
                 done += good
                 bar.update(done)
         return Stored(t, rows, float(self.steps[0]), careful)
@@ -275,34 +332,70 @@ class GroupRunner:
         self.steps[0] += sum(float(s[0]) for s in lock_steps)
         return True
 
-    def _driven(self, times: Floats) -> Floats:
-        """What is written into the workspace before each block: times since, and laws."""
-        W = self.lanes
-        starts = np.concatenate([[self.t], times[W - 1 :: W][:-1]])
-        tau = times.reshape(-1, W) - starts[:, None]
-        given = np.concatenate([tau.reshape(-1, 1), self.laws.at(times)], axis=1)
-        count = len(times) // W
-        return np.ascontiguousarray(
-            given.reshape(count, W, -1).transpose(0, 2, 1).reshape(count, -1)
-        )
+    def _driven(self, times: Floats, rows: Floats | None = None) -> Floats:
+        """What is written into the workspace before each block: times since, and laws.
+
+        Of a run that writes its items right into ``rows`` also how far these are.
+        """
+        W, count = self.lanes, len(times) // self.lanes
+        laws = self.laws.at(times)
+        given = np.zeros((count, 3 + laws.shape[1], W))
+        given[0, 0] = times[:W] - self.t
+        given[1:, 0] = times[W:].reshape(-1, W) - times[W - 1 :: W][:-1, None]
+        if rows is not None and self.groups.window is not None:
+            # in doubles from where items stand in the workspace
+            start = (rows.ctypes.data - self.w.ctypes.data) // 8 - self.groups.window.first * W
+            given[:, 1] = (start + np.arange(count) * rows[0].size)[:, None]
+            given[1:, 2] = given[:-1, 1]
+        given[:, 3:] = laws.reshape(count, W, -1).transpose(0, 2, 1)
+        return given.reshape(count, -1)
 
     def _chunk(
-        self, t: Floats, first: int, last: int, stretches: list[tuple[int, int]], rows: Floats
+        self,
+        t: Floats,
+        first: int,
+        last: int,
+        stretches: list[tuple[int, int]],
+        rows: Floats,
+        limits: Floats | None = None,
     ) -> int:
-        """Blocks ``first`` to ``last - 1``: how many went well."""
+        """Blocks ``first`` to ``last - 1``: how many went well, with determinants above limits."""
         W = self.lanes
         times = t[first * W : last * W]
-        given = self._driven(times)
-        out = rows[first:last].reshape(last - first, -1)
-        good = run_blocks(
-            len(self.w), last - first, given.shape[1], out.shape[1], len(stretches), W,
-            self._status, self._program, self.w, given, self._into, out,
-            np.array([a * W for a, _ in stretches], dtype=np.int64),
-            np.array([n * W for _, n in stretches], dtype=np.int64), self.steps,
-        )  # fmt: skip
+        in_place, here = self._in_place(stretches), rows[first:last]
+        given = self._driven(times, here if in_place else None)
+        out = here.reshape(last - first, -1)
+        if in_place:
+            out, stretches = np.zeros((last - first, 0)), []
+        starts = np.array([a * W for a, _ in stretches], dtype=np.int64)
+        lengths = np.array([n * W for _, n in stretches], dtype=np.int64)
+        size, blocks, runs = len(self.w), last - first, len(stretches)
+        if limits is None:
+            good = run_blocks(
+                size, blocks, given.shape[1], out.shape[1], runs, W, self._status, self._program,
+                self.w, given, self._into, out, starts, lengths, self.steps,
+            )  # fmt: skip
+        else:
+            good = run_watched_blocks(
+                size, blocks, given.shape[1], out.shape[1], runs, len(limits), W // self._every,
+                self._every, W,
+                self._status, self._program, self.w, given, self._into, out, starts, lengths,
+                self.steps, self._gauges * W, limits,
+            )  # fmt: skip
         if good:
             self.t = float(times[good * W - 1])
+        window = self.groups.window
+        if good and in_place and window is not None:
+            items = slice(window.first * W, (window.first + window.count) * W)
+            self.w[items] = here[good - 1].reshape(-1)
         return int(good)
+
+    def _in_place(self, stretches: list[tuple[int, int]]) -> bool:
+        """Whether what is stored are all items, which the groups then write there themselves."""
+        window = self.groups.window
+        if window is None or self.lanes_of != "instants":
+            return False
+        return stretches == [(window.first, window.count)]
 
     # ----------------------------------------------------------------------- with care
 
@@ -313,34 +406,102 @@ class GroupRunner:
     def _one_by_one(
         self,
         t: Floats,
+        block: int,
         stretches: list[tuple[int, int]],
-        row: Floats,
+        rows: Floats,
         solved: Callable[[int], Stored],
     ) -> None:
         """The instants of a block one after the other, in all lanes alike."""
         W = self.lanes
-        for lane, instant in enumerate(t):
-            self._reach(float(instant), solved(lane))
-            at = 0
-            for first, length in stretches:
-                found = self.w[first * W : (first + length) * W].reshape(length, W)
-                row[at : at + length, lane] = found[:, 0]
-                at += length
+        for instant in range(block * W, (block + 1) * W):
+            passed = self._passage
+            self._reach(float(t[instant]), solved(instant - block * W))
+            if self._passage is not passed:
+                self._again(t, instant, stretches, rows)
+            self._keep(instant, stretches, rows)
+
+    def _keep(self, instant: int, stretches: list[tuple[int, int]], rows: Floats) -> None:
+        """Store the state, that of all lanes, as that of an instant."""
+        W, at = self.lanes, 0
+        for first, length in stretches:
+            found = self.w[first * W : (first + length) * W].reshape(length, W)
+            rows[instant // W, at : at + length, instant % W] = found[:, 0]
+            at += length
+
+    def _again(
+        self, t: Floats, instant: int, stretches: list[tuple[int, int]], rows: Floats
+    ) -> None:
+        """Store again the last instants before a bifurcation, so near that digits were lost."""
+        assert self._passage is not None
+        state, now = self.w.copy(), self.t
+        for before in range(max(0, instant - 2 * self.lanes), instant):
+            if self._passage.holds(t[before]):
+                self._passage.place(self, float(t[before]))
+                self._keep(before, stretches, rows)
+        self.w[:], self.t = state, now
 
     def _reach(self, t: float, stored: Stored) -> None:
-        """One instant, by halves of the step where it must be.
+        """One instant, by halves of the step where it must be, or over a bifurcation.
 
         Raises:
             DeadPointError: It is not reached.
         """
-        smallest = abs(t - self.t) / 2**_HALVINGS
-        step = whole = t - self.t
+        began, start, step = self.t, self.w.copy(), abs(t - self.t)
+        failed = self._by_halves(t, step / 2**_FEW_HALVINGS)
+        while failed:
+            over = self._passed(t, began, start)
+            if over is None:
+                failed = self._by_halves(t, step / 2**_HALVINGS, self._largest)
+                if not failed:
+                    break
+                raise DeadPointError(
+                    f"{self._model}: after t = {self.t:.9g} s {failed}. The results until then "
+                    f"are in the attribute results of this error",
+                    stored,
+                )
+            began, start = self.t, self.w.copy()
+            failed = "" if over.holds(t) else self._by_halves(t, step / 2**_FEW_HALVINGS)
+        if self._passage is not None and self._passage.holds(t):
+            self._passage.place(self, t)
+
+    def _passed(self, t: float, began: float, start: Floats) -> Passage | None:
+        """Go over a bifurcation just ahead, from a state before it; None if there is none."""
+        ahead, here = self.t, self.w.copy()
+        last = self._passage
+        if last is not None and abs(ahead - last.centre) <= abs(last.h):
+            return None  # it was just passed
+        self.w[:], self.t = start, began
+        farther = abs(began - ahead)
+        since = np.inf if last is None else abs(ahead - last.centre) - abs(last.h)
+        if self._earlier is not None and farther < abs(self._earlier[0] - ahead) < since:
+            self.t, self.w[:] = self._earlier
+        found = passage(self, ahead, t - began, self._first)
+        if found is None:
+            self.w[:], self.t = here, ahead
+        else:
+            self._passage = found
+        return found
+
+    def _by_halves(self, t: float, smallest: float, was: Floats | None = None) -> str:
+        """Go to an instant, or as far as it goes; what failed then, in words.
+
+        Args:
+            t: The instant.
+            smallest: A step that is not halved.
+            was: Determinants of groups; where one falls to nothing of that, it is rounding that
+                tells which branch is followed, and the group has failed.
+        """
+        step = t - self.t
         while self.t != t:
             target = t if abs(t - self.t) <= abs(step) * (1 + 1e-9) else self.t + step
-            before = self.w.copy()
-            self._put(np.array([target]), target - self.t)
-            small = abs(target - self.t) < abs(whole) / _SMALL
-            if self._run_once() and not (small and self._kinked(before, target - self.t)):
+            before, times = self.w.copy(), np.array([self.t, target])
+            good = self.attempt(target, target - self.t) and not self._kinked(before, times)
+            if good and was is not None:
+                fallen = np.abs(self._determinants()) < _VANISHED * np.abs(was)
+                if fallen.any():
+                    self._note(self._solved_groups[int(np.argmax(fallen))])
+                    good = False
+            if good:
                 self.t = target
                 step *= 2
                 continue
@@ -348,34 +509,54 @@ class GroupRunner:
             self.w[:] = before
             step = (target - self.t) / 2
             if abs(step) < max(smallest, 1e-14 * (1 + abs(t))):
-                raise DeadPointError(
-                    f"{self._model}: after t = {self.t:.9g} s {failed}. The results until then "
-                    f"are in the attribute results of this error",
-                    stored,
-                )
+                return failed
+        return ""
 
-    def _kinked(self, before: Floats, tau: float) -> bool:
-        """Whether rates jump in a small step, as where a group leaves a dead point by the way that
-        it came; the group is then noted as failed.
+    @cached_property
+    def unknowns(self) -> list[list[Integers]]:
+        """Places of the unknowns of a kind and of their two rates, (instances, unknowns) each."""
+        solved = [bool(kernel.unknowns) for kernel in self.groups.kernels]
+        return [
+            [self.groups.unknown_places(c, rate) for rate in RATES] if any_of_it else []
+            for c, any_of_it in enumerate(solved)
+        ]
+
+    @cached_property
+    def _gauges(self) -> Integers:
+        """Where the determinants of groups stand."""
+        memory, kernels = self.groups.memory, self.groups.kernels
+        none = np.zeros(0, dtype=np.int64)
+        return np.concatenate([none, *(memory.places(f"gauge{c}") for c in range(len(kernels)))])
+
+    @cached_property
+    def _solved_groups(self) -> Integers:
+        """Which groups these are."""
+        none = np.zeros(0, dtype=np.int64)
+        kinds = zip(self.groups.kinds, self.groups.kernels, strict=True)
+        return np.concatenate([none, *(cast.groups for cast, k in kinds if k.unknowns)])
+
+    def _determinants(self) -> Floats:
+        found: Floats = self.w.reshape(-1, self.lanes)[self._gauges, 0]
+        return found
+
+    def _note(self, group: int) -> None:
+        """Note that a group is at a dead point."""
+        self.w[self._status] = float(group + 1)
+        self.w[self._status + self.lanes] = float(Failure.NOT_POSITIVE)
+
+    def attempt(self, t: float, since: float) -> bool:
+        """Solve all groups at an instant, from the state of some time before; whether they are."""
+        self._put(np.array([t]), since)
+        return self._run_once()
+
+    def _kinked(self, before: Floats, t: Floats) -> bool:
+        """Whether rates jump in a step, as where a group leaves a dead point by the way that it
+        came; the group is then noted as failed.
         """
-        W, memory = self.lanes, self.groups.memory
-        for c, kernel in enumerate(self.groups.kernels):
-            if not kernel.unknowns:
-                continue
-            first, size = memory.first(f"dx{c}") * W, memory.sizes[f"dx{c}"] * W
-            now = self.w[first : first + size : W]
-            last = before[first : first + size : W]
-            second = memory.first(f"ddx{c}") * W
-            expected = last + tau * before[second : second + size : W]
-            jump = np.abs(now - expected)
-            scale = np.maximum(np.abs(now), np.abs(last))
-            worst = int(np.argmax(jump - 0.5 * scale))
-            if jump[worst] > 0.5 * scale[worst] and jump[worst] > 1e-9:
-                group = self.groups.kinds[c].groups[worst // len(kernel.unknowns)]
-                self.w[self._status] = float(group + 1)
-                self.w[self._status + W] = float(Failure.NOT_POSITIVE)
-                return True
-        return False
+        group = kinked_group(self, before, t)
+        if group is not None:
+            self._note(group)
+        return group is not None
 
     def _what_failed(self, lane: int) -> str:
         """Which group was not solved, and how, in words."""

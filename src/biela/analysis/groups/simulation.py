@@ -184,6 +184,9 @@ def group_simulation(
 ) -> Results:
     """The motion of a mechanism under its forces, in independent coordinates, by groups.
 
+    Events of models that are not large are found from the stored instants, and are in the results;
+    nothing reacts to them: a run that stops or changes at events is that of `simulate`.
+
     Args:
         model: Bodies, joints, forces; drivers of some freedoms stay drivers.
         duration: Time to simulate, s.
@@ -199,11 +202,17 @@ def group_simulation(
         All channels of the bodies, and of the joints of small models.
 
     Raises:
-        ModelError: An argument makes no sense, or a force depends on reactions.
+        ModelError: An argument makes no sense, a force depends on reactions, or events are to be
+            answered.
         DeadPointError: A group is at a dead point; the results until then are in it.
         SimulationError: The motion diverges.
     """
     began = time.perf_counter()
+    if "on_event" in options:
+        raise ModelError(
+            f"{model.name}: a simulation by groups finds events and goes on; to stop or to change "
+            f"something at them use simulate(model, …, on_event=…)"
+        )
     for what, value in (("duration", duration), ("step", step)):
         if not (np.isfinite(value) and value > 0):
             raise ModelError(f"the {what} must be a positive time, not {value!r}")
@@ -253,7 +262,8 @@ def group_simulation(
             raise
     motion.time_run = spent
     shown = simulator.model
-    results = group_results(solver, motion, "groups", time.perf_counter() - began, shown)
+    taken = time.perf_counter() - began
+    results = group_results(solver, motion, "groups", taken, shown, events=True)
     if failure:
         kind = DeadPointError if dead else SimulationError
         raise kind(

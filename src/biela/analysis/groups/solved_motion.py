@@ -39,7 +39,10 @@ class GroupMotion:
     Attributes:
         solver: Whose motion it is.
         t: Times.
-        iterations: Steps of Newton's method a group and instant, in the mean.
+        iterations: Steps of Newton's method a group and instant, in the mean; without groups that
+            drivers alone give.
+        newton_steps: The same of all groups and instants together.
+        careful: Instants that were taken one by one, since several at a time did not converge.
         time_run: Seconds of the run itself.
         cpu_run: Seconds of the processor.
         time_total: With its start.
@@ -61,12 +64,36 @@ class GroupMotion:
         self.t = stored.t if instants is None else stored.t[instants]
         self.time_run, self.cpu_run, self.time_total = time_run, cpu_run, time_total
         unsolved = [len(c.groups) for c, k in self._kinds() if k.unknowns]
+        self.newton_steps = round(stored.steps)
         self.iterations = stored.steps / max(1, sum(unsolved) * len(stored.t))
         self.careful = stored.careful
 
     def _kinds(self) -> list[tuple[Cast, Any]]:
         groups = self.solver.groups
         return list(zip(self.solver.casts.casts, groups.kernels, strict=True))
+
+    def work(self) -> dict[str, int | float | str]:
+        """What it took, in words, for statistics.
+
+        Steps that polish go on from where the tolerance is met already, down to rounding.
+        """
+        structure, program = self.solver.structure, self.solver.groups
+        solved = closed = 0
+        for (cast, kernel), form in zip(self._kinds(), program.closed, strict=True):
+            solved += cast.count if kernel.unknowns else 0
+            closed += cast.count if kernel.unknowns and form is not None else 0
+        polish = program.iteration.polish
+        return {
+            "groups": len(structure.groups),
+            "kinds of groups": len(structure.kinds),
+            "groups that drivers give": len(structure.groups) - solved,
+            "groups in closed form": closed,
+            "groups by Newton's method": solved - closed,
+            "Newton steps a group and instant": round(self.iterations, 3),
+            "of these to polish": polish if solved else 0,
+            "instants taken one by one": self.careful,
+            "lanes": self.solver.lanes,
+        }
 
     def point(self, name: str) -> PointMotion:
         """The motion of a marker that was asked for.
@@ -86,22 +113,34 @@ class GroupMotion:
     def joint(self, name: str) -> Floats:
         """A joint coordinate that was asked for: its value and two rates, (instants, 3).
 
+        An angle that equations give starts within half a turn of zero, as in results, and is then
+        counted over all turns.  One that a driver gives is its law, and gears and screws count
+        from where the model starts.
+
+        Args:
+            name: As it was asked for, or "joint.coordinate".
+
         Raises:
             ModelError: It was not, or points alone are stored.
         """
         solver = self.solver
-        if name not in solver.joints:
+        asked = [key for key, joint in solver.joints.items() if name in (key, joint.name)]
+        if not asked:
             raise ModelError(
                 f"the coordinate {name!r} was not asked for; these were: "
                 f"{', '.join(solver.joints) or 'none: give joints=[…]'}"
             )
         self._need_all(f"the coordinate {name}")
-        number = len(solver.points) + len(solver.bodies) + list(solver.joints).index(name)
+        number = len(solver.points) + len(solver.bodies) + list(solver.joints).index(asked[0])
+        joint = solver.joints[asked[0]]
         place = int(solver.groups.request_places[number][0, 0])
         size = solver.groups.memory.sizes["y"]
-        found = solver.joints[name].sign * self._stored.columns(place + size * np.arange(3))
-        if solver.joints[name].turns:
+        found = joint.sign * self._stored.columns(place + size * np.arange(3))
+        if joint.turns:
             found[:, 0] = _over_turns(self._stored.t, found[:, 0], found[:, 1])
+            counted = joint.name in solver.poses.coordinates
+            if len(found) and not counted:
+                found[:, 0] -= 2 * np.pi * np.round(found[0, 0] / (2 * np.pi))
         return found if self._instants is None else np.asarray(found[self._instants])
 
     def _need_all(self, what: str) -> None:

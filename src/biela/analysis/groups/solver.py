@@ -16,15 +16,22 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.engine_choice import LARGE
+from biela.analysis.groups.chosen_branches import (
+    ChosenBranch,
+    choose_branches,
+    chosen_branches,
+)
 from biela.analysis.groups.coordinates import (
+    COORDINATES,
     Coordinates,
     check_kinds,
+    check_word,
     chosen_coordinates,
     placed_group,
 )
 from biela.analysis.groups.joint_requests import JointRequest, joint_requests
 from biela.analysis.groups.run_time_program import MixedProgram
-from biela.analysis.groups.runner import GroupRunner, Lanes, Stored
+from biela.analysis.groups.runner import GroupRunner, Lanes, Stored, aligned_rows
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.starting import start_poses
 from biela.analysis.groups.tiles import strands_of
@@ -32,8 +39,7 @@ from biela.code.llvm.host import host_lanes
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
-from biela.equations.groups.closed_forms import GroupBranches, branches_of
-from biela.equations.groups.entries import Assembly, LinearSolver
+from biela.equations.groups.entries import ASSEMBLIES, LINEAR_SOLVERS, Assembly, LinearSolver
 from biela.equations.groups.items import Item
 from biela.equations.groups.kernel import Convective, GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request
@@ -115,9 +121,10 @@ class GroupSolver:
         for what, given, known in (
             ("convective", convective, ("rate", "tensor")),
             ("angles", angles, ("absolute", "relative")),
-            ("lanes", lanes, (None, "instants", "groups")),
+            ("assembly", assembly, ASSEMBLIES),
+            ("lanes", lanes or "instants", ("instants", "groups")),
         ):
-            _check_choice(what, given, known)
+            check_word(what, given, known)
         if isinstance(points, str) or isinstance(joints, str):
             raise ModelError("points and joints are lists of names: points=['coupler.P']")
         if threads != int(threads) or threads < 1:
@@ -139,8 +146,8 @@ class GroupSolver:
         self.poses = poses
         self.casts = Casts(self.world, structure)
         names = [cast.example.name for cast in self.casts.casts]
-        check_kinds("coordinates", coordinates, names)
-        check_kinds("solvers", solver, names)
+        check_kinds("coordinates", coordinates, names, COORDINATES)
+        check_kinds("solver", solver, names, LINEAR_SOLVERS)
         self.coordinates = [chosen_coordinates(coordinates, c) for c in self.casts.casts]
         self.joints = joint_requests(self.casts, joints)
         between = self.casts.coordinates_between()
@@ -171,7 +178,8 @@ class GroupSolver:
             closed_forms=closed_forms,
             strands=self._strands,
         )
-        self._choose(branches or {})
+        if branches:
+            choose_branches(model.name, self.branches(), self.groups, poses, branches)
         self.lanes: Lanes = self._lanes() if lanes is None else lanes
         if self.lanes == "instants" and self.groups.run_time:
             raise ModelError(
@@ -186,28 +194,9 @@ class GroupSolver:
         """Instants; groups where they must be: a solver with pivots takes one at a time."""
         return "groups" if self.groups.run_time else "instants"
 
-    def branches(self) -> list[GroupBranches]:
-        """The branches of every group that has a closed form, in words."""
-        return list(branches_of(self.casts, self.groups.closed, self.poses))
-
-    def _choose(self, choices: Mapping[str, str | int]) -> None:
-        found = self.branches() if choices else []
-        for name, choice in choices.items():
-            mine = [group for group in found if name in (*group.bodies, *group.joints)]
-            if not mine:
-                known = [body for group in found for body in group.bodies]
-                raise ModelError(
-                    f"{self.model.name}: {name!r} is no body or joint of a group with branches"
-                    f"{nearest(name, known)}"
-                )
-            for group in mine:
-                kind, instance = group.cast
-                form = self.groups.closed[kind]
-                assert form is not None, "only groups with a closed form have branches"
-                signs = self.groups.branch_signs.get(kind)
-                signs = np.array(form.branch_of(self.poses)) if signs is None else signs
-                signs[instance] = group.sign(choice)
-                self.groups.branch_signs[kind] = signs
+    def branches(self) -> list[ChosenBranch]:
+        """The branches of every group that has a closed form, in words, and the one it is on."""
+        return chosen_branches(self.casts, self.groups, self.poses)
 
     # ---------------------------------------------------------------------- requests
 
@@ -313,7 +302,7 @@ class GroupSolver:
         lanes = host_lanes() if self.lanes == "instants" else 1
         stretches, _ = self._stretches(store)
         kept = sum(length for _, length in stretches)
-        found = np.empty((-(-instants // lanes), kept, lanes))
+        found = aligned_rows(-(-instants // lanes), kept, lanes)
         found.fill(0.0)  # the system hands out pages when they are touched
         return found
 
@@ -372,7 +361,7 @@ class GroupSolver:
 
     def _stretches(self, store: str) -> tuple[list[tuple[int, int]], dict[int, int]]:
         """Parts of the workspace that are stored, and where places of y stand then."""
-        _check_choice("store", store, ("all", "points"))
+        check_word("store", store, ("all", "points"))
         memory = self.groups.memory
         if store == "all":
             size = memory.sizes["y"]
@@ -382,13 +371,6 @@ class GroupSolver:
             places += [int(p) for p in self.groups.request_places[k].ravel()]
         found = [(memory.first(f"{d}y") + place, 1) for d in ("", "d", "dd") for place in places]
         return found, {place: k for k, place in enumerate(places)}
-
-
-def _check_choice(what: str, given: object, known: Sequence[object]) -> None:
-    """Refuse a word that is none of those known."""
-    if given not in known:
-        words = [str(word) for word in known if word is not None]
-        raise ModelError(f"{what} is {' or '.join(words)}, not {given!r}")
 
 
 def _turns(joint: JointRequest, equations: Sequence[GroupEquations]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from biela.analysis.looped.start import first_blocks
 from biela.analysis.one_start import first_position, start_position
 from biela.analysis.preparation import values
 from biela.equations import formulate
+from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.reference_point import NORMAL
@@ -23,9 +25,11 @@ from biela.model.parts.flattening import body_count
 from biela.model.topology.tree import joint_tree
 from biela.model.topology.tree import start_poses as tree_poses
 
-__all__ = ["across_plane", "start_poses"]
+__all__ = ["across_plane", "assembled_blocks", "start_poses"]
 
 Floats = npt.NDArray[np.float64]
+#: A position is assembled when no equation misses by more (m, rad).
+_ASSEMBLED: Final = 1e-10
 
 
 def start_poses(
@@ -43,7 +47,7 @@ def start_poses(
     if model.parts or body_count(model) > LARGE:
         blocks, guess = first_blocks(model, q, t, parameters)
         try:
-            found = Follower(blocks, 1e-10).assembled(t, guess)
+            found = assembled_blocks(blocks, guess, t)
         except AssemblyError:
             found = guess  # group by group it may close all the same
         names = list(blocks.extra)
@@ -58,6 +62,20 @@ def start_poses(
         found = first_position(system, q, t, u, p)
     numbers = {e.name: float(x) for e, x in zip(system.q, found, strict=True)}
     return poses_of(world, found, numbers, across_plane(model, world))
+
+
+def assembled_blocks(blocks: ReferenceBlocks, guess: Floats, t: float) -> Floats:
+    """The position of a large mechanism near a guess.
+
+    A guess that fulfils all equations is left as it is: cells of a chain, each assembled in its
+    frame, often do, and factors of the whole mechanism take longer than all else that groups need.
+
+    Raises:
+        AssemblyError: The joints do not close.
+    """
+    if float(np.abs(blocks.Phi(guess, t)).max(initial=0.0)) <= _ASSEMBLED:
+        return guess
+    return Follower(blocks, _ASSEMBLED).assembled(t, guess)
 
 
 def across_plane(model: Model, world: World) -> Floats | None:

@@ -14,14 +14,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-import numpy as np
-
 from biela.analysis.looped.follower import Follower, StuckError
 from biela.analysis.looped.results import Motion, looped_results
 from biela.analysis.looped.start import first_blocks
 from biela.analysis.progress import Progress
-from biela.analysis.stepping import whole_steps
-from biela.errors import ModelError, SimulationError
+from biela.analysis.sampling import sampling
+from biela.errors import SimulationError
 from biela.model import Model
 from biela.results import Results
 
@@ -64,16 +62,10 @@ def looped_kinematics(
             holds the results until then.
     """
     began = time.perf_counter()
-    if not (np.isfinite(duration) and duration > 0):
-        raise ModelError(f"the duration must be a positive time, not {duration!r}")
-    if not (np.isfinite(step) and step > 0):
-        raise ModelError(f"step must be a positive time, not {step!r}")
+    instants = sampling(duration, step, output=output)
     blocks, guess = first_blocks(model, q, t, parameters)
-    steps = whole_steps(duration, step, "the step")
-    stride = whole_steps(output, step, "the step") if output else 1
-    whole = steps // stride * stride  # those after the last stored instant are not taken
-    if not end_point and whole == steps:
-        whole -= stride
+    stride = instants.stride
+    whole = int(instants.stored(end_point)[-1])  # what comes after is not computed
     follower = Follower(blocks, tolerance)
     motion = Motion(blocks)
     now = follower.first(t, guess)

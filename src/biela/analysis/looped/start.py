@@ -94,8 +94,8 @@ def _guess(blocks: ReferenceBlocks, given: Mapping[str, float]) -> Floats:
         for name, value in given.items():
             if name not in places:
                 raise ModelError(
-                    f"{blocks.name} has no coordinate {name!r} in reference-point coordinates; "
-                    f"they are called as {', '.join(list(places)[:7])}"
+                    f"{blocks.name} has no coordinate {name!r}: give one of a joint, or of a body "
+                    f"such as {', '.join(list(places)[:7])}"
                 )
             q[places[name]] = float(value)
     return q

@@ -12,7 +12,7 @@ import numpy as np
 from biela.analysis.formulations import Options
 from biela.analysis.preparation import Model, Values, as_system
 from biela.analysis.realtime.kernels import kernels
-from biela.analysis.realtime.step import corrected_step, integration_step
+from biela.analysis.realtime.step import corrected_step, integration_step, rk4_projected_step
 from biela.analysis.realtime.text import Choices, texts
 from biela.analysis.unrolled import identifier
 from biela.code.export import _write
@@ -48,7 +48,8 @@ def export_simulator(
         folder: Where the files go.
         step: Step for which ``main.c`` runs it, s; each call of the step takes its own.
         integrator: "explicit_euler", "second_order_euler", "semi_implicit_euler", "heun", "rk4",
-            or a routine of your own with the signature ``step(n, m, h, t, x, p, f, work)``.
+            "nystrom", or a routine of your own with the signature
+            ``step(n, m, h, t, x, p, f, work)``.
         formulation: One of `FORMULATIONS`.
         options: Choices of the formulation.
         q: Start positions, by name or in order; the start is assembled now.
@@ -85,9 +86,11 @@ def export_simulator(
         outputs,
         t,
         {"q": q, "v": v, "parameters": parameters, "inputs": inputs},
+        classical=integrator == "rk4",
     )
     chosen, rows = integration_step(integrator, len(system.q), made.n)
-    choices = Choices(name, step, limit, chosen.name, corrected_step(chosen, rows), rows)
+    whole = rk4_projected_step if "last" in made.functions else corrected_step(chosen, rows)
+    choices = Choices(name, step, limit, chosen.name, whole, rows)
     try:
         return _write(Path(folder), texts(made, choices))
     except OSError as error:

@@ -66,7 +66,7 @@ class GroupParts:
         segments: What is solved one after the other; stages are numbers of kinds.
         drivers: Whose values stand behind the workspace.
         laws: What evaluates the laws of the model.
-        start: The workspace at the start, up to where items begin.
+        start: The workspace at the start, up to the last place that the first instant reads.
     """
 
     solver: GroupSolver
@@ -124,7 +124,9 @@ def _start(solver: GroupSolver, groups: GroupProgram) -> Floats:
     runner = GroupRunner(groups, solver.poses, "groups")
     runner.assemble(solver.t)
     found: Floats = runner.w.reshape(groups.memory.size, -1)[:, 0]
-    return found[: groups.memory.first("y")].copy()
+    # unknowns that are items themselves stand among these
+    carried = np.flatnonzero(groups.program.carried)
+    return found[: max([groups.memory.first("y"), *(carried[-1:] + 1)])].copy()
 
 
 # ------------------------------------------------------------------------------- drivers

@@ -17,7 +17,8 @@ from biela.analysis.formulations import (
     Options,
     formulate,
 )
-from biela.analysis.formulations.saddle import stiffening
+from biela.analysis.formulations.last_stage import last_stage
+from biela.analysis.formulations.saddle import ordered, stiffening
 from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.one_start import start_state
 from biela.analysis.preparation import Values, check_masses, values
@@ -50,8 +51,9 @@ class Start:
 class Kernels:
     """The functions of a simulator.
 
-    ``functions`` are of t, x and p, named f, project_q, project_v, angles and outputs (those there
-    are); ``hoisted`` are the same with the constants of a run behind the given entries of p.
+    ``functions`` are of t, x and p, named f, project_q, project_v or last (the last slope with both
+    projections), angles and outputs (those there are); ``hoisted`` are the same with the constants
+    of a run behind the given entries of p.
     """
 
     system: System
@@ -80,10 +82,12 @@ def kernels(
     wanted: Sequence[str],
     t: float,
     given: Mapping[str, Values],
+    classical: bool = False,
 ) -> Kernels:
     """Assemble the start of a system and make its functions.
 
-    ``given`` are q, v, parameters and inputs as somebody gave them.
+    ``given`` are q, v, parameters and inputs as somebody gave them; ``classical`` tells that steps
+    are those of the classical Runge–Kutta method, whose last slope shares work with projections.
 
     Raises:
         AssemblyError: The start cannot be made consistent.
@@ -104,13 +108,21 @@ def kernels(
             f"is not a right-hand side; use formulation='multipliers'"
         )
     start = _start(system, t, given)
-    lacking = stiffening(system, t, start.q, start.u, start.p)
+    place = (t, start.q, start.u, start.p)
+    lacking = ordered(stiffening(system, *place), system, *place)
     M = np.asarray(system.evaluate("M", start.q, t=t, u=start.u, p=start.p))
     scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
     unrolled = Unrolled(system)
     made = formulate(unrolled, formulation, options, lacking, scale)
     assert isinstance(made.f, Function), "all others are straight-line code"
-    functions = {"f": made.f, "project_q": made.project_q, "project_v": made.project_v}
+    functions: dict[str, Function | None] = {"f": made.f}
+    last = None
+    if classical:
+        last = last_stage(made, options.metric, lacking, options.position_iterations)
+    if last is not None:
+        functions["last"] = last
+    else:
+        functions |= {"project_q": made.project_q, "project_v": made.project_v}
     functions["outputs"] = _outputs(unrolled, made, wanted)
     held = hoisted({name: f for name, f in functions.items() if f is not None})
     angles = _largest_angle(held.kernels["f"])

@@ -1,5 +1,8 @@
 """The step of a real-time run: integrate, then project, with the same work every time.
 
+`corrected_step` is for every integrator; `rk4_projected_step` for the classical Runge–Kutta method
+with a kernel for its last slope that projects too.
+
 As `march` of the integrators does it, but for two things: a correction is taken whatever the
 residual is, and there are no events.  It is a routine, so that the step that is printed as C99 also
 runs in process.
@@ -15,9 +18,10 @@ from biela.errors import ModelError
 from biela.solvers.integrators import (
     explicit_euler_step,
     heun_step,
+    nystrom_step,
     second_order_euler_step,
 )
-from biela.solvers.integrators.rk4 import rk4_step_in_time
+from biela.solvers.integrators.rk4 import rk4_stage, rk4_step_in_time
 from biela.solvers.integrators.semi_implicit_euler import semi_implicit_euler_step_of
 
 #: Methods whose work is fixed, but for those that need to know how many of x are positions.
@@ -26,7 +30,10 @@ STEPS: Final[Mapping[str, Routine[..., Any]]] = {
     "heun": heun_step,
     "rk4": rk4_step_in_time,
 }
-SECOND_ORDER: Final = ("second_order_euler", "semi_implicit_euler")
+SECOND_ORDER: Final[Mapping[str, Routine[..., Any]]] = {
+    "second_order_euler": second_order_euler_step,
+    "nystrom": nystrom_step,
+}
 
 
 @routine(t="1", x="n", p="m", project="1, n, m -> n + 1", trial="n + 1")
@@ -51,6 +58,56 @@ def corrected(
     return residual
 
 
+@routine(
+    t="1",
+    x="n",
+    p="m",
+    f="1, n, m -> n",
+    last="1, 2*n + 1, m -> n + 2",
+    work="5, n",
+    stage="2*n + 1",
+    end="n + 2",
+    residuals="2",
+)
+def rk4_projected_step(
+    n: Int,
+    m: Int,
+    h: Real,
+    t: Vector,
+    x: Vector,
+    p: Vector,
+    f: Kernel,
+    last: Kernel,
+    work: Matrix,
+    stage: Vector,
+    end: Vector,
+    residuals: Vector,
+) -> None:
+    """Take a step of length h, in place, with the last slope and the projections in one kernel.
+
+    `last` gets x + h k3, the sum of x and the slopes so far, and h; see
+    `biela.analysis.formulations.last_stage`.  `residuals` are those of the constraints and of
+    their velocities before the corrections.
+    """
+    start = t[0]
+    f(t, x, p, work[0])
+    t[0] = start + h / 2.0
+    rk4_stage(n, h / 2.0, x, work[0], work[4])
+    f(t, work[4], p, work[1])
+    rk4_stage(n, h / 2.0, x, work[1], work[4])
+    f(t, work[4], p, work[2])
+    t[0] = start + h
+    for i in range(n):
+        stage[i] = x[i] + h * work[2, i]
+        stage[n + i] = x[i] + h / 6.0 * (work[0, i] + 2.0 * (work[1, i] + work[2, i]))
+    stage[2 * n] = h
+    last(t, stage, p, end)
+    for i in range(n):
+        x[i] = end[i]
+    residuals[0] = end[n]
+    residuals[1] = end[n + 1]
+
+
 def integration_step(
     integrator: str | Routine[..., Any], nq: int, n: int
 ) -> tuple[Routine[..., Any], int]:
@@ -65,17 +122,17 @@ def integration_step(
         step = STEPS[integrator]
     elif integrator == "semi_implicit_euler":
         step = _semi_implicit(nq)
-    elif integrator == "second_order_euler":
+    elif integrator in SECOND_ORDER:
         if 2 * nq != n:
             raise ModelError(
-                f"second_order_euler is for as many positions as velocities, not for {nq} and "
+                f"{integrator} is for as many positions as velocities, not for {nq} and "
                 f"{n - nq}; use semi_implicit_euler or rk4"
             )
-        step = second_order_euler_step
+        step = SECOND_ORDER[integrator]
     else:
         raise ModelError(
             f"integrator {integrator!r} is not one of a fixed amount of work; these are: "
-            f"{', '.join((*STEPS, *SECOND_ORDER))}, or a routine of your own"
+            f"{', '.join((*STEPS, 'semi_implicit_euler', *SECOND_ORDER))}, or a routine of your own"
         )
     rows = step.checked.parameters[-1].type.shape[0].value({})  # type: ignore[union-attr]  # a Matrix
     return step, int(rows)

@@ -80,7 +80,6 @@ def _values(made: Kernels, choices: Choices) -> dict[str, str]:
     code = c99.static_text(
         [*functions.values(), *made.hoisted.prepare], work="fixed", also=("biela_select",)
     )
-    project_q, project_v = functions.get("project_q"), functions.get("project_v")
     found = {
         "HEADING": f"model {_plain(system.name)}",
         "MARK": mark,
@@ -118,11 +117,8 @@ def _values(made: Kernels, choices: Choices) -> dict[str, str]:
         "V": _numbers(start.v),
         "CONSTANTS": _constants(made),
         "SET_STATE": _set_state(made),
-        "F": functions["f"].name,
-        "PROJECT_Q": project_q.name if project_q else "NULL",
-        "PROJECT_V": project_v.name if project_v else "NULL",
-        "Q_ITERATIONS": made.q_iterations if project_q else 0,
-        "V_ITERATIONS": 1 if project_v else 0,
+        "SCRATCH": _scratch(made, choices),
+        "ADVANCE": _advance(made, choices),
         "ANGLES": "",
         "CSV_HEAD": ",".join(["t", *_state_names(made)]),
         "WRITE_STATE": _WRITE_STATE.format(upper=name.upper()),
@@ -139,15 +135,43 @@ def _values(made: Kernels, choices: Choices) -> dict[str, str]:
     return {key: str(value) for key, value in found.items()}
 
 
+def _scratch(made: Kernels, choices: Choices) -> str:
+    """The arrays that a step needs."""
+    n = made.n
+    trial = f"stage[2*{n} + 1], end[{n} + 2]" if "last" in made.functions else f"trial[{n} + 1]"
+    return f"next[{n}], {trial}, work[{choices.rows}*{n}]"
+
+
+def _advance(made: Kernels, choices: Choices) -> str:
+    """The call that integrates and projects."""
+    functions = made.functions
+    f, m = functions["f"].name, max(made.hoisted.size, 1)
+    head = f"  {choices.name}_{choices.routine.name}({made.n}, {m}, dt, t, s->next, s->p, {f},"
+    if "last" in functions:
+        last = functions["last"].name
+        return f"{head}\n      {last}, s->work, s->stage, s->end, s->residuals);"
+    project_q, project_v = functions.get("project_q"), functions.get("project_v")
+    q = f"{project_q.name}, {made.q_iterations}" if project_q else "NULL, 0"
+    v = f"{project_v.name}, 1" if project_v else "NULL, 0"
+    return f"{head}\n      {q}, {v}, s->trial, s->work, s->residuals);"
+
+
 def _corrections(made: Kernels) -> str:
+    if "last" in made.functions and made.system.geometric:
+        return f"{_projections(made)} of the position and 1 of the velocity with the last slope"
+    if "last" in made.functions:
+        return "1 projection of the velocity with the last slope"
     if "project_v" not in made.functions and "project_q" in made.functions:
         return "unit norms restored after each step"
     if "project_v" not in made.functions:
         return "no projection"
-    several = f"{made.q_iterations} projection{'s' if made.q_iterations > 1 else ''}"
     if "project_q" not in made.functions:
         return "1 projection of the velocity after each step"
-    return f"{several} of the position and 1 of the velocity after each step"
+    return f"{_projections(made)} of the position and 1 of the velocity after each step"
+
+
+def _projections(made: Kernels) -> str:
+    return f"{made.q_iterations} projection{'s' if made.q_iterations > 1 else ''}"
 
 
 def _state_names(made: Kernels) -> list[str]:

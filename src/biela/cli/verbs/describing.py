@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from biela.cli.app import DESCRIBE, end
-from biela.cli.options import CoordinatesOption, File, ModelName
+from biela.cli.options import CoordinatesOption, File, ModelName, picture_option
 
 
 def add(app: typer.Typer) -> None:
@@ -72,10 +72,7 @@ def check(
     model: ModelName = None,
     drawing: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw bodies and joints as a graph; the suffix says the format: .png, .svg, .pdf.",
-        ),
+        picture_option("bodies and joints as a graph", "--drawing"),
     ] = None,
 ) -> None:
     """Look a model over: loops, freedoms, redundant equations, the start position.

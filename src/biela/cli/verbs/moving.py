@@ -16,6 +16,7 @@ from biela.cli.options import (
     Folder,
     Formulation,
     Inputs,
+    KinematicFormulation,
     Method,
     ModelName,
     Parameters,
@@ -63,6 +64,7 @@ def kinematics(
         step_option("Time between instants, s. \\[default: that of the file, else 0.01]"),
     ] = None,
     coordinates: CoordinatesOption = None,
+    formulation: KinematicFormulation = None,
     method: Annotated[
         Method | None, typer.Option(help="How positions are found. \\[default: newton]")
     ] = None,
@@ -106,6 +108,7 @@ def kinematics(
       biela kinematics slider_crank.toml --time 2 --step 1e-3 --csv
       biela kinematics slider_crank.toml --plot slider.x --reference data.csv
       biela kinematics four_bar.toml --method damped --report
+      biela kinematics theo-jansen --formulation "natural groups"
     """
     from biela.cli import kinematics as moving
     from biela.cli.picturing import Pictures
@@ -115,6 +118,7 @@ def kinematics(
         time=time,
         step=step,
         coordinates=coordinates,
+        formulation=formulation,
         method=method,
         drives=laws("--drive", drives or []),
         parameters=assignments("--set", parameters or []),

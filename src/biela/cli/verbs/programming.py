@@ -9,7 +9,15 @@ import typer
 
 import biela
 from biela.cli.app import PROGRAM, end
-from biela.cli.options import CoordinatesOption, File, Formulation, Language, ModelName
+from biela.cli.options import (
+    CoordinatesOption,
+    File,
+    Formulation,
+    Language,
+    ModelName,
+    names_option,
+    picture_option,
+)
 
 
 def add(app: typer.Typer) -> None:
@@ -34,10 +42,10 @@ def export(
     ] = False,
     point: Annotated[
         list[str] | None,
-        typer.Option(
+        names_option(
             "--point",
-            metavar="BODY.MARKER",
-            help="A marker whose motion the groups give, for each (default: all bodies).",
+            "A marker whose motion the groups give, for each (default: all bodies).",
+            "BODY.MARKER",
         ),
     ] = None,
     step: Annotated[
@@ -95,20 +103,13 @@ def order(
     ] = None,
     independent: Annotated[
         list[str] | None,
-        typer.Option(
+        names_option(
             "--independent",
-            metavar="NAME",
-            help="A coordinate that is left out of the Jacobian; may be repeated. Without any, as "
-            "many as it cannot determine.",
+            "A coordinate that is left out of the Jacobian; may be repeated. Without any, as many "
+            "as it cannot determine.",
         ),
     ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw the matrix before and after; the suffix says the format: .png, .svg, .pdf.",
-        ),
-    ] = None,
+    picture: Annotated[Path | None, picture_option("the matrix before and after")] = None,
 ) -> None:
     """Compare orders of the equations: blocks, border, fill and cost of each.
 
@@ -136,18 +137,11 @@ def groups(
     model: ModelName = None,
     independent: Annotated[
         list[str] | None,
-        typer.Option(
-            "--independent",
-            metavar="NAME",
-            help="A joint coordinate taken as known, for each; auto chooses them.",
+        names_option(
+            "--independent", "A joint coordinate taken as known, for each; auto chooses them."
         ),
     ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw the group diagram; the suffix says the format: .png, .svg."
-        ),
-    ] = None,
+    picture: Annotated[Path | None, picture_option("the group diagram")] = None,
 ) -> None:
     """Split a mechanism into groups of bodies that are solved one after another.
 
@@ -155,10 +149,10 @@ def groups(
     freedoms that no driver gives.
 
     \b
-      biela groups theo_jansen.toml
-      biela groups stewart.toml --picture groups.png
-      biela groups bricard.toml --independent P0.angle
-      biela groups balanced_lamp.toml --independent auto
+      biela groups my_linkage.toml
+      biela groups stewart --picture groups.png
+      biela groups bricard --independent P0.angle
+      biela groups balanced-lamp --independent auto
     """
     from biela.cli import grouping
 

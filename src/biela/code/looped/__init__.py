@@ -46,21 +46,24 @@ many states, one in every lane of the processor.
 """
 
 from biela.code.looped.function import ProgramFunction
-from biela.code.looped.memory import Memory
+from biela.code.looped.memory import Inside, Memory
 from biela.code.looped.program import Program
 from biela.code.looped.solve_stage import STATUS, Failure, Solve
 from biela.code.looped.stage import Call, Clear, Segment, Stage, Write
+from biela.code.looped.window import Window
 
 __all__ = [
     "STATUS",
     "Call",
     "Clear",
     "Failure",
+    "Inside",
     "Memory",
     "Program",
     "ProgramFunction",
     "Segment",
     "Solve",
     "Stage",
+    "Window",
     "Write",
 ]

@@ -7,8 +7,8 @@ for each input and then for each output, the rows of parameters or the table of 
 the scalar form tables are stored row by row.  In the form with several lanes W instances run side
 by side: tables and parameters are stored in blocks of W instances, entry by entry; ``first`` and
 ``count`` are multiples of W.  In the form for several *states* the workspace holds W states, those
-of a place side by side, and each instance runs for all of them: places count vectors, parameters
-are the same in all lanes.
+of a place side by side, and each instance runs for all of them: tables hold the first double of
+each place, parameters are the same in all lanes.
 
 All results of an instance are stored after its last load, since the places that it reads and those
 that it writes may be the same.
@@ -42,6 +42,16 @@ class Access:
     added: tuple[bool, ...]
     #: Lanes hold states of one instance, in place of instances of one state.
     states: bool = False
+
+    def input_base(self, array: int, position: int) -> str:
+        """What the places of an entry of an input count from."""
+        del array, position
+        return "%x"
+
+    def output_base(self, array: int) -> str:
+        """What the places of an output count from."""
+        del array
+        return "%x"
 
 
 def emit_loop(schedule: Schedule, layout: Layout, options: Options, access: Access) -> str:
@@ -111,19 +121,21 @@ class Instance(Body):
         super()._put(kind, value, place, array)
 
     def _input_place(self, array: int, lane: int, position: int) -> str:
-        return self._reached(f"in{array}", self.access.inputs[array], lane, position)
+        base = self.access.input_base(array, position)
+        return self._reached(f"in{array}", self.access.inputs[array], lane, position, base)
 
     def _output_place(self, array: int, lane: int, position: int) -> str:
-        return self._reached(f"out{array}", self.access.outputs[array], lane, position)
+        base = self.access.output_base(array)
+        return self._reached(f"out{array}", self.access.outputs[array], lane, position, base)
 
-    def _reached(self, name: str, reach: Reach, lane: int, position: int) -> str:
+    def _reached(self, name: str, reach: Reach, lane: int, position: int, base: str) -> str:
         side_by_side = 1 if self.access.states else self.lanes
         kind = self.type if self.access.states else "double"
         if reach is Reach.SCATTERED:
             entry = position * side_by_side + lane
             at = self.let(f"getelementptr i32, ptr %{name}, i64 {entry}")
             number = self.let(f"load i32, ptr {at}")
-            return self.let(f"getelementptr {kind}, ptr %x, i32 {number}")
+            return self.let(f"getelementptr double, ptr {base}, i32 {number}")
         pointer = f"%{name}" if side_by_side == 1 else f"%{name}_{lane}"
         return self.let(f"getelementptr {kind}, ptr {pointer}, i64 {position}")
 
@@ -160,7 +172,7 @@ class LoopModule(Module):
             lines = [*before, *lines, *behind]
         return "\n".join(
             [
-                f"define void @{ENTRY}(ptr %x, i64 %first, i64 %count, ptr %arguments) {{\nentry:",
+                self._head(),
                 f"{work}  %any = icmp sgt i64 %count, 0",
                 "  %end = add i64 %first, %count",
                 *self._bases([p[1:] for p in self.pointers]),
@@ -172,6 +184,17 @@ class LoopModule(Module):
                 "  %more = icmp slt i64 %next, %end",
                 f"  br i1 %more, label %loop, label %exit\nexit:\n{after}  ret void\n}}\n",
             ]
+        )
+
+    def _head(self) -> str:
+        """The first lines of the entry.
+
+        Vectors that do not fit into registers lie on the stack, in cache lines of their own.
+        """
+        aligned = ' "stackrealign"' if self.options.lanes > 1 else ""
+        return (
+            f"define void @{ENTRY}(ptr %x, i64 %first, i64 %count, ptr %arguments){aligned} {{\n"
+            "entry:"
         )
 
     def _bases(self, names: Sequence[str]) -> list[str]:
@@ -189,24 +212,30 @@ class LoopModule(Module):
 
     def _rows(self, split: bool) -> list[str]:
         """Where the arrays of an instance start: pointers to entries, or to their places."""
-        lines: list[str] = []
-        for name, reach, size in self._arrays():
-            here = f"far_{name}" if split and self._is_copied(name, reach) else name
-            if reach is Reach.FOLLOWING:
-                kind = self.type if self.access.states else "double"
-                for lane in range(self.side_by_side):
-                    own = f"{here}_{lane}" if self.side_by_side > 1 else here
-                    lines += [
-                        f"  %lane_{own} = add i64 %i, {lane}",
-                        f"  %from_{own} = getelementptr i32, ptr %base_{name}, i64 %lane_{own}",
-                        f"  %start_{own} = load i32, ptr %from_{own}",
-                        f"  %{own} = getelementptr {kind}, ptr %x, i32 %start_{own}",
-                    ]
-                continue
+        return [line for array in self._arrays() for line in self._row(split, *array)]
+
+    def _base(self, name: str) -> str:
+        """What the places of an array count from."""
+        if name.startswith("out"):
+            return self.access.output_base(int(name[3:]))
+        return self.access.input_base(int(name[2:]), 0)
+
+    def _row(self, split: bool, name: str, reach: Reach, size: int) -> list[str]:
+        here = f"far_{name}" if split and self._is_copied(name, reach) else name
+        if reach is not Reach.FOLLOWING:
             entry = "double" if reach is Reach.PARAMETERS else "i32"
-            lines += [
+            return [
                 f"  %row_{name} = mul i64 %i, {size}",
                 f"  %{here} = getelementptr {entry}, ptr %base_{name}, i64 %row_{name}",
+            ]
+        lines: list[str] = []
+        for lane in range(self.side_by_side):
+            own = f"{here}_{lane}" if self.side_by_side > 1 else here
+            lines += [
+                f"  %lane_{own} = add i64 %i, {lane}",
+                f"  %from_{own} = getelementptr i32, ptr %base_{name}, i64 %lane_{own}",
+                f"  %start_{own} = load i32, ptr %from_{own}",
+                f"  %{own} = getelementptr double, ptr {self._base(name)}, i32 %start_{own}",
             ]
         return lines
 

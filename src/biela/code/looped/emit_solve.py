@@ -2,9 +2,10 @@
 
     void kernel(double *x, int64_t first, int64_t count, const void **arguments)
 
-has the arguments of `biela.code.looped.emit`, with two more at the end: four words of settings
-(place of the status, most steps, further or fixed steps, square of the tolerance) and the labels of
-the instances.  These are numbers, not code: another tolerance is not compiled again.
+has the arguments of `biela.code.looped.emit`, with two more at the end: five words of settings
+(place of the status, most steps, further or fixed steps, square of the tolerance, place that tells
+where the window is) and the labels of the instances.  These are numbers, not code: another
+tolerance is not compiled again.
 
 An instance is a few blocks, with the unknowns in registers (phi nodes):
 
@@ -20,7 +21,7 @@ from functools import partial
 
 from biela.code.llvm import emit as emit_module
 from biela.code.llvm.body import Layout, Options
-from biela.code.llvm.emit import ENTRY, PASTED_PACKS
+from biela.code.llvm.emit import PASTED_PACKS
 from biela.code.looped import solve_status
 from biela.code.looped.blocks import Blocks, Equations, Steps
 from biela.code.looped.emit import LoopModule
@@ -81,7 +82,7 @@ class _SolveModule(LoopModule):
     def _functions_of_parts(self) -> list[str]:
         """The functions of a large kernel, each with some of its operations."""
         written = []
-        parameters = ", ".join(f"ptr {p}" for p in ("%x", "%w", *self.pointers))
+        parameters = ", ".join(self._passed())
         for name, chunk in self.parts.chunks if self.parts else ():
             body = self._new_body(chunk, whole=False)
             body.evaluate(chunk.steps)
@@ -103,7 +104,7 @@ class _SolveModule(LoopModule):
         if self.parts is None:
             body.evaluate(self.plan[block])
             return
-        arguments = ", ".join(f"ptr {p}" for p in ("%x", "%w", *self.pointers))
+        arguments = ", ".join(self._passed())
         for name in self.parts.names[block]:
             body.lines.append(f"  call void @{name}({arguments})")
         body.forget()
@@ -171,7 +172,7 @@ class _SolveModule(LoopModule):
         names = [*(p[1:] for p in self.pointers), "settings", "labels"]
         return "\n".join(
             [
-                f"define void @{ENTRY}(ptr %x, i64 %first, i64 %count, ptr %arguments) {{\nentry:",
+                self._head(),
                 f"{room}  %any = icmp sgt i64 %count, 0",
                 "  %end = add i64 %first, %count",
                 *self._bases(names),
@@ -202,6 +203,8 @@ class _SolveModule(LoopModule):
             "  %at_square = getelementptr i64, ptr %base_settings, i64 3",
             "  %square = load double, ptr %at_square",
         ]
+        if self.access.has_window:
+            body.lines += self._window()
         if body.lanes == 1:
             body.lines.append("  %tolerance = fadd double %square, 0.0")
         else:
@@ -212,6 +215,27 @@ class _SolveModule(LoopModule):
                 f"<{body.lanes} x i32> <{order}>"
             )
         return body.lines
+
+    def _window(self) -> list[str]:
+        """Where the window is, now and in the last run: so many doubles from the workspace."""
+        lines = [
+            "  %at_window = getelementptr i64, ptr %base_settings, i64 4",
+            "  %window = load i64, ptr %at_window",
+            f"  %at_now = getelementptr {self.type}, ptr %x, i64 %window",
+            f"  %at_last = getelementptr {self.type}, ptr %at_now, i64 1",
+        ]
+        for name in ("now", "last"):
+            lines += [
+                f"  %far_{name} = load double, ptr %at_{name}",
+                f"  %by_{name} = fptosi double %far_{name} to i64",
+                f"  %x_{name} = getelementptr double, ptr %x, i64 %by_{name}",
+            ]
+        return lines
+
+    def _passed(self) -> list[str]:
+        """What the parts of a large kernel are passed."""
+        window = ("%x_now", "%x_last") if self.access.has_window else ()
+        return [f"ptr {p}" for p in ("%x", "%w", *window, *self.pointers)]
 
     def _declarations(self) -> list[str]:
         """What the lines were found to need."""

@@ -18,6 +18,7 @@ from biela.code.looped.emit_solve import SolveAccess, emit_solve
 from biela.code.looped.solve_stage import Solve, arrays_made, arrays_read, equations_of
 from biela.code.looped.stage import PARAMETERS, Stage
 from biela.code.native import machine, object_code
+from biela.errors import ShapeError
 
 #: Up to this many operations of one instance several run side by side: more would only spill.
 _SIDE_BY_SIDE: Final = min(2000, CHUNK)
@@ -92,7 +93,29 @@ def access_of(stage: Stage) -> Access:
         carried=tuple(a.name in stage.carried for a in stage.inputs),
         steps=stage.steps,
         polishes=stage.polish > 0,
+        inputs_in_window=_inputs_in_window(stage),
+        outputs_in_window=_outputs_in_window(stage),
     )
+
+
+def _inputs_in_window(stage: Solve) -> tuple[tuple[bool, ...], ...]:
+    if stage.window is None:
+        return ()
+    return tuple(
+        (False,) * a.size
+        if a.name == PARAMETERS
+        else stage.window.holds(stage.gather[a.name], a.size)
+        for a in stage.inputs
+    )
+
+
+def _outputs_in_window(stage: Solve) -> tuple[bool, ...]:
+    if stage.window is None:
+        return ()
+    held = [stage.window.holds(stage.scatter[a.name].places, a.size) for a in stage.outputs]
+    if any(any(h) != all(h) for h in held):
+        raise ShapeError(f"stage {stage.name}: an output stands in the window in part")
+    return tuple(all(h) for h in held)
 
 
 def loop_kernel(kernel: Function, access: Access, lanes: int) -> LoopKernel:

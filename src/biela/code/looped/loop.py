@@ -34,8 +34,8 @@ class StageLoop:
         self._parameters = None if stage.parameters is None else np.array(stage.parameters)
         self._kernels: dict[int, LoopKernel] = {}
         self.of_states: LoopKernel | None = None
-        self._arguments: dict[int, Any] = {}
-        self._kept: dict[int, list[Any]] = {}
+        self._arguments: dict[tuple[int, int], Any] = {}
+        self._kept: dict[tuple[int, int], list[Any]] = {}
 
     def records(self, first: int, last: int) -> list[tuple[int, int, int, int]]:
         """The records that run instances ``first`` to ``last - 1``."""
@@ -61,30 +61,37 @@ class StageLoop:
             raise CompileError(f"stage {self.stage.name} is too large to run for several states")
         access = replace(self._access, states=True)
         self.of_states = loop_kernel(self.stage.kernel, access, host_lanes())
-        return self.of_states.address, self._pointers(1), first, last - first
+        return self.of_states.address, self._pointers(1, host_lanes()), first, last - first
 
     def _kernel(self, lanes: int) -> LoopKernel:
         if lanes not in self._kernels:
             self._kernels[lanes] = loop_kernel(self.stage.kernel, self._access, lanes)
         return self._kernels[lanes]
 
-    def _pointers(self, lanes: int) -> int:
-        """Address of the arguments of a form of the code."""
-        if lanes not in self._arguments:
+    def _pointers(self, lanes: int, states: int = 1) -> int:
+        """Address of the arguments of a form of the code; tables count doubles of the states."""
+        form = lanes, states
+        if form not in self._arguments:
             stage, kept = self.stage, []
             for array in stage.inputs:
                 if array.name == PARAMETERS:
-                    rows = np.asarray(self._parameters, dtype=float)
+                    kept.append(_laid_out(np.asarray(self._parameters, dtype=float), lanes))
                 else:
-                    rows = np.array(stage.gather[array.name], dtype=np.int32)
-                kept.append(_laid_out(rows, lanes))
+                    kept.append(self._table(stage.gather[array.name], *form))
             for array in stage.outputs:
-                rows = np.array(stage.scatter[array.name].places, dtype=np.int32)
-                kept.append(_laid_out(rows, lanes))
+                kept.append(self._table(stage.scatter[array.name].places, *form))
             kept += stage.extras()
-            self._kept[lanes] = kept
-            self._arguments[lanes] = np.array([a.ctypes.data for a in kept], dtype=np.int64)
-        return int(self._arguments[lanes].ctypes.data)
+            self._kept[form] = kept
+            self._arguments[form] = np.array([a.ctypes.data for a in kept], dtype=np.int64)
+        return int(self._arguments[form].ctypes.data)
+
+    def _table(self, places: Any, lanes: int, states: int) -> Any:
+        table = np.asarray(places, dtype=np.int64) * states
+        if table.size and table.max() >= 2**31:
+            raise CompileError(
+                f"stage {self.stage.name}: the workspace is too large for several states at a time"
+            )
+        return _laid_out(table.astype(np.int32), lanes)
 
     def set_parameters(self, rows: Floats) -> None:
         """Replace the parameters of all instances."""
@@ -95,7 +102,7 @@ class StageLoop:
         shape = (self.stage.count, self.stage.inputs[k].size)
         given = checked_array(self.stage.name, PARAMETERS, rows, shape)
         self._parameters = given.copy()
-        for lanes, kept in self._kept.items():
+        for (lanes, _), kept in self._kept.items():
             kept[k][...] = _laid_out(given, lanes)
 
     @property

@@ -14,6 +14,19 @@ from biela.errors import UnknownNameError
 Places: TypeAlias = npt.NDArray[np.int64]
 
 
+class Inside(int):
+    """The size of a vector that is a part of another, from the place ``start`` of that on."""
+
+    vector: str
+    start: int
+
+    def __new__(cls, size: int, vector: str, start: int = 0) -> Inside:
+        """Of a size, inside of a vector."""
+        made = super().__new__(cls, size)
+        made.vector, made.start = vector, start
+        return made
+
+
 class Memory:
     """Where the vectors of a program lie in its workspace, one after the other.
 
@@ -22,9 +35,13 @@ class Memory:
     >>> memory.view(w, "v")[:] = 1.0
     >>> memory.rows("work", 6)
     array([ 4, 10])
+    >>> memory = Memory({"x": Inside(2, "y", 1), "y": 4})
+    >>> memory.places("x"), memory.size
+    (array([1, 2]), 4)
 
     Args:
-        sizes: The vectors and how many doubles each has, in order.
+        sizes: The vectors and how many doubles each has, in order; `Inside` those of a part of
+            another vector.
     """
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
@@ -32,8 +49,12 @@ class Memory:
         self._first: dict[str, int] = {}
         self.size = 0
         for name, size in self.sizes.items():
-            self._first[name] = self.size
-            self.size += size
+            if not isinstance(size, Inside):
+                self._first[name] = self.size
+                self.size += size
+        for name, size in self.sizes.items():
+            if isinstance(size, Inside):
+                self._first[name] = self.first(size.vector) + size.start
 
     def first(self, name: str) -> int:
         """The first place of a vector.

@@ -19,6 +19,24 @@ class SolveAccess(Access):
     steps: Steps = Steps.TO_TOLERANCE
     #: Further steps follow convergence.
     polishes: bool = False
+    #: Entries of inputs, and outputs, that stand in the window.
+    inputs_in_window: tuple[tuple[bool, ...], ...] = ()
+    outputs_in_window: tuple[bool, ...] = ()
+
+    @property
+    def has_window(self) -> bool:
+        """Whether a part of the workspace may stand elsewhere."""
+        return self.states and bool(self.outputs_in_window)
+
+    def input_base(self, array: int, position: int) -> str:
+        """What the places of an entry of an input count from."""
+        if not self.has_window or not self.inputs_in_window[array][position]:
+            return "%x"
+        return "%x_last" if self.carried[array] else "%x_now"
+
+    def output_base(self, array: int) -> str:
+        """What the places of an output count from."""
+        return "%x_now" if self.has_window and self.outputs_in_window[array] else "%x"
 
 
 @dataclass(frozen=True)

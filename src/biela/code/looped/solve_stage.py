@@ -77,6 +77,7 @@ from biela.code.arrays import ExpressionArray
 from biela.code.function import Function
 from biela.code.looped.blocks import Equations, Steps
 from biela.code.looped.stage import Integers, Stage
+from biela.code.looped.window import Window
 from biela.errors import DomainError, ShapeError
 
 __all__ = ["STATUS", "UNKNOWNS", "Failure", "Solve"]
@@ -129,6 +130,7 @@ class Solve(Stage):
         fixed: Exactly that many steps, for real time; the residual is tested once, at the end
             (a tolerance of ``math.inf`` accepts every finite one).
         carried: Inputs that hold the last solved state.
+        window: A part of the workspace that may stand elsewhere.
         labels: (count,) what is written for an instance that fails, from 1 on.
 
     Raises:
@@ -142,6 +144,7 @@ class Solve(Stage):
     polish: int = 0
     fixed: int | None = None
     carried: Collection[str] = ()
+    window: Window | None = None
     labels: Integers | None = None
 
     def __post_init__(self) -> None:
@@ -221,12 +224,13 @@ class Solve(Stage):
         return Steps.TO_TOLERANCE if self.equations.residual else Steps.NONE
 
     def extras(self) -> list[Any]:
-        """What its code is told besides tables: four settings, and the labels."""
+        """What its code is told besides tables: five settings, and the labels."""
         # beyond the largest double: infinities and nans are no solution whatever the tolerance
         square = min(self.tolerance * self.tolerance, np.finfo(float).max)
         further = self.polish if self.fixed is None else self.fixed
-        settings = np.array([self.status, self.iterations, further, 0], dtype=np.int64)
-        settings[3:].view(float)[0] = square
+        shift = 0 if self.window is None else self.window.shift
+        settings = np.array([self.status, self.iterations, further, 0, shift], dtype=np.int64)
+        settings[3:4].view(float)[0] = square
         labels = np.arange(1, self.count + 1) if self.labels is None else self.labels
         return [settings, np.ascontiguousarray(labels, dtype=np.int32)]
 

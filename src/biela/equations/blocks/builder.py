@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from biela.equations.blocks.casting import Casting, JointUse
 from biela.equations.blocks.groups import Group, Member, ParameterRows
 from biela.equations.blocks.kernels import element_kernel
 from biela.equations.blocks.law_values import LawTable
-from biela.equations.blocks.populations import Floats, Integers, Names, Population
+from biela.equations.blocks.populations import Floats, InstancePrefix, Integers, Names
 from biela.equations.blocks.world import World
 from biela.errors import BielaError
 from biela.model.joints import Joint
@@ -119,7 +118,7 @@ class Builder:
         known = self.counted.setdefault(key, np.full(use.population.count, -1))
         missing = np.unique(use.index[known[use.index] < 0])
         if len(missing):
-            prefix = partial(_prefix, use.population, missing)
+            prefix = InstancePrefix(use.population, missing)
             first = self.extra.add(len(missing), prefix, [f"{use.joint.name}.{coordinate}"])
             known[missing] = np.arange(first, first + len(missing))
             self.counted_uses.append((use, coordinate, missing))
@@ -130,7 +129,7 @@ class Builder:
         return known[use.index]
 
     def _named(self, names: Names, casting: Casting, suffixes: Iterable[str]) -> int:
-        prefix = partial(_prefix, casting.population, casting.index)
+        prefix = InstancePrefix(casting.population, casting.index)
         name = casting.original.name
         return names.add(len(casting), prefix, [f"{name}{suffix}" for suffix in suffixes])
 
@@ -239,7 +238,3 @@ class Builder:
 
 def _stacked(columns: list[Integers], count: int) -> Integers:
     return np.stack(columns, axis=1) if columns else np.zeros((count, 0), dtype=np.int64)
-
-
-def _prefix(population: Population, index: Integers, k: int) -> str:
-    return population.prefix(int(index[k]))

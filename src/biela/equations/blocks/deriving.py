@@ -16,29 +16,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from biela.atoms import Atom, Workspace
+from biela.atoms import Atom
 from biela.equations.blocks.casting import Casting, Prescribed, axes_pattern
 from biela.equations.blocks.collected import Collected, FreeBody, Output
 from biela.equations.reference_point import NORMAL
 from biela.equations.symbolic import SymbolicSystem
+from biela.equations.system_derivation import SystemDerivation
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.joints import Coordinate, Joint
 from biela.model.joints.primitives import Row, all_rows
 from biela.model.laws.law import Law
 from biela.model.markers import Marker
-from biela.model.pair import Pair, Place
+from biela.model.pair import Place
 from biela.model.quantities.units import parameters_of, quantity
 from biela.model.quantities.values import Value
-from biela.space import Space, Vector
+from biela.space import Vector
 
 
-class KernelDerivation:
+class KernelDerivation(SystemDerivation):
     """The equations of one element."""
 
     def __init__(self, casting: Casting, plane: str | None, counted: frozenset[str]) -> None:
+        super().__init__(SymbolicSystem("kernel"))
         self.casting, self.plane = casting, plane
-        self.system = SymbolicSystem("kernel")
         self._across: list[Atom] = []
         self.bodies = [self._body(f"b{k}") for k in range(casting.body_count)]
         #: The parameters in order, each with where its values come from.
@@ -100,21 +101,6 @@ class KernelDerivation:
 
     # ------------------------------------------------------------------ what there is
 
-    @property
-    def space(self) -> Space:
-        """Where points and bases live."""
-        return self.system.space
-
-    @property
-    def workspace(self) -> Workspace:
-        """Where the atoms live."""
-        return self.system.workspace
-
-    @property
-    def time(self) -> Atom:
-        """The time."""
-        return self.system.time
-
     def number(self, value: Value, dimension: str) -> Atom:
         """A number that differs between instances, or one that does not."""
         if value in self.numbers:
@@ -139,10 +125,6 @@ class KernelDerivation:
     def place(self, marker: Marker) -> Place:
         """A marker."""
         return self._places[int(marker.name[1:])]
-
-    def pair(self, i: Marker, j: Marker) -> Pair:
-        """Two markers."""
-        return Pair(self.place(i), self.place(j), self.number)
 
     def _joint(self, name: str) -> tuple[Joint, Coordinate]:
         owner, _, part = name.partition(".")

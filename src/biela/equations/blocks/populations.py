@@ -202,6 +202,18 @@ def settings_of(part: Part, host: Population) -> dict[str, float | Floats]:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class InstancePrefix:
+    """How names of what some instances of a population have begin."""
+
+    population: Population
+    index: Integers
+
+    def __call__(self, k: int) -> str:
+        """The beginning for the k-th of them."""
+        return self.population.prefix(int(self.index[k]))
+
+
 class Names(Sequence[str]):
     """Names of what instances have, written when somebody reads them."""
 
@@ -218,6 +230,12 @@ class Names(Sequence[str]):
             self._segments.append((first, count, prefix, tuple(suffixes)))
             self._size += count * len(suffixes)
         return first
+
+    def of_instances(self) -> Iterator[tuple[int, InstancePrefix, tuple[str, ...]]]:
+        """Of what instances of populations have: first place, whose, and how names end."""
+        for first, _, prefix, suffixes in self._segments:
+            if isinstance(prefix, InstancePrefix):
+                yield first, prefix, suffixes
 
     def starting_with(self, text: str) -> Integers:
         """The places of what elements with such names have, in whatever instance."""

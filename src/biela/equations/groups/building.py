@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -15,7 +16,7 @@ from biela.equations.groups.group import Group, PassiveSpin, Space
 from biela.equations.groups.grouping import Counted, Grouping, grouping
 from biela.equations.groups.kinds import KindRows, kinds_of
 from biela.equations.groups.passive import Spin, passive_spins, with_locks
-from biela.equations.groups.structure import Groups, KindTable, Maker, Structure
+from biela.equations.groups.structure import Groups, KindTable, Structure
 from biela.equations.groups.units import Rows
 from biela.equations.groups.verifying import redundant_rows, singular_groups
 from biela.model.joints import Joint
@@ -107,8 +108,8 @@ def structure_of(
     """
     held, found, kinds, spins = grouped_rows(rows, independent, passive, elsewhere)
     dropped = {kind.label: redundant_rows(held, kind) for kind in kinds}
-    maker = _Maker(held, found, kinds, dropped, spins, independent or {})
-    groups = Groups(found.count, maker)
+    named = _NamedGroups(held, found, kinds, dropped, spins, independent or {})
+    groups = Groups(found.count, named)
     left = np.flatnonzero(found.group < 0).tolist()
     known = set(np.flatnonzero(found.group >= 0).tolist()) if left else set()
     level = found.order.level
@@ -162,7 +163,7 @@ def _one_group(found: Grouping, kinds: list[KindRows], bodies: int) -> str | Non
 
 
 @dataclass(frozen=True, eq=False)
-class _Maker(Maker):
+class _NamedGroups:
     """Makes groups with names out of integers."""
 
     rows: Rows
@@ -172,19 +173,19 @@ class _Maker(Maker):
     spins: list[Spin]
     independent: Mapping[int, str]
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _where(self) -> Integers:
+        """(groups, 2) the kind of each group, and its row there."""
         where = np.zeros((self.found.count, 2), dtype=np.int64)
         for k, kind in enumerate(self.kinds):
             where[kind.groups] = np.stack(
                 [np.full(len(kind.groups), k), np.arange(len(kind.groups))], axis=1
             )
-        object.__setattr__(self, "where", where)
-
-    where: Integers = None  # type: ignore[assignment]
+        return where
 
     def __call__(self, number: int) -> Group:
         """The group of a number."""
-        k, row = (int(x) for x in self.where[number])
+        k, row = (int(x) for x in self._where[number])
         kind, elements = self.kinds[k], self.rows.elements
         names = elements.bodies
         own = kind.elements[row].tolist()

@@ -190,9 +190,8 @@ def _segments(
     blocks: ReferenceBlocks,
 ) -> Iterator[tuple[int, Population, Integers, tuple[str, ...]]]:
     """First row, population, instances and names of the rows of each sort."""
-    for first, _, prefix, suffixes in blocks.rows._segments:
-        population, index = prefix.args  # type: ignore[attr-defined]
-        yield first, population, np.asarray(index, dtype=np.int64), suffixes
+    for first, of, suffixes in blocks.rows.of_instances():
+        yield first, of.population, np.asarray(of.index, dtype=np.int64), suffixes
 
 
 def _between(blocks: ReferenceBlocks) -> _Between:

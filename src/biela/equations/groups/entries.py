@@ -25,9 +25,9 @@ import numpy as np
 from biela.atoms import Atom, jacobian, substitute
 from biela.code import Function
 from biela.equations.blocks.populations import Floats, Integers
-from biela.equations.groups.derivation import Column, Known, Unknown
 from biela.equations.groups.elimination import worth_unrolling
 from biela.equations.groups.kernel import Convective, GroupEquations
+from biela.equations.groups.symbols import Column, Known, Unknown
 from biela.equations.groups.wanted import Wanted, component_atoms
 from biela.errors import ModelError
 from biela.model.element import nearest
@@ -49,10 +49,10 @@ __all__ = [
 
 #: How the linear equations of a group are solved.
 LinearSolver: TypeAlias = Literal["auto", "unrolled", "dense", "sparse"]
-LINEAR_SOLVERS: Final[tuple[str, ...]] = ("auto", "unrolled", "dense", "sparse")
+LINEAR_SOLVERS: Final[tuple[LinearSolver, ...]] = ("auto", "unrolled", "dense", "sparse")
 #: One kernel for a kind, or kernels of shapes of rows for all kinds.
 Assembly: TypeAlias = Literal["auto", "generated", "assembled"]
-ASSEMBLIES: Final[tuple[str, ...]] = ("auto", "generated", "assembled")
+ASSEMBLIES: Final[tuple[Assembly, ...]] = ("auto", "generated", "assembled")
 
 #: From so many unknowns on sparse factors are faster than dense ones.  The source says about 60 of
 #: MA27 and LAPACK; here they meet at 16 to 24 (`benchmarks/groups/solver_threshold.py`): chains of
@@ -61,7 +61,7 @@ SPARSE_FROM: Final = 24
 #: With more entries a row than this in the mean, sparse factors fill and lose.
 _FULL_ROWS: Final = 10
 #: Larger groups are not looked at for being written out.
-_UNROLLED_UP_TO: Final = 96
+_UNROLLED_UP_TO: Final = 256
 #: Groups with more unknowns are assembled: they run as fast, but to derive and compile a chain of
 #: 123 unknowns as a whole takes ten seconds, and half a second joint by joint.
 ASSEMBLED_FROM: Final = 60
@@ -142,7 +142,7 @@ def chosen_solver(equations: GroupEquations, asked: str) -> Literal["unrolled", 
     if not m:
         return "unrolled"
     if asked != "auto":
-        return asked  # type: ignore[return-value]
+        return asked
     if m <= _UNROLLED_UP_TO and worth_unrolling(jacobian(equations.Phi, equations.x).rows):
         return "unrolled"
     return "sparse" if m >= SPARSE_FROM and _mean_entries(equations) <= _FULL_ROWS else "dense"

@@ -27,7 +27,8 @@ from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.closed_forms import ClosedForm
 from biela.equations.groups.derivation import Column, GroupDerivation, Known, Unknown
-from biela.equations.groups.elimination import Elimination, eliminate
+from biela.equations.groups.elimination import Elimination, eliminate, halved_rows, halves
+from biela.equations.groups.products import with_shared_products
 from biela.equations.groups.wanted import Wanted, component_atoms
 from biela.errors import ModelError
 from biela.model.joints import Joint
@@ -42,6 +43,8 @@ Convective: TypeAlias = Literal["rate", "tensor"]
 _NEVER: Final = 1e-9
 #: A row whose derivatives by all unknowns are below this at all positions looked at is no equation.
 _NOTHING: Final = 1e-9
+#: A determinant below this share of what it was is that of a dead point, or next to one.
+_FALLEN: Final = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +55,15 @@ class GroupKernel:
         function: All of it as one function.  Its inputs are x; h, dh and ddh; p; and last, the
             unknowns with their rates at the instant before, and tau, the time since; of a closed
             form with two solutions branch, 1 or -1.  Its outputs
-            are guess, residual, next and positive for the iteration, and x, dx, ddx, gauge, y, dy
-            and ddy as they are at the solution.
+            are guess, residual, next and positive for the iteration, and gauge, y, dy
+            and ddy as they are at the solution; and x_found, dx and ddx, if y is not x.
         unknowns: What x is.
         known: What h is.
         columns: What p is.
         wanted: What y is.
         rows: Names of the equations.
         elimination: How the linear equations are solved.
+        among_items: Whether y is x, so that it is not written twice.
     """
 
     function: Function
@@ -69,6 +73,7 @@ class GroupKernel:
     wanted: tuple[Wanted, ...]
     rows: tuple[str, ...]
     elimination: Elimination | None
+    among_items: bool
 
     @property
     def parameters(self) -> Floats:
@@ -302,19 +307,20 @@ class GroupEquations:
         following = list(x)
         gauge = ws.atom(1.0)
         if m:
-            J = jacobian(self.Phi, x).rows
+            J, even = halved_rows(jacobian(self.Phi, x).rows)
             elimination = eliminate(J, (self.labels, [u.name for u in derivation.unknowns]))
-            step = elimination.solve(self.Phi)
+            Phi = halves(self.Phi, even)
+            step = elimination.solve(Phi)
             following = [a - s for a, s in zip(x, step, strict=True)]
             if closed is not None:
                 guess = closed.guess(prediction)
                 if closed.stuck is not None:
                     pairs = zip(x, following, strict=True)
                     following = [select(closed.stuck, a, b) for a, b in pairs]
-            rates = [self.rate(e) for e in self.Phi]
+            rates = halves([self.rate(e) for e in self.Phi], even)
             moved = substitute(rates, self._still())
             speeds = elimination.solve([-e for e in moved])
-            c = self.bias(rates, self.Phi)
+            c = self.bias(rates, Phi)
             shifted = substitute(moved, self._accelerating([ws.atom(0.0)] * m))
             right = [-(a + b) for a, b in zip(shifted, c, strict=True)]
             ddx = elimination.solve(substitute(right, dict(zip(dx, speeds, strict=True))))
@@ -328,14 +334,19 @@ class GroupEquations:
         dy, ddy = substitute(dy, at_speed), substitute(ddy, at_speed)
         outputs: dict[str, list[Atom]] = {}
         inputs: dict[str, list[Atom]] = {}
+        among_items = [a.ref for a in y] == [a.ref for a in x]
         if m:
             outputs |= {"guess": guess, "residual": self.tested, "next": following}
-            outputs |= {"positive": [gauge * gauge_before]}
+            # where it falls to nearly nothing two branches meet, and a prediction tells neither
+            held = gauge_before * (gauge - _FALLEN * gauge_before)
+            outputs |= {"positive": [held]}
             if closed is not None and closed.sides is not None:
                 # the branch is kept by its sign
-                outputs["positive"] = closed.positive(prediction)
+                outputs["positive"] = [*closed.positive(prediction), held]
             outputs["positive"] = [*outputs["positive"], *derivation.sides]
-            outputs |= {"x_found": x, "dx": speeds, "ddx": ddx, "gauge": [gauge]}
+            if not among_items:
+                outputs |= {"x_found": x, "dx": speeds, "ddx": ddx}
+            outputs["gauge"] = [gauge]
             inputs |= {"x": x, "last": last[0], "dlast": last[1], "ddlast": last[2]}
             inputs |= {"tau": [tau], "gauge_before": [gauge_before]}
             if closed is not None and closed.branch is not None:
@@ -348,6 +359,7 @@ class GroupEquations:
             inputs["ddh"] = [self.second(k) for k in known]
         if y:
             outputs |= {"y": y, "dy": dy, "ddy": ddy}
+        outputs = with_shared_products(outputs)
         live = set(ws.table.live([a.ref for part in outputs.values() for a in part]))
         columns = [c for c in derivation.columns if c.symbol.ref in live]
         if columns:
@@ -360,6 +372,7 @@ class GroupEquations:
             tuple(wanted),
             tuple(self.labels),
             elimination,
+            among_items,
         )
 
 

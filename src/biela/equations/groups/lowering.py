@@ -1,35 +1,38 @@
 """The groups of a model as a looped program: kernels of kinds, tables of where they read and write.
 
-The workspace holds, besides the laws of time, of every group its unknowns and of every body what is
-read of it (points, directions …), each with two rates.  What is wanted of a kind is what its
-instances are asked for by later groups or by the user; what these need in turn is found by going on
-until nothing new is asked for.
+The workspace holds, besides the laws of time, of every body what is read of it (points, directions
+…), and of every group those of its unknowns that are none of these; each with two rates.  What is
+wanted of a kind is what its instances are asked for by later groups or by the user; what these need
+in turn is found by going on until nothing new is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
-from biela.code.looped import Clear, Memory, Program, Segment, Solve, Write
+from biela.code.looped import Clear, Inside, Memory, Program, Segment, Solve, Window, Write
 from biela.code.looped.solve_stage import STATUS
 from biela.equations.blocks.populations import Floats, Integers
+from biela.equations.groups.asked import Asked, Distribution, Request
 from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.closed_forms import closed_form
 from biela.equations.groups.derivation import Known
-from biela.equations.groups.items import Item, ItemKind, components
+from biela.equations.groups.items import Item, components
 from biela.equations.groups.kernel import GroupEquations, GroupKernel
 from biela.equations.groups.wanted import Wanted
-from biela.errors import ModelError
 
-__all__ = ["Asked", "GroupProgram", "Iteration", "Request"]
+__all__ = ["CARRIED", "RATES", "GroupProgram", "Iteration", "Request"]
 
-_KINDS: Final[tuple[ItemKind, ...]] = ("point", "axis", "turn")
+#: What is put before the name of a quantity for the quantity itself, its rate and its second rate.
+RATES: Final = ("", "d", "dd")
+#: What a kernel reads of the last solved instant: unknowns, two rates, and a determinant.
+CARRIED: Final = ("last", "dlast", "ddlast", "gauge_before")
 
 
 @dataclass(frozen=True)
@@ -47,23 +50,6 @@ class Iteration:
     iterations: int = 20
     polish: int = 0
     fixed: int | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """Items that a user wants: of bodies by number."""
-
-    kind: ItemKind
-    body: Integers
-    local: Floats = field(default_factory=lambda: np.zeros((0, 3)))
-
-
-@dataclass(eq=False)
-class Asked:
-    """What somebody reads: an item in some instances, and where each of them is found."""
-
-    item: Item | Request
-    places: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 class GroupProgram:
@@ -84,6 +70,7 @@ class GroupProgram:
         memory: The workspace.
         program: What solves all groups.
         kernels: Of each kind.
+        window: Items may stand in other memory, instants in the lanes: where they are stored.
         request_places: (n, components) of each request the places of its values in ``y``; rates
             are as far apart as the segments y, dy and ddy.
     """
@@ -109,23 +96,13 @@ class GroupProgram:
         self.plane = casts.world.model.plane
         self.iteration = iteration or Iteration()
         self._strands = np.zeros(0, np.int64) if strands is None else strands
-        self._owner = self._owners()
+        self.window: Window | None = None
         self._requests = [Asked(r) for r in requests]
         self.kernels, self._reads = self._settled()
         self._make_memory()
         self._make_program(side_by_side)
 
     # ------------------------------------------------------------------- what is asked
-
-    def _owners(self) -> Integers:
-        """For each body its cast, instance and slot, (bodies, 3)."""
-        found = np.full((self.casts.world.count, 3), -1, dtype=np.int64)
-        for c, cast in enumerate(self.kinds):
-            for slot in range(cast.size):
-                found[cast.bodies[:, slot], 0] = c
-                found[cast.bodies[:, slot], 1] = np.arange(cast.count)
-                found[cast.bodies[:, slot], 2] = slot
-        return found
 
     def _settled(self) -> tuple[list[GroupKernel], list[list[Asked]]]:
         """Go on until nothing new is asked for."""
@@ -141,7 +118,8 @@ class GroupProgram:
             before = size
             reads = [[Asked(item) for item in of_kind] for of_kind in items]
             asked = [*(a for r in reads for a in r), *self._requests, *self._more_reads()]
-            wanted = self._distributed(asked)
+            found = Distribution(self.casts, self.kinds, self.equations, asked)
+            wanted, self._widths = found.wanted, found.widths
         kernels = []
         for c, (e, w) in enumerate(zip(self.equations, wanted, strict=True)):
             name = f"group_{_plain(e.derivation.cast.example.name)}"
@@ -164,92 +142,36 @@ class GroupProgram:
     ) -> GroupKernel:
         return equations.kernel(name, wanted, self.closed[c])
 
-    def _distributed(self, asked: Sequence[Asked]) -> list[list[Wanted]]:
-        """What each kind has to give; ``places`` of what is asked: y of its kind, and instance."""
-        found: list[list[Wanted]] = [[] for _ in self.equations]
-        self._widths = np.zeros(len(self.equations), dtype=np.int64)
-        for kind in _KINDS:
-            of_kind = [a for a in asked if a.item.kind == kind]
-            if of_kind:
-                self._bodies(kind, of_kind, found)
-        self._joint_coordinates([a for a in asked if a.item.kind == "coordinate"], found)
-        return found
-
-    def _bodies(self, kind: ItemKind, asked: Sequence[Asked], found: list[list[Wanted]]) -> None:
-        rows = []
-        for one in asked:
-            local = one.item.local if kind != "turn" else np.zeros((len(one.item.body), 3))
-            rows.append(np.column_stack([one.item.body, local]))
-        table, inverse = _unique_rows(np.concatenate(rows))
-        body = table[:, 0].astype(np.int64)
-        owner = self._owner[body]
-        if (owner[:, 0] < 0).any():
-            name = self.casts.world.names[int(body[np.argmax(owner[:, 0] < 0)])]
-            raise ModelError(f"{name} is in no group: its motion is not determined")
-        rank = _rank_within(body)
-        width = components(kind, self.plane)
-        place = np.zeros(len(table), dtype=np.int64)  # of its first component, in y of its instance
-        for c, cast in enumerate(self.kinds):
-            for slot in range(cast.size):
-                mine = np.flatnonzero((owner[:, 0] == c) & (owner[:, 2] == slot))
-                for number in range(int(rank[mine].max()) + 1 if len(mine) else 0):
-                    these = mine[rank[mine] == number]
-                    local = np.zeros((cast.count, 3))
-                    local[owner[these, 1]] = table[these, 1:]
-                    if len(these) < cast.count and len(these):
-                        rest = np.setdiff1d(np.arange(cast.count), owner[these, 1])
-                        local[rest] = table[these[0], 1:]
-                    given = None if kind == "turn" else local
-                    found[c].append(Wanted(kind, slot, number, given))
-                    place[these] = self._widths[c]
-                    self._widths[c] += width
-        first = 0
-        for one in asked:
-            n = len(one.item.body)
-            at = inverse[first : first + n]
-            one.places = np.column_stack([owner[at, 0], owner[at, 1], place[at]])
-            first += n
-
-    def _joint_coordinates(self, asked: Sequence[Asked], found: list[list[Wanted]]) -> None:
-        if not asked:
-            return
-        wanted = {name for one in asked for name in _names(one.item)}
-        known: dict[str, tuple[int, int, int]] = {}
-        for c, cast in enumerate(self.kinds):
-            for e, element in cast.joints():
-                for coordinate in element.joint.coordinates:
-                    mine = [f"{name}.{coordinate.name}" for name in element.names]
-                    if not wanted & set(mine):
-                        continue
-                    if (e, coordinate.name) not in self.equations[c].derivation.coordinates:
-                        continue
-                    found[c].append(Wanted("coordinate", e, coordinate=coordinate.name))
-                    known |= {name: (c, k, int(self._widths[c])) for k, name in enumerate(mine)}
-                    self._widths[c] += 1
-        for one in asked:
-            missing = [name for name in _names(one.item) if name not in known]
-            if missing:
-                raise ModelError(f"the coordinate {missing[0]} is not known to any group")
-            one.places = np.array([known[name] for name in _names(one.item)])
-
     # ------------------------------------------------------------------------- memory
 
     def _make_memory(self) -> None:
-        sizes: dict[str, int] = {"status": STATUS, "tau": 1}
+        sizes: dict[str, int] = {"status": STATUS, "tau": 1, "shift": 2}
         laws = self.casts.laws.size
         sizes |= {"w": laws, "dw": laws, "ddw": laws}
         counts = [cast.count for cast in self.kinds]
         for c, kernel in enumerate(self.kernels):
-            m = len(kernel.unknowns)
-            sizes |= {f"{d}x{c}": counts[c] * m for d in ("", "d", "dd")}
-            sizes[f"gauge{c}"] = counts[c] if m else 0
+            start = int((np.array(counts[:c]) * self._widths[:c]).sum())
+            for d in RATES:
+                size = counts[c] * len(kernel.unknowns)
+                shared = self._among_items(kernel)
+                sizes[f"{d}x{c}"] = Inside(size, f"{d}y", start) if shared else size
+            sizes[f"gauge{c}"] = counts[c] if kernel.unknowns else 0
             form = self.closed[c]
             sizes[f"branch{c}"] = counts[c] if form is not None and form.branch is not None else 0
         total = int((np.array(counts) * self._widths).sum())
         sizes |= {"y": total, "dy": total, "ddy": total}
-        self.memory = Memory(sizes)
+        self.memory = memory = Memory(sizes)
+        self.window = Window(memory.first("y"), 3 * total, memory.first("shift"))
         self._first_y = np.concatenate([[0], np.cumsum(np.array(counts) * self._widths)])
         self.request_places = [self._in_y(a) for a in self._requests]
+
+    def _among_items(self, kernel: GroupKernel) -> bool:
+        """Whether the unknowns of a kind are what is read of it: they are stored once."""
+        return kernel.among_items
+
+    def unknown_places(self, c: int, rate: str = "") -> Integers:
+        """Where the unknowns of a kind stand, or their rates, (instances, unknowns)."""
+        return self.memory.places(f"{rate}x{c}").reshape(self.kinds[c].count, -1)
 
     def _in_y(self, asked: Asked) -> Integers:
         """Places in y of the components of what is asked, (n, components)."""
@@ -307,21 +229,10 @@ class GroupProgram:
         return found
 
     def _stage(self, c: int, kernel: GroupKernel, order: Integers, together: bool) -> Solve:
-        memory, cast = self.memory, self.kinds[c]
-        m, n, ny = len(kernel.unknowns), cast.count, int(self._widths[c])
-        gather: dict[str, Integers] = {}
-        scatter: dict[str, Write] = {}
-        if m:
-            for d, name in (("", "last"), ("d", "dlast"), ("dd", "ddlast")):
-                gather[name] = memory.first(f"{d}x{c}") + order * m
-            gather["tau"] = np.full(n, memory.first("tau"))
-            gather["gauge_before"] = memory.first(f"gauge{c}") + order
-            if memory.sizes[f"branch{c}"]:
-                gather["branch"] = memory.first(f"branch{c}") + order
-            for d, name in (("", "x_found"), ("d", "dx"), ("dd", "ddx")):
-                scatter[name] = Write(memory.first(f"{d}x{c}") + order * m)
-            scatter["gauge"] = Write(memory.first(f"gauge{c}") + order)
-        for d in ("", "d", "dd"):
+        """The instances of a kind, in some order."""
+        memory, cast, ny = self.memory, self.kinds[c], int(self._widths[c])
+        gather, scatter, carried = self._places_of_its_own(c, kernel, order)
+        for d in RATES:
             if kernel.known:
                 gather[f"{d}h"] = self._known_places(c, kernel, d)[order]
             if ny:
@@ -340,16 +251,37 @@ class GroupProgram:
             iterations=iteration.iterations,
             polish=iteration.polish,
             fixed=iteration.fixed,
-            carried=("last", "dlast", "ddlast", "gauge_before") if m else (),
+            carried=carried,
+            window=self.window,
             labels=cast.groups[order] + 1,
         )
+
+    def _places_of_its_own(
+        self, c: int, kernel: GroupKernel, order: Integers
+    ) -> tuple[dict[str, Integers], dict[str, Write], tuple[str, ...]]:
+        """What a kind reads and writes besides items, and what of that is of the last instant."""
+        memory, m = self.memory, len(kernel.unknowns)
+        gather: dict[str, Integers] = {}
+        scatter: dict[str, Write] = {}
+        if not m:
+            return gather, scatter, ()
+        for d, last, now in zip(RATES, CARRIED, ("x_found", "dx", "ddx"), strict=False):
+            gather[last] = memory.first(f"{d}x{c}") + order * m
+            if not self._among_items(kernel):
+                scatter[now] = Write(gather[last])
+        gather["tau"] = np.full(len(order), memory.first("tau"))
+        gather["gauge_before"] = memory.first(f"gauge{c}") + order
+        scatter["gauge"] = Write(memory.first(f"gauge{c}") + order)
+        if memory.sizes[f"branch{c}"]:
+            gather["branch"] = memory.first(f"branch{c}") + order
+        return gather, scatter, CARRIED
 
     def _known_places(self, c: int, kernel: GroupKernel, rate: str) -> Integers:
         """Where the known numbers of a kind stand, (instances, number of them)."""
         return self._places_of(kernel.known, self._reads[c], rate)
 
     def _places_of(self, knowns: Sequence[Known], reads: Sequence[Asked], rate: str) -> Integers:
-        asked: Mapping[Item, Asked] = {a.item: a for a in reads}  # type: ignore[misc]
+        asked = {a.item: a for a in reads}
         columns = []
         for known in knowns:
             if known.item.kind == "law":
@@ -361,43 +293,18 @@ class GroupProgram:
 
     # -------------------------------------------------------------------------- start
 
-    def write_start(self, view: Callable[[str], Floats], poses: Poses) -> None:
-        """Write the unknowns at a position into a workspace; rates are zero.
-
-        ``view`` gives a vector of it, (places, lanes).
-        """
+    def write_start(self, workspace: Floats, poses: Poses) -> None:
+        """Write the unknowns at a position into a workspace, (places, lanes); rates are zero."""
         for c, kernel in enumerate(self.kernels):
             if kernel.unknowns:
                 x = np.stack([u.start(poses) for u in kernel.unknowns], axis=1)
-                view(f"x{c}")[:] = x.reshape(-1, 1)
+                workspace[self.unknown_places(c)] = x[:, :, None]
             form = self.closed[c]
             signs = None if form is None else form.branch_of(poses)
             signs = self.branch_signs.get(c, signs)
             if signs is not None:
-                view(f"branch{c}")[:] = signs.reshape(-1, 1)
-
-
-def _names(item: Item | Request) -> Sequence[str]:
-    return item.names if isinstance(item, Item) else ()
+                workspace[self.memory.places(f"branch{c}")] = signs.reshape(-1, 1)
 
 
 def _plain(name: str) -> str:
     return "".join(c if c.isalnum() and c.isascii() else "_" for c in name) or "group"
-
-
-def _unique_rows(rows: Floats) -> tuple[Floats, Integers]:
-    """The different rows, sorted, and which one each is."""
-    order = np.lexsort(rows.T[::-1])
-    ordered = rows[order]
-    fresh = np.concatenate([[True], (np.diff(ordered, axis=0) != 0).any(axis=1)])
-    inverse = np.empty(len(rows), dtype=np.int64)
-    inverse[order] = np.cumsum(fresh) - 1
-    return ordered[fresh], inverse
-
-
-def _rank_within(keys: Integers) -> Integers:
-    """The number of each entry among those with the same key; keys are sorted."""
-    fresh = np.concatenate([[True], np.diff(keys) != 0])
-    start = np.flatnonzero(fresh)
-    found: Integers = np.arange(len(keys)) - np.repeat(start, np.diff([*start, len(keys)]))
-    return found

@@ -150,7 +150,7 @@ def _add_second_points(derivation: NaturalDerivation) -> None:
         bodies = derivation.cast.bodies[:, marker.slot]
         name = f"{element.label}.second"
         k = derivation.points.add(marker.slot, bodies, place, name)
-        spot = derivation.points.spots[k]
+        spot = derivation.points.nodes[k]
         D = derivation.spot_unknowns(name, spot, direction=False)
         derivation.at[k] = D
         length = derivation.factor(np.square(place - at).sum(axis=1))

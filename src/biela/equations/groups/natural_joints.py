@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -57,12 +56,7 @@ class NaturalDerivation(NaturalPlaces):
                 left = [c for c in left if c not in slides]
                 rows += self._line_rows(number, slides)
             pair = self.pair(joint.i, joint.j)
-            rows += all_rows(left, pair)
-            if joint.laws:
-                q = {need: self.require(number, need) for need in joint.needs}
-                held = zip(joint.laws, joint.law_rows(q, pair), strict=True)
-                rows += [replace(row, label=label) for label, row in held]
-        return rows
+            return [*rows, *all_rows(left, pair), *self.law_rows(number, pair)]
 
     def _absorbed(self, number: int, joint: Joint, condition: Primitive) -> bool:
         if isinstance(condition, Coincide):

@@ -123,7 +123,7 @@ class Laying:
         first = min(mine, key=lambda k: self._anchor_rank(slot, k))
         point = d.spot_point(first)
         assert point is not None
-        d.anchors[slot] = point, d.points.spots[first].rows
+        d.anchors[slot] = point, d.points.nodes[first].rows
         self._spread_points(slot, {first})
         return True
 
@@ -142,7 +142,7 @@ class Laying:
         for k in d.points.of(slot):
             if k in joined:
                 continue
-            spot = d.points.spots[k]
+            spot = d.points.nodes[k]
             found = added(point, d.direction(slot, spot.rows - at))
             there = d.spot_point(k)
             if there is None:
@@ -164,7 +164,7 @@ class Laying:
         for k in d.axes.of(slot):
             if k in self.spanning.basis.get(id(orientation), ()):
                 continue
-            spot = d.axes.spots[k]
+            spot = d.axes.nodes[k]
             there = d.spot_vector(k)
             if there is None:
                 d.along[d.axes.root(k)] = d.direction(slot, spot.rows)

@@ -112,7 +112,7 @@ class NaturalPlaces(GroupDerivation):
     def direction(self, slot: int, rows: Floats) -> Triple:
         """A vector (n, 3) in the frame of a body of the group."""
         for k in self.axes.of(slot):
-            if self.axes.root(k) in self.along and self.axes.spots[k].is_at(
+            if self.axes.root(k) in self.along and self.axes.nodes[k].is_at(
                 slot, self.cast.bodies[:, slot], rows
             ):
                 return self.along[self.axes.root(k)]
@@ -214,7 +214,7 @@ class NaturalPlaces(GroupDerivation):
         rows = self.in_plane(rows)
         body = self.cast.bodies[:, slot]
         for k in self.points.of(slot):
-            found = self.spot_point(k) if self.points.spots[k].is_at(slot, body, rows) else None
+            found = self.spot_point(k) if self.points.nodes[k].is_at(slot, body, rows) else None
             if found is not None:
                 return found
         base, at = self.anchors[slot]

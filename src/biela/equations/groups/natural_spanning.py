@@ -64,7 +64,7 @@ class Spanning:
         for slot in o.turns:
             for k in d.axes.of(slot):
                 if d.axes.root(k) in axes or d.spot_vector(k) is not None:
-                    rows = o.seen(slot, d.axes.spots[k].rows)
+                    rows = o.seen(slot, d.axes.nodes[k].rows)
                     if d.plane is None or np.abs(rows[:, d.normal]).max() < 1e-9:
                         found.append(Candidate(rows, slot, (k,)))
             mine = [
@@ -86,7 +86,7 @@ class Spanning:
         for k in mine:
             if k == first:
                 continue
-            arm = d.points.spots[k].rows - d.points.spots[first].rows
+            arm = d.points.nodes[k].rows - d.points.nodes[first].rows
             quality = float((np.linalg.norm(arm, axis=1) / size).min())
             if quality >= _INDEPENDENT:
                 found.append(Candidate(o.seen(slot, arm), slot, (first, k), quality))
@@ -155,7 +155,8 @@ class Spanning:
                 assert v is not None
                 basis.append(c.ends[0])
             else:
-                a, b = (d.spot_point(k) for k in c.ends)
+                first, second = c.ends
+                a, b = d.spot_point(first), d.spot_point(second)
                 assert a is not None and b is not None
                 v = difference(b, a)
                 if c.slide is not None:
@@ -163,7 +164,7 @@ class Spanning:
                     continue
                 square = d.factor(np.square(c.rows).sum(axis=1))
                 d.hold(f"{self.name(c.slot)}.length", dot(v, v) - square)
-                self.segments.append((c.slot, *c.ends))  # type: ignore[arg-type]
+                self.segments.append((c.slot, first, second))
             vectors.append(v)
         o.span = self._span(o, chosen, vectors)
         return True
@@ -184,7 +185,7 @@ class Spanning:
             slot = min(o.turns)
             local = np.einsum("nji,nj->ni", o.turns[slot], normal)
             k = d.axes.add(slot, self.cast.bodies[:, slot], local, name)
-            third = d.spot_unknowns(f"{name}.normal", d.axes.spots[k], direction=True)
+            third = d.spot_unknowns(f"{name}.normal", d.axes.nodes[k], direction=True)
             d.along[d.axes.root(k)] = third
             self.basis[id(o)].append(k)
             d.hold(f"{name}.normal.unit", dot(third, third) - 1)
@@ -251,7 +252,7 @@ class Spanning:
                 elif "axis" in element.joint.shares or element.joint.kind == "point_on_line":
                     found.append(axes[2])
                 for k in d.points.of(marker.slot):
-                    arm = d.in_plane(marker.frames.place) - d.points.spots[k].rows
+                    arm = d.in_plane(marker.frames.place) - d.points.nodes[k].rows
                     arms.append(o.seen(marker.slot, arm))
         rest = [np.broadcast_to(np.eye(3)[k], (self.cast.count, 3)) for k in range(3)]
         if found or arms:

@@ -65,7 +65,7 @@ class Struts:
         for a, b in product(d.points.of(i.slot), d.points.of(j.slot)):
             if any(d.spot_point(k) is None and d.points.root(k) not in points for k in (a, b)):
                 continue
-            ends = [d.rows_of(d.points.spots[k], direction=False)(self.poses) for k in (a, b)]
+            ends = [d.rows_of(d.points.nodes[k], direction=False)(self.poses) for k in (a, b)]
             if np.linalg.norm(ends[1] - ends[0], axis=1).min() < 1e-6:
                 continue
             if d.plane is not None or _on_line(z, self._offset(number, o, (a, b))):
@@ -76,7 +76,7 @@ class Struts:
         """The way between two points on both sides of a slide that is at zero."""
         d = self.derivation
         i, j = self.cast.elements[number].markers
-        first, second = (d.points.spots[k].rows for k in ends)
+        first, second = (d.points.nodes[k].rows for k in ends)
         near = o.seen(i.slot, d.in_plane(i.frames.place) - first)
         found: Floats = near + o.seen(j.slot, second - d.in_plane(j.frames.place))
         return found

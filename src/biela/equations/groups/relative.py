@@ -19,7 +19,8 @@ import numpy as np
 from biela.atoms import Atom
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Cast, CastElement, Poses, Spin
-from biela.equations.groups.derivation import GroupDerivation, relative_poses
+from biela.equations.groups.derivation import GroupDerivation
+from biela.equations.groups.placed_bodies import relative_poses
 from biela.equations.groups.placing import (
     add_quaternion,
     angle_in_plane,

@@ -6,7 +6,7 @@ kept are integers; a `Group` with its names is made when somebody asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -63,9 +63,14 @@ class KindTable:
 
 
 class Groups(Sequence[Group]):
-    """The groups of a structure, made when they are asked for."""
+    """The groups of a structure, made when they are asked for.
 
-    def __init__(self, count: int, make: Maker) -> None:
+    Args:
+        count: How many there are.
+        make: Gives the group of a number.
+    """
+
+    def __init__(self, count: int, make: Callable[[int], Group]) -> None:
         self._count = count
         self._make = make
         self._made: dict[int, Group] = {}
@@ -91,14 +96,6 @@ class Groups(Sequence[Group]):
 
     def __iter__(self) -> Iterator[Group]:
         return (self[k] for k in range(self._count))
-
-
-class Maker:
-    """Makes a group from its number."""
-
-    def __call__(self, number: int) -> Group:
-        """The group of a number."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.atoms import Atom, Workspace, evaluate
+from biela.atoms import Atom, evaluate
 from biela.equations.constraints import Constraint
 from biela.equations.mechanism.placement import Placer, identifier
 from biela.equations.symbolic import SymbolicSystem
+from biela.equations.system_derivation import SystemDerivation
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
@@ -28,7 +29,7 @@ from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
 from biela.model.quantities.units import expression
 from biela.model.quantities.values import Value
-from biela.space import Solid, Space, Vector
+from biela.space import Solid, Vector
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,12 +60,12 @@ class Measured:
     rate: str | None = None
 
 
-class MechanismDerivation:
+class MechanismDerivation(SystemDerivation):
     """The equations of a model, being derived."""
 
     def __init__(self, model: Model, system: SymbolicSystem | None = None) -> None:
+        super().__init__(SymbolicSystem(model.name) if system is None else system)
         self.model = model
-        self.system = SymbolicSystem(model.name) if system is None else system
         symbols = self.system.parameters(**model.parameters)
         self._parameters: dict[str, Atom | float] = dict(
             zip(model.parameters, symbols, strict=True)
@@ -96,21 +97,6 @@ class MechanismDerivation:
 
     # ------------------------------------------------------------------ what there is
 
-    @property
-    def space(self) -> Space:
-        """Where points and bases live."""
-        return self.system.space
-
-    @property
-    def workspace(self) -> Workspace:
-        """Where the atoms live."""
-        return self.system.workspace
-
-    @property
-    def time(self) -> Atom:
-        """The time."""
-        return self.system.time
-
     def number(self, value: Value, dimension: str) -> Atom:
         """A value: a constant, or an expression of the parameters of the model."""
         if isinstance(value, str):
@@ -126,10 +112,6 @@ class MechanismDerivation:
         if marker not in self._places:
             self._places[marker] = self.placer.marker(self.bodies[marker.body], marker)
         return self._places[marker]
-
-    def pair(self, i: Marker, j: Marker) -> Pair:
-        """Two markers."""
-        return Pair(self.place(i), self.place(j), self.number)
 
     def joint(self, name: str) -> tuple[Joint, Coordinate]:
         """The joint and coordinate of "joint.coordinate", or of a joint with one coordinate.

@@ -16,6 +16,7 @@ import numpy as np
 
 from biela.atoms import Atom, Workspace, cos, sin
 from biela.equations.natural.entities import Floats
+from biela.equations.natural.one_of_a_body import OneOfABody
 from biela.model import Model
 from biela.model.forces import Force
 from biela.model.joints import Joint
@@ -42,51 +43,19 @@ class Node:
     marker: Marker
 
 
-class Classes:
+class Classes(OneOfABody[Node]):
     """Nodes in classes that are one point, or one vector."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self._of_body: dict[str, list[int]] = {}
-        self._parent: list[int] = []
-        self._bodies: list[set[str]] = []
 
     def node(self, made: Node) -> int:
         """The number of a node; one at the same place of the same body is the same."""
-        near = self._of_body.setdefault(made.body, [])
-        for k in near:
+        for k in self.of(made.body):
             if _same(self.nodes[k], made):
                 return k
-        near.append(len(self.nodes))
-        self._parent.append(len(self.nodes))
-        self._bodies.append({made.body})
-        self.nodes.append(made)
-        return near[-1]
-
-    def root(self, k: int) -> int:
-        """The class of a node."""
-        while self._parent[k] != k:
-            self._parent[k] = self._parent[self._parent[k]]
-            k = self._parent[k]
-        return k
-
-    def merge(self, a: int, b: int) -> bool:
-        """Make two nodes one, unless two places of one body would be."""
-        first, second = sorted((self.root(a), self.root(b)))
-        if first == second:
-            return True
-        if self._bodies[first] & self._bodies[second]:
-            return False
-        self._parent[second] = first
-        self._bodies[first] |= self._bodies[second]
-        return True
+        return self.enter(made, made.body)
 
     def shared(self) -> dict[int, list[Node]]:
         """The classes of more than one body, in the order in which they were seen."""
-        found: dict[int, list[Node]] = {}
-        for k, node in enumerate(self.nodes):
-            found.setdefault(self.root(k), []).append(node)
-        return {root: nodes for root, nodes in found.items() if len(nodes) > 1}
+        return {root: nodes for root, nodes in self.classes() if len(nodes) > 1}
 
 
 def _same(a: Node, b: Node) -> bool:

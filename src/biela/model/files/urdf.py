@@ -46,7 +46,7 @@ def load_urdf(
             link, such as "wrist_3.tool0".
         geometry: "visual" or "collision" shapes, or "none".
         packages: Folders of the packages in ``package://name/…``.  Without it a folder above the
-            file that has this name is taken.  Meshes elsewhere are not read.
+            file that has this name and a ``package.xml`` is taken.  Meshes elsewhere are not read.
         notes: A list to which remarks are added: meshes that are missing, inertias that no body
             has, what is not read.  Without it each is a `FileWarning`.
 

@@ -1,7 +1,9 @@
 """The shapes of the links of a robot, and where the meshes among them are found.
 
 A robot file may come from anybody: of the files it names only those are opened that lie in its own
-folder, in a folder above it that has the name of the package, or in one that the caller gave.
+folder, in the package around it, or in one that the caller gave.  A package is a folder above the
+file that has the name of the package and says by a ``package.xml`` that it is one: any other folder
+above is nobody's but the reader's, whatever name a file gives.
 """
 
 from __future__ import annotations
@@ -86,7 +88,7 @@ class MeshPlaces:
                 return [(Path(self.packages[package]), rest)]
             if self.folder is None:
                 return []
-            above = [f for f in self.folder.resolve().parents if f.name == package]
+            above = [f for f in self.folder.resolve().parents if _is_package(f, package)]
             own = self.folder.resolve()
             nearest = [own] if own.name == package else above[:1]
             return [*((f, rest) for f in nearest), (own / package, rest), (own, rest)]
@@ -96,6 +98,10 @@ class MeshPlaces:
             home = next((r for r in roots if Path(plain).resolve().is_relative_to(r)), self.folder)
             return [] if home is None else [(home, plain)]
         return [] if self.folder is None else [(self.folder.resolve(), plain)]
+
+
+def _is_package(folder: Path, name: str) -> bool:
+    return folder.name == name and (folder / "package.xml").is_file()
 
 
 def shapes_of(

@@ -83,6 +83,13 @@ def _named_mesh(body: str, shape: MeshShape) -> dict[str, Any]:
 # --- the model ------------------------------------------------------------------------------------
 
 
+def _parameter(model: Model, name: str) -> Any:
+    """The value of a parameter, with its unit if that is known."""
+    value, unit = model.parameters[name], model.parameter_units.get(name, "")
+    # a reciprocal such as 1/m is no unit that can stand after a number
+    return f"{float(value)!r} {unit}" if unit and unit[0].isalpha() else value
+
+
 def _model(model: Model, mesh: MeshFile) -> dict[str, Any]:
     data: dict[str, Any] = {"name": model.name}
     if model.description:
@@ -90,7 +97,7 @@ def _model(model: Model, mesh: MeshFile) -> dict[str, Any]:
     if model.plane:
         data["plane"] = model.plane
     data["gravity"] = list(model.gravity)
-    data["parameters"] = dict(model.parameters)
+    data["parameters"] = {name: _parameter(model, name) for name in model.parameters}
     ground = _body(model, model.ground, mesh)
     data["bodies"] = {GROUND: ground} if ground else {}
     data["bodies"] |= {name: _body(model, body, mesh) for name, body in model.bodies.items()}

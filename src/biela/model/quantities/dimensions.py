@@ -28,11 +28,29 @@ __all__ = [
     "described",
     "dimension_of",
     "near",
+    "si_unit",
 ]
 
 Dimension: TypeAlias = tuple[Fraction, Fraction, Fraction, Fraction, Fraction]
 
 _BASE = ("m", "kg", "s", "rad", "A")
+#: SI units that have names of their own, by dimension.
+_NAMED = {
+    "frequency": "Hz",
+    "force": "N",
+    "torque": "N*m",
+    "power": "W",
+    "pressure": "Pa",
+    "stiffness": "N/m",
+    "damping": "N*s/m",
+    "torsional stiffness": "N*m/rad",
+    "torsional damping": "N*m*s/rad",
+    "voltage": "V",
+    "resistance": "ohm",
+    "inductance": "H",
+    "torque constant": "N*m/A",
+    "back-emf constant": "V*s/rad",
+}
 
 #: Exponents of metre, kilogram, second, radian and ampere.
 _EXPONENTS = {
@@ -212,6 +230,31 @@ def described(dimension: Dimension) -> str:
         if power:
             parts.append(unit if power == 1 else f"{unit}^{power}")
     return f"in {'*'.join(parts)}"
+
+
+def si_unit(dimension: Dimension) -> str:
+    """The SI unit of a dimension, as one types it; "" of a pure number.
+
+    >>> si_unit(DIMENSIONS["density"]), si_unit(DIMENSIONS["torsional stiffness"])
+    ('kg/m^3', 'N*m/rad')
+    """
+    for name, unit in _NAMED.items():
+        if DIMENSIONS[name] == dimension:
+            return unit
+    powers = dict(zip(_BASE, dimension, strict=True))
+    # the order in which such units are said: kg m², rad/s, A s
+    above, below = (
+        [
+            unit + ("" if abs(powers[unit]) == 1 else f"^{abs(powers[unit])}")
+            for unit in ("kg", "m", "rad", "A", "s")
+            if sign * powers[unit] > 0
+        ]
+        for sign in (1, -1)
+    )
+    over, under = "*".join(above), "*".join(below)
+    if not below:
+        return over
+    return f"{over or 1}/({under})" if len(below) > 1 else f"{over or 1}/{under}"
 
 
 def near(name: str, known: list[str]) -> str:

@@ -31,11 +31,11 @@ from numbers import Real
 
 from biela.atoms import Atom
 from biela.errors import ModelError
-from biela.model.quantities.dimensions import described, dimension_of
+from biela.model.quantities.dimensions import described, dimension_of, si_unit
 from biela.model.quantities.quantity_text import Measured, Reader
 from biela.model.quantities.unit_text import names_in
 
-__all__ = ["evaluate", "expression", "format_quantity", "parameters_of", "quantity"]
+__all__ = ["evaluate", "expression", "format_quantity", "parameters_of", "quantity", "unit_of"]
 
 _PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*\Z")
 
@@ -102,6 +102,21 @@ def parameters_of(text: str | float) -> frozenset[str]:
         ParseError: The text holds characters that belong to no expression.
     """
     return frozenset(names_in(text)) if isinstance(text, str) else frozenset()
+
+
+def unit_of(text: str | float, parameters: Mapping[str, float] | None = None) -> str:
+    """The SI unit of a value, "" where it has none or does not tell.
+
+    >>> unit_of("120 mm"), unit_of("60 rpm"), unit_of("2*r", {"r": 1.0}), unit_of(7850)
+    ('m', 'rad/s', '', '')
+
+    Raises:
+        ParseError: The text cannot be read, has an unknown name, or adds what cannot be added.
+    """
+    if not isinstance(text, str) or _PLAIN.match(text):
+        return ""
+    found = Reader(text, parameters or {}).whole()
+    return "" if found.plain or found.dimension is None else si_unit(found.dimension)
 
 
 def format_quantity(value: float, dimension: str = "any") -> str:

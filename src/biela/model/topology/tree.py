@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from biela.errors import ModelError
 from biela.graph.spanning_tree import spanning_tree
 from biela.model import Model
 from biela.model.bodies import GROUND, Body
@@ -169,8 +170,31 @@ def _driven(model: Model, t: float = 0.0) -> dict[str, Values]:
             if isinstance(joint, Joint) and joint.coordinates:
                 part = "" if joint.name == name else name.rpartition(".")[2]
                 known = part or joint.coordinates[0].name
-                found.setdefault(joint.name, {})[known] = driver.law.value(t, model.parameters)
+                found.setdefault(joint.name, {})[known] = _asked(model, driver, t)
     return found
+
+
+def _asked(model: Model, driver: JointDriver, t: float) -> float:
+    """What the law of a driver asks for at a time.
+
+    Raises:
+        ModelError: Its law has an unknown name, or is not finite then; it tells the driver.
+    """
+    unknown = sorted(driver.law.parameters - set(model.parameters))
+    if unknown:
+        raise ModelError(
+            f"{model.name}: the law of driver {driver.name!r} has {', '.join(unknown)}, which is "
+            f"neither the time t nor a parameter of the model; declare it with "
+            f"parameters({unknown[0]}=…), or in [parameters] of the file"
+        )
+    with np.errstate(all="ignore"):
+        value = float(driver.law.value(t, model.parameters))
+    if not np.isfinite(value):
+        raise ModelError(
+            f"{model.name}: the law of driver {driver.name!r} is {value} at t = {t:.6g} s; a "
+            f"motion needs finite numbers from its first instant on"
+        )
+    return value
 
 
 def quaternion(R: Floats) -> Floats:

@@ -15,6 +15,7 @@ from biela.solvers.integrators.fixed_step import METHODS, FixedStep, FixedStepRu
 from biela.solvers.integrators.generalized_alpha import generalized_alpha, generalized_alpha_step
 from biela.solvers.integrators.heun import heun_step
 from biela.solvers.integrators.march import march, marching
+from biela.solvers.integrators.nystrom import nystrom_step
 from biela.solvers.integrators.problem import Problem
 from biela.solvers.integrators.second_order_euler import second_order_euler_step
 from biela.solvers.integrators.semi_implicit_euler import semi_implicit_euler_step
@@ -67,6 +68,7 @@ __all__ = [
     "heun_step",
     "march",
     "marching",
+    "nystrom_step",
     "second_order_euler_step",
     "semi_implicit_euler_step",
 ]

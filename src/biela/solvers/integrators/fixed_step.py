@@ -16,6 +16,7 @@ from biela.solvers.integrators.status import EVENT, UNSUITABLE, WITHOUT
 from biela.solvers.integrators.steps import (
     EXPLICIT_EULER,
     HEUN,
+    NYSTROM,
     ONE_STEP_MAP,
     RK4,
     SECOND_ORDER_EULER,
@@ -32,6 +33,7 @@ METHODS: Final = {
     "second_order_euler": SECOND_ORDER_EULER,
     "heun": HEUN,
     "rk4": RK4,
+    "nystrom": NYSTROM,
     "trapezoidal": TRAPEZOIDAL,
     "one_step_map": ONE_STEP_MAP,
 }

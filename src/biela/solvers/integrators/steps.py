@@ -5,6 +5,7 @@ from __future__ import annotations
 from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Vector, routine
 from biela.solvers.integrators.explicit_euler import explicit_euler_step
 from biela.solvers.integrators.heun import heun_step
+from biela.solvers.integrators.nystrom import nystrom_step
 from biela.solvers.integrators.one_step_map import one_step_map_step
 from biela.solvers.integrators.rk4 import rk4_step_in_time
 from biela.solvers.integrators.second_order_euler import second_order_euler_step
@@ -16,6 +17,7 @@ __all__ = [
     "EVALUATIONS",
     "EXPLICIT_EULER",
     "HEUN",
+    "NYSTROM",
     "ONE_STEP_MAP",
     "RK4",
     "SECOND_ORDER_EULER",
@@ -31,6 +33,7 @@ HEUN = 3
 RK4 = 4
 TRAPEZOIDAL = 5
 ONE_STEP_MAP = 6
+NYSTROM = 7
 
 EVALUATIONS = 1  # place in `counts`
 
@@ -91,6 +94,9 @@ def built_in_step(
         counts[EVALUATIONS] += 1 + iterations + differences
         if singular != 0:
             return NOT_FINITE
+    elif method == NYSTROM and 2 * nq == n:
+        nystrom_step(n, m, h, t, x, p, f, work)
+        counts[EVALUATIONS] += 4
     elif method == ONE_STEP_MAP:
         one_step_map_step(n, m, h, t, x, p, f, work)
         counts[EVALUATIONS] += 1

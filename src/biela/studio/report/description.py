@@ -12,6 +12,8 @@ from biela.model.files.writing import plain
 from biela.model.joints import Connection, Joint
 from biela.model.joints.joint import BY_COORDINATE
 from biela.model.markers import Marker
+from biela.model.topology.planarity import planar_removes
+from biela.results.units import shown
 from biela.studio.report.fragments import number, table, words
 from biela.studio.topology import Describable
 
@@ -34,9 +36,7 @@ def description_parts(model: Describable) -> Mapping[str, str]:
         )
         if model.parts
         else "",
-        "Parameters": table(("parameter", "value, SI"), model.parameters.items())
-        if model.parameters
-        else "",
+        "Parameters": _parameters(model),
     }
     for part in model.parts.values():
         found[f"Bodies of {part.name}"] = _bodies(part.model)
@@ -93,7 +93,8 @@ def _bodies(model: bl.Model) -> str:
 
 def _joints(model: bl.Model) -> str:
     rows = [_joint(model, joint) for joint in model.joints.values()]
-    heads = ("joint", "kind", "from", "to", "removes", "starts at", "settings")
+    removes = f"removes in the {model.plane} plane" if model.plane else "removes"
+    heads = ("joint", "kind", "from", "to", removes, "starts at", "settings")
     return table(heads, rows) if rows else ""
 
 
@@ -101,7 +102,8 @@ def _joint(model: bl.Model, joint: Connection) -> tuple[str | int, ...]:
     if not isinstance(joint, Joint):
         return joint.name, joint.kind, "", "", joint.removes, "", _settings(joint)
     ends = (_place(joint.i), _place(joint.j))
-    return (joint.name, joint.kind, *ends, joint.removes, _start(model, joint), _settings(joint))
+    removes = planar_removes(model, joint, model.plane) if model.plane else joint.removes
+    return (joint.name, joint.kind, *ends, removes, _start(model, joint), _settings(joint))
 
 
 def _start(model: bl.Model, joint: Joint) -> str:
@@ -114,6 +116,19 @@ def _start(model: bl.Model, joint: Joint) -> str:
 
 
 # -------------------------------------------------------------------------------- elements
+
+
+def _parameters(model: bl.Model) -> str:
+    rows = [
+        (name, value, shown(model.parameter_units.get(name, "")))
+        for name, value in model.parameters.items()
+    ]
+    if not rows:
+        return ""
+    html = table(("parameter", "value", "unit"), rows)
+    if all(row[2] for row in rows):
+        return html
+    return html + words("Values without a unit are pure numbers, or given in SI units.", "caption")
 
 
 def _elements(elements: Mapping[str, Element]) -> str:

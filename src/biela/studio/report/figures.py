@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+import numpy.typing as npt
+
+from biela.results.panels import legend, line, stack
 from biela.results.style import styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["figure_picture", "picture"]
+__all__ = ["curves_figure", "figure_picture", "picture"]
+
+Floats = npt.NDArray[np.float64]
 
 #: A drawing of lines larger than this (bytes) is smaller as an image of pixels.
 _LARGE: Final = 160_000
@@ -51,6 +57,19 @@ def picture(draw: Callable[[Path], object], told: str, kind: str = "plot") -> st
             )
     source = f"data:image/{form};base64,{b64encode(data).decode()}"
     return f'<figure class="{kind}"><img src="{source}" alt="{escape(told)}"></figure>'
+
+
+def curves_figure(t: Floats, panels: Mapping[str, Mapping[str, Floats]]) -> Figure:
+    """Curves over time, by name, in panels one above the other, by the labels of their axes."""
+    with styled():
+        figure, rows = stack(None, [2.2] * len(panels))
+        for axes, (label, curves) in zip(rows, panels.items(), strict=True):
+            for number, (name, values) in enumerate(curves.items()):
+                line(axes, number, t, values, name)
+            axes.set_ylabel(label)
+            axes.margins(x=0.0)
+            legend(axes)
+    return figure
 
 
 def figure_picture(figure: Figure, told: str, kind: str = "plot") -> str:

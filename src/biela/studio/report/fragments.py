@@ -7,17 +7,32 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from math import isfinite
+from math import floor, isfinite, log10
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from biela.errors import BielaError
 
-__all__ = ["Fragment", "fragment_style", "made", "number", "table", "trouble", "words"]
+__all__ = [
+    "Digits",
+    "Fragment",
+    "decimals",
+    "fragment_style",
+    "made",
+    "number",
+    "table",
+    "trouble",
+    "words",
+]
 
 #: Rows that a table on a page has, at most; more are counted.
 _ROWS: Final = 60
+#: Rows of tables that stay on one sheet of paper.
+_SHORT: Final = 12
+#: Decimals beyond which a number is written with an exponent.
+_DECIMALS: Final = 9
 
 
 @dataclass(frozen=True)
@@ -80,6 +95,42 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text.replace("-", "−")
 
 
+class Digits(float):
+    """A number that a table shows with so many decimals, as its neighbours have them.
+
+    >>> str(Digits(-0.05679, 3)), str(Digits(-1e-9, 3)), str(Digits(0.0, 3))
+    ('−0.057', '0.000', '0')
+    """
+
+    decimals: int
+
+    def __new__(cls, value: float, decimals: int) -> Digits:
+        """A value and its decimals."""
+        found = super().__new__(cls, value)
+        found.decimals = decimals
+        return found
+
+    def __str__(self) -> str:
+        if not isfinite(self) or not self or self.decimals > _DECIMALS:
+            return number(float(self))
+        text = f"{float(self):.{self.decimals}f}"
+        if not text.strip("-0."):
+            text = text.removeprefix("-")
+        return text.replace("-", "−")
+
+
+def decimals(values: npt.NDArray[np.float64]) -> int:
+    """How many decimals values have so that the largest has five digits.
+
+    >>> decimals(np.array([17.3, -0.1])), decimals(np.array([316241.7]))
+    (3, 0)
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    if not (isfinite(largest) and largest > 0):
+        return 0
+    return max(0, 4 - floor(log10(largest)))
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[float | int | str]]) -> str:
     """A table; numbers stand to the right, and rows beyond many are counted only.
 
@@ -100,7 +151,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[float | int | str]]) -> 
     top = f"<thead><tr>{head}</tr></thead>" if any(heads) else ""
     html = f"<table>{top}<tbody>{body}</tbody></table>"
     more = len(listed) - _ROWS
-    return f'<div class="wide">{html}</div>' + (words(f"… {more:,} more") if more > 0 else "")
+    kind = "wide short" if len(listed) <= _SHORT else "wide"
+    return f'<div class="{kind}">{html}</div>' + (words(f"… {more:,} more") if more > 0 else "")
 
 
 def _row(row: Sequence[float | int | str], right: Sequence[bool]) -> str:
@@ -114,6 +166,8 @@ def _row(row: Sequence[float | int | str], right: Sequence[bool]) -> str:
 def _cell(value: float | int | str) -> str:
     if isinstance(value, str):
         return escape(value)
+    if isinstance(value, Digits):
+        return str(value)
     return f"{value:,}" if isinstance(value, int) else number(value)
 
 

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 import biela as bl
-from biela.errors import BielaError, ModelError
-from biela.model.forces import Actuator
-from biela.model.joints import Joint
-from biela.model.quantities.units import evaluate
-from biela.results import Results
-from biela.results.load_cases import load_cases
-from biela.results.motor_sizing import MotorDuty, motor_duty
-from biela.studio.report.figures import figure_picture
+from biela.analysis.motor_duties import duty_of, motor_coordinates
+from biela.errors import BielaError
+from biela.results.motor_sizing import MotorDuty
+from biela.studio.report.cases import asked_components, cases
+from biela.studio.report.figures import curves_figure, figure_picture
 from biela.studio.report.fragments import table, trouble, words
-from biela.studio.report.motion import Course, motor_coordinates, thinned, written_out
+from biela.studio.report.motion import Course, uncommanded
 from biela.studio.settings import Analysis
 
 __all__ = ["duties", "motors", "reactions"]
 
 Floats = npt.NDArray[np.float64]
 
-#: Instants at which reactions are found, at most.
-_INSTANTS: Final = 101
-#: Load cases that are listed, and motors that are drawn.
-_CASES, _DRAWN = 12, 6
-_ROUNDING: Final = 1e-12
+#: Joints whose loads are drawn, and motors over speed; motors over time.
+_DRAWN, _MOTORS = 6, 8
+#: What is less than this part of the largest of its kind is the rounding of a zero.
+_ROUNDING: Final = 1e-9
+_FORCE, _MOMENT = slice(0, 3), slice(3, 6)
+#: A speed that changes by less than this part of itself is steady: load over speed is no curve.
+_STEADY: Final = 1e-3
 
 
 def reactions(model: bl.Model, course: Course) -> str:
@@ -39,15 +37,14 @@ def reactions(model: bl.Model, course: Course) -> str:
     Raises:
         BielaError: They cannot be found for this motion.
     """
-    motion = thinned(course.motion, _INSTANTS)
-    found = bl.joint_reactions(model, motion)
+    found = bl.joint_reactions(model, course.motion)
+    asked = asked_components(model)
     rows = []
-    forces, moments = (np.linalg.norm(x, axis=2) for x in (found.force, found.moment))
-    # what is nothing beside the largest load is the rounding of a zero
-    least = _ROUNDING * max(forces.max(initial=0.0), moments.max(initial=0.0))
+    wrenches = _without_rounding(found.wrenches)
+    forces, moments = (np.linalg.norm(x, axis=2) for x in (wrenches[..., :3], wrenches[..., 3:]))
     for k, name in enumerate(found.joints):
-        F, M = (np.where(load[:, k] > least, load[:, k], 0.0) for load in (forces, moments))
-        sure = "yes" if found.determinate[:, k].all() else "in part"
+        F, M = forces[:, k], moments[:, k]
+        sure = "yes" if found.determinate[:, k][:, asked].all() else "in part"
         rows.append(
             (
                 name,
@@ -59,24 +56,58 @@ def reactions(model: bl.Model, course: Course) -> str:
             )
         )
     heads = ("joint", "force [N]", "at [s]", "moment [N·m]", "at [s]", "determinate")
-    html = table(heads, rows) + words(
-        f"Largest loads at {len(found.t)} of {len(course.motion)} instants, on the body after each "
-        f"joint at its marker, and those of the drivers. Where a load is not determinate, because "
-        f"constraints are redundant, the smallest one is given.",
-        "caption",
-    )
-    carried = {joint: found.wrenches[:, k] for k, joint in enumerate(found.joints)}
+    html = table(heads, rows) + words(_caption(model, rows, len(found.t)), "caption")
+    carried = {joint: wrenches[:, k] for k, joint in enumerate(found.joints)}
     carried = {name: load for name, load in carried.items() if load.any()}
     if not carried:
         return html + words("All loads are zero: no masses and no forces act.")
-    cases = load_cases(found.t, carried).cases
-    html += "<h4>Load cases</h4>" + table(
-        ("case", "time [s]", "extreme then"),
-        [(case.number, case.time, "; ".join(case.reasons)) for case in cases[:_CASES]],
+    return html + _over_time(found.t, carried) + cases(model, found.t, carried)
+
+
+def _caption(model: bl.Model, rows: Sequence[tuple[str | float, ...]], count: int) -> str:
+    text = (
+        f"Largest loads at the {count} instants of the motion, on the body after each joint at its "
+        f"marker, and those of the drivers."
     )
-    if len(cases) > _CASES:
-        html += words(f"… {len(cases) - _CASES} more: biela run --reactions writes them all")
-    return html
+    if any(row[-1] != "yes" for row in rows):
+        text += (
+            " Where a load is not determinate, because constraints are redundant, the smallest "
+            "one is given."
+        )
+    if model.plane is not None:
+        text += (
+            f" Loads in the {model.plane} plane: a planar model says nothing of those across it, "
+            f"which depend on how wide the bearings are."
+        )
+    return text
+
+
+def _without_rounding(wrenches: Floats) -> Floats:
+    """Wrenches (n, k, 6) in which what is nothing beside the largest of its kind is zero."""
+    sizes = [float(np.abs(wrenches[..., part]).max(initial=0.0)) for part in (_FORCE, _MOMENT)]
+    # where no moment acts at all, forces at arms of a metre tell what rounding is
+    least = [_ROUNDING * sizes[0], max(_ROUNDING * sizes[1], 1e-12 * sizes[0])]
+    return np.where(np.abs(wrenches) > np.repeat(least, 3), wrenches, 0.0)
+
+
+def _over_time(t: Floats, carried: Mapping[str, Floats]) -> str:
+    """Forces and moments over time, of the joints that carry most."""
+    panels: dict[str, dict[str, Floats]] = {}
+    left = 0
+    for label, part in (("force [N]", _FORCE), ("moment [N·m]", _MOMENT)):
+        sizes = {name: np.linalg.norm(load[:, part], axis=1) for name, load in carried.items()}
+        most = sorted((n for n in sizes if sizes[n].any()), key=lambda n: -sizes[n].max())
+        panels[label] = {name: sizes[name] for name in most[:_DRAWN]}
+        left = max(left, len(most) - _DRAWN)
+    panels = {label: curves for label, curves in panels.items() if curves}
+    if len(t) < 2:
+        return ""
+    more = f", of the {_DRAWN} joints that carry most" if left > 0 else ""
+    return (
+        "<h4>Loads over time</h4>"
+        + figure_picture(curves_figure(t, panels), "forces and moments of joints over time")
+        + words(f"The size of the force and of the moment in each joint{more}.", "caption")
+    )
 
 
 # --------------------------------------------------------------------------------- motors
@@ -101,14 +132,43 @@ def motors(model: bl.Model, course: Course) -> str:
     if found:
         html += words(
             f"The continuous load is the effective one times a safety of {found[0].safety:g}. "
-            f"Energy that comes back must be stored or burnt.",
+            f"The largest power is that of the largest size: below zero the motor brakes. Energy "
+            f"that comes back must be stored or burnt.",
             "caption",
         )
-    for duty in found[:_DRAWN]:
-        told = f"load over speed of {duty.name}"
-        html += f"<h4>{escape(duty.name)}</h4>"
-        html += figure_picture(duty.plot(), told, "small plot")
+    idle = uncommanded(model)
+    if idle:
+        html += words(
+            f"Nobody commands {', '.join(idle)}: with inputs of zero they give nothing here. Give "
+            f"them laws, drivers to the joints, or inputs to a simulation, to see what is needed."
+        )
+    if any(duty.torque.any() for duty in found):
+        html += _driven_over_time(found) + _over_speed(found)
     return html + "".join(trouble(text) for text in failures)
+
+
+def _driven_over_time(found: Sequence[MotorDuty]) -> str:
+    """Torques or forces of the motors over time, and their powers."""
+    panels: dict[str, dict[str, Floats]] = {}
+    for duty in found[:_MOTORS]:
+        label = "force [N]" if duty.linear else "torque [N·m]"
+        panels.setdefault(label, {})[duty.name] = duty.torque
+    panels["power [W]"] = {duty.name: duty.power for duty in found[:_MOTORS]}
+    more = f" of the first {_MOTORS}" if len(found) > _MOTORS else ""
+    drawn = figure_picture(curves_figure(found[0].t, panels), f"motors over time{more}")
+    return f"<h4>Motors over time{more}</h4>{drawn}"
+
+
+def _over_speed(found: Sequence[MotorDuty]) -> str:
+    """Load over speed, of the motors whose speed changes."""
+    html = ""
+    for duty in found[:_DRAWN]:
+        if duty.torque.any() and np.ptp(duty.speed) > _STEADY * duty.max_speed:
+            figure = duty.plot()
+            figure.set_size_inches(5.0, 3.6)  # two stand side by side
+            figure.axes[0].legend(loc="best", fontsize="small")
+            html += figure_picture(figure, f"load over speed of {duty.name}", "small plot")
+    return f"<h4>Load over speed</h4>{html}" if html else ""
 
 
 def duties(model: bl.Model, course: Course) -> tuple[list[MotorDuty], list[str]]:
@@ -121,10 +181,9 @@ def duties(model: bl.Model, course: Course) -> tuple[list[MotorDuty], list[str]]
     if course.analysis is Analysis.KINEMATICS:
         motion = bl.inverse_dynamics(course.system, motion)
     found, failures = [], []
-    whole = written_out(model)
-    for name, coordinate in motor_coordinates(model).items():
+    for name in motor_coordinates(model):
         try:
-            found.append(_duty(whole, motion, name, coordinate))
+            found.append(duty_of(model, motion, name))
         except BielaError as error:
             failures.append(str(error))
     return found, failures
@@ -140,13 +199,19 @@ def _heads(linear: bool) -> Sequence[str]:
         f"effective [{effort}]",
         f"continuous [{effort}]",
         f"largest speed [{speed}]",
-        "peak power [W]",
+        "largest power [W]",
         "mean power [W]",
         "energy back [J]",
     )
 
 
 def _row(duty: MotorDuty) -> tuple[str | float, ...]:
+    power = duty.power
+    largest = float(power[np.argmax(np.abs(power))])
+    # the work of a cycle that gives back what it took is rounding only
+    least = _ROUNDING * duty.peak_torque * duty.max_speed
+    mean = duty.mean_power if abs(duty.mean_power) > least else 0.0
+    back = duty.regenerated_energy
     return (
         duty.name,
         duty.peak_torque,
@@ -154,38 +219,7 @@ def _row(duty: MotorDuty) -> tuple[str | float, ...]:
         duty.rms_torque,
         duty.continuous_torque,
         duty.max_speed,
-        duty.peak_power,
-        duty.mean_power,
-        duty.regenerated_energy,
+        largest if abs(largest) > least else 0.0,
+        mean,
+        back if back > least * float(duty.t[-1] - duty.t[0]) else 0.0,
     )
-
-
-def _duty(model: bl.Model, motion: Results, name: str, coordinate: str) -> MotorDuty:
-    motor = model.forces.get(name) or model.drivers[name]
-    joint = model.joints[coordinate.rpartition(".")[0]]
-    if not isinstance(joint, Joint):
-        raise ModelError(f"{name}: {coordinate} is no coordinate of a joint")
-    unit = next(c.unit for c in joint.coordinates if c.name == coordinate.rpartition(".")[2])
-    if isinstance(motor, Actuator):
-        effort = _actuated(model, motion, motor)
-    else:
-        # the row is coordinate - law, with slope 1: its multiplier is the effort, reversed
-        rows = motion.groups["lam"].names if "lam" in motion.groups else ()
-        own = [row for row in rows if row.startswith(f"λ({name}.")]
-        if not own:
-            raise ModelError(f"{name}: the motion has no multiplier of this driver")
-        effort = -motion[own[0]]
-    speed = motion[f"{coordinate}_rate"]
-    return motor_duty(motion.t, effort, speed, name=name, linear=unit == "m")
-
-
-def _actuated(model: bl.Model, motion: Results, motor: Actuator) -> Floats:
-    if motor.law is not None:
-        u = np.broadcast_to(motor.law.value(motion.t, model.parameters), motion.t.shape)
-    else:
-        u = motion[f"u.{motor.name}"]
-    if motor.limit is not None:
-        limit = evaluate(motor.limit, model.parameters)
-        u = np.clip(u, -limit, limit)
-    effort: Floats = evaluate(motor.gear, model.parameters) * u
-    return effort

@@ -11,12 +11,13 @@ from html import escape
 from typing import TypeAlias
 
 import biela as bl
-from biela.errors import BielaError
+from biela.errors import AssemblyError, BielaError
+from biela.model.joints import Joint
 from biela.studio.report import loads, plots
 from biela.studio.report.description import description_parts, figures_of
 from biela.studio.report.document import Chapter, document
 from biela.studio.report.fragments import Fragment, made, number, table, trouble, words
-from biela.studio.report.motion import Course, course
+from biela.studio.report.motion import Course, course, uncommanded
 from biela.studio.settings import Analysis, Settings
 from biela.studio.topology import Describable, topology_parts
 from biela.studio.topology_structure import Structure
@@ -48,6 +49,7 @@ class Making:
     times: dict[str, float] = field(default_factory=dict)
     _course: Course | None = None
     _failure: str = ""
+    _open: bool = False
     _done: int = 0
     _total: int = 1
 
@@ -58,6 +60,8 @@ class Making:
         structural = topology_parts(self.model, structure)
         self._total = len(structural) + 4 + 2 * (not symbolic)
         self._move()
+        if structure is not None:
+            structure.open = self._open
         chapters = [
             Chapter("Model", tuple(self._described())),
             Chapter("Motion", (self._on_course("", "animation", self._animation),)),
@@ -102,6 +106,7 @@ class Making:
             self._course = course(self.model, self.settings)
         except BielaError as error:
             self._failure = str(error)
+            self._open = isinstance(error.__cause__ or error, AssemblyError)
         self.times["motion"] = time.perf_counter() - began
         self._done += 1
 
@@ -130,8 +135,21 @@ class Making:
             else "by the forces that act on it"
         )
         said = words(f"{span:.4g} s, {len(found.motion)} instants, {how}.")
+        if found.analysis is Analysis.DYNAMICS:
+            said += words(self._left_alone())
         warned = trouble(found.warning) if found.warning else ""
         return said + warned + plots.animation(self.model, found)
+
+    def _left_alone(self) -> str:
+        """What moves it not, though a reader may think so: motors without inputs, and limits."""
+        idle = uncommanded(self.model)
+        told = []
+        if idle:
+            told.append(f"Nobody commands {', '.join(idle)}: their inputs are zero.")
+        joints = self.model.joints.values() if isinstance(self.model, bl.Model) else ()
+        if any(isinstance(joint, Joint) and joint.limits for joint in joints):
+            told.append("Limits of joints hold nothing: that they are passed is told as an event.")
+        return " ".join(told)
 
     def _plots(self, found: Course) -> str:
         return plots.plots(self.model, found.motion, self.channels)
@@ -174,10 +192,12 @@ class Making:
                 ("joints", f"{topology.joints:,}"),
                 ("loops", f"{topology.loops:,}"),
             ]
-            if found.freedoms is not None:
+            if self._open:
+                cards.append(("can be assembled", "no"))
+            elif found.freedoms is not None:
                 cards.append(("degrees of freedom", f"{found.freedoms:,}"))
             cards.append(("driven", f"{topology.driven:,}"))
-            if found.mobility is not None:
+            if found.mobility is not None and not self._open:
                 cards.append(("redundant constraints", f"{len(found.mobility.redundant):,}"))
         if self._course is not None:
             motion = self._course.motion
@@ -185,7 +205,8 @@ class Making:
             cards.append(("duration", f"{number(float(motion.t[-1] - motion.t[0]))} s"))
             statistics = motion.statistics
             if statistics is not None and statistics.max_constraint_error is not None:
-                cards.append(("joints closed to", f"{statistics.max_constraint_error:.0e}"))
+                closed = f"{statistics.max_constraint_error:.0e}".replace("-", "−")
+                cards.append(("joints closed to [m, rad]", closed))
         return cards
 
 

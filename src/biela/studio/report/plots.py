@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 import biela as bl
+from biela.analysis.motor_duties import motor_coordinates
 from biela.errors import ResultsError, UnknownNameError
 from biela.results import Results
 from biela.results.paths import traces
+from biela.results.scene import PLANES
 from biela.results.tables import Cell
 from biela.studio.report.figures import figure_picture
 from biela.studio.report.fragments import table, trouble, words
-from biela.studio.report.motion import Course, motor_coordinates
+from biela.studio.report.motion import Course
 from biela.studio.topology import Describable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["animation", "extremes", "player", "plot", "plot_groups", "plots", "traced"]
 
@@ -25,12 +30,14 @@ __all__ = ["animation", "extremes", "player", "plot", "plot_groups", "plots", "t
 _ROOM: Final = 2_000_000
 _FPS: Final = 25.0
 #: Lines of one figure.
-_LINES: Final = 8
+_LINES: Final = 12
 #: Rows of the table of extremes, and alarms.
 _LISTED, _ALARMS = 40, 12
+#: Its columns of values, between which those of times stand.
+_VALUES: Final = (2, 4, 6, 7)
 _SIZE: Final = (760, 480)
 #: A part of the largest value below which another is rounding.
-_ROUNDING: Final = 1e-12
+_ROUNDING: Final = 1e-9
 
 
 # ----------------------------------------------------------------------------- animation
@@ -55,7 +62,8 @@ def animation(model: Describable, course: Course) -> str:
         f'<iframe class="player" sandbox="allow-scripts" title="{escape(motion.name)} in motion" '
         f'srcdoc="{escape(page)}"></iframe>'
     )
-    hint = "Drag to turn it, the wheel goes nearer, the space bar plays and stops."
+    moved = "shift" if motion.scene.view in PLANES else "turn"
+    hint = f"Drag to {moved} it, the wheel goes nearer, the space bar plays and stops."
     return frame + still + words(hint, "caption screen")
 
 
@@ -71,7 +79,7 @@ def player(motion: Results, trace: Sequence[str] = (), room: int = _ROOM) -> str
 
 
 def traced(model: Describable, motion: Results) -> list[str]:
-    """The points whose ways the model asks for, as far as there are such."""
+    """The points whose paths the model asks for, as far as there are such."""
     wanted = model.run.get("path", ()) if isinstance(model, bl.Model) else ()
     names = [wanted] if isinstance(wanted, str) else wanted
     found = []
@@ -102,7 +110,7 @@ def plot_groups(
         asked = [n for n in names if n in motion] if isinstance(names, list | tuple) else []
         found["Asked for by the model"] = asked
         for motor, coordinate in motor_coordinates(model).items():
-            found[f"Driver {motor}"] = list(_levels(motion, coordinate))
+            found[f"{coordinate}, of {motor}"] = list(_levels(motion, coordinate))
     outputs = [n for n in _names(motion, "y") if np.isfinite(motion[n]).any()]
     sensors = getattr(model, "sensors", {})
     shown = {name for names in found.values() for name in names}
@@ -113,7 +121,7 @@ def plot_groups(
 
 
 def plots(model: Describable, motion: Results, channels: Sequence[str] = ()) -> str:
-    """Figures over time, and the ways of points.
+    """Figures over time, and the paths of points.
 
     Raises:
         UnknownNameError: A channel that is asked for is not there.
@@ -129,8 +137,11 @@ def plots(model: Describable, motion: Results, channels: Sequence[str] = ()) -> 
         html.append(plot(motion, shown))
     ways = traced(model, motion)
     if ways:
-        html.append(f"<h4>Ways of {escape(', '.join(ways))}</h4>")
-        html.append(figure_picture(motion.plot_path(*ways), f"ways of {', '.join(ways)}"))
+        which = f"{'Path' if len(ways) == 1 else 'Paths'} of {', '.join(ways)}"
+        plane = (model.plane or "") if isinstance(model, bl.Model) else ""
+        figure = motion.plot_path(*ways, plane=plane)
+        figure.axes[0].set_title("", loc="left")  # the heading says it
+        html.append(f"<h4>{escape(which)}</h4>{figure_picture(figure, which)}")
     return "".join(html)
 
 
@@ -142,7 +153,36 @@ def plot(motion: Results, names: Sequence[str]) -> str:
     """
     figure = motion.plot(*names)
     figure.axes[0].set_title("", loc="left")  # the heading says it
-    return figure_picture(figure, f"{', '.join(names)} over time")
+    spoken = {name: channel_words(motion, name) for name in names}
+    _rename(figure, {name: said for name, said in spoken.items() if said != name})
+    for axes in figure.axes:
+        box = axes.get_legend()
+        if box is not None and len(box.get_texts()) == 1:  # the axis says it
+            box.remove()
+    return figure_picture(figure, f"{', '.join(spoken.values())} over time")
+
+
+def channel_words(motion: Results, name: str) -> str:
+    """The name of a channel for people: accelerations are called by their coordinates.
+
+    In the group of accelerations the derivative of "elbow.angle_rate" is "delbow.angle_rate".
+    """
+    group, dot, own = name.partition(".")
+    own = own if dot and group == "a" else name
+    rate = own.removeprefix("d")
+    if own in _names(motion, "a") and rate in _names(motion, "v") and rate != own:
+        return f"{rate.removesuffix('_rate')}, acceleration"
+    return name
+
+
+def _rename(figure: Figure, spoken: Mapping[str, str]) -> None:
+    """Other names of lines in the legends and on the axes."""
+    for axes in figure.axes:
+        box = axes.get_legend()
+        texts = box.get_texts() if box is not None else []
+        for text in (*texts, axes.yaxis.label):
+            for name, said in spoken.items():
+                text.set_text(text.get_text().replace(name, said))
 
 
 def _levels(motion: Results, name: str) -> Iterable[str]:
@@ -188,7 +228,10 @@ def extremes(model: Describable, course: Course, channels: Sequence[str] = ()) -
     html = ""
     if chosen:
         found = motion.describe(*chosen[:_LISTED])
-        html = table(found.headings, [_without_rounding(row) for row in found.rows])
+        extreme = _without_rounding(found.rows)
+        for row in extreme:
+            row[0] = channel_words(motion, str(row[0]))
+        html = table(found.headings, extreme)
     if len(chosen) > _LISTED:
         html += words(f"… {len(chosen) - _LISTED} more channels")
     if motion.events:
@@ -199,12 +242,17 @@ def extremes(model: Describable, course: Course, channels: Sequence[str] = ()) -
     return html + (trouble(course.warning) if course.warning else "")
 
 
-def _without_rounding(row: Sequence[Cell]) -> list[Cell]:
-    """A row of extremes in which what is nothing beside the largest value is zero."""
-    channel, unit, low, low_time, high, high_time, *means = row
-    scale = max((abs(x) for x in (low, high) if isinstance(x, float)), default=0.0)
-    low, high, *means = (
-        0.0 if isinstance(x, float) and abs(x) < _ROUNDING * scale else x
-        for x in (low, high, *means)
-    )
-    return [channel, unit, low, low_time, high, high_time, *means]
+def _without_rounding(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
+    """Rows of extremes in which what is nothing beside the largest of its unit is zero."""
+    largest: dict[Cell, float] = {}
+    for _, unit, *values in rows:
+        known = [abs(x) for x in (values[0], values[2]) if isinstance(x, float) and np.isfinite(x)]
+        largest[unit] = max([largest.get(unit, 0.0), *known])
+    return [
+        [
+            0.0 if k in _VALUES and isinstance(x, float) and abs(x) < _ROUNDING * scale else x
+            for k, x in enumerate(row)
+        ]
+        for row in rows
+        for scale in [largest[row[1]]]
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ import viser
 from biela.studio.channels import frames_of
 from biela.studio.laws import LawChange, LawText
 from biela.studio.ranges import Range
+from biela.studio.saving import SAVED
 from biela.studio.session import Session
 from biela.studio.settings import Analysis
 from biela.studio.shelf import Shelf
@@ -61,9 +63,11 @@ class Controls:
             worker, self._analysis, "analysis", lambda name: page.change(analysis=Analysis(name))
         )
         self._tabs: Any = None
+        self._named: dict[str, Any] = {}
         self._sliders: dict[str, Any] = {}
         self._duration: Any = None
         self._driven: Any = None
+        self._scale: Any = None
 
     # ------------------------------------------------------------------------------- state
 
@@ -75,6 +79,15 @@ class Controls:
         """Show what the button does next."""
         self._play.label = "Pause" if playing else "Play"
         self._play.icon = viser.Icon.PLAYER_PAUSE if playing else viser.Icon.PLAYER_PLAY
+
+    def show_scale(self, text: str) -> None:
+        """Say how long arrows are."""
+        if self._scale is not None:
+            self._scale.content, self._scale.visible = text, bool(text)
+
+    def show_stop(self) -> None:
+        """Show that the button ends an analysis."""
+        self._play.label, self._play.icon = "Stop", viser.Icon.PLAYER_STOP
 
     def show_time(self, time: float) -> None:
         """Show where the motion is."""
@@ -94,31 +107,63 @@ class Controls:
             self._duration.value = settings.duration
         if self._driven is not None:
             self._driven.value = settings.driven
-        values = {f"parameter {r.name}": r.value for r in session.parameters()}
-        values |= {f"start {r.name}": r.value for r in session.starts()}
-        values |= {f"rate {r.name}": r.value for r in session.rates()}
-        for name, element in self._sliders.items():
-            if name in values and element.min <= values[name] <= element.max:
-                element.value = values[name]
+        for kind, ranges in (
+            ("parameter", session.parameters()),
+            ("input", session.inputs()),
+            ("start", session.starts()),
+            ("rate", session.rates()),
+        ):
+            self._show(kind, ranges)
+        self.show_position(session)
+
+    def show_position(self, session: Session) -> None:
+        """Show the coordinates of the position."""
+        self._show("jog", session.jogs())
+
+    def _show(self, kind: str, ranges: Sequence[Range]) -> None:
+        """Bring sliders to values, and make them longer where these are beyond their ends."""
+        for each in ranges:
+            slider = self._sliders.get(f"{kind} {each.name}")
+            if slider is None or abs(slider.value - each.shown) < 0.5 * slider.step:
+                continue
+            if not slider.min <= each.shown <= slider.max:
+                slider.min, slider.max = min(slider.min, each.low), max(slider.max, each.high)
+            slider.value = each.shown
 
     # ------------------------------------------------------------------------------- contents
 
     def build(self, session: Session) -> None:
         """Make the tabs for a mechanism."""
-        if self._tabs is not None:
-            self._tabs.remove()
-        self._sliders, self._duration, self._driven = {}, None, None
-        gui = self._gui
-        gui.set_panel_label(session.name)
-        self._tabs = gui.add_tab_group()
-        with self._tabs.add_tab("Values", viser.Icon.ADJUSTMENTS):
+        self._sliders, self._duration, self._driven, self._scale = {}, None, None, None
+        self._gui.set_panel_label(session.name)
+        with self._tab("Values"):
             self._values(session)
-        with self._tabs.add_tab("Start", viser.Icon.FLAG):
+        with self._tab("Start"):
             self._start(session)
-        with self._tabs.add_tab("Show", viser.Icon.EYE):
+        with self._tab("Show"):
             self._shown(session)
-        with self._tabs.add_tab("Gallery", viser.Icon.LIST):
-            self.gallery()
+        with self._tab("Save"):
+            self._saved()
+        if "Gallery" not in self._named:
+            with self._tab("Gallery"):
+                self.gallery()
+
+    def _tab(self, name: str) -> Any:
+        """A tab without anything in it: the same one again, so that who has chosen it stays."""
+        if self._tabs is None:
+            self._tabs = self._gui.add_tab_group()
+        if name not in self._named:
+            self._named[name] = self._tabs.add_tab(name)
+        tab = self._named[name]
+        for element in tuple(tab._children.values()):
+            element.remove()
+        return tab
+
+    def _saved(self) -> None:
+        """A button a file."""
+        for label, (kind, hint) in SAVED.items():
+            button = self._gui.add_button(label, hint=hint, icon=viser.Icon.DOWNLOAD)
+            on_click(self._worker, button, f"save {kind}", partial(self._page.save, kind))
 
     def gallery(self) -> None:
         """A button a mechanism."""
@@ -128,11 +173,9 @@ class Controls:
 
     def gallery_only(self) -> None:
         """The gallery alone, where the first mechanism cannot be opened."""
-        if self._tabs is not None:
-            return
-        self._tabs = self._gui.add_tab_group()
-        with self._tabs.add_tab("Gallery", viser.Icon.LIST):
-            self.gallery()
+        if "Gallery" not in self._named:
+            with self._tab("Gallery"):
+                self.gallery()
 
     def _values(self, session: Session) -> None:
         """Parameters, laws of drivers, duration."""
@@ -148,9 +191,15 @@ class Controls:
             self._driven = gui.add_checkbox(
                 "drivers act", session.settings.driven, hint="else it is left to its forces"
             )
-            on_change(self._worker, self._driven, "driven", lambda on: page.change(driven=bool(on)))
+            on_change(self._worker, self._driven, "driven", lambda on: page.drive(bool(on)))
         for each in session.parameters()[:_MOST]:
             self._slider("parameter", each, page.set_parameter)
+        inputs = session.inputs()
+        if inputs:
+            with gui.add_folder("motors"):
+                gui.add_markdown("*What motors give, which dynamics takes.*")
+                for each in inputs[:_MOST]:
+                    self._slider("input", each, page.set_input)
         if laws:
             with gui.add_folder("drivers", expand_by_default=len(laws) == 1):
                 for law in laws[:_MOST]:
@@ -159,9 +208,7 @@ class Controls:
         on_click(self._worker, reset, "reset", page.reset)
 
     def _slider(self, kind: str, each: Range, act: Any) -> Any:
-        label = f"{each.name}, {each.unit}" if each.unit else each.name
-        value = min(max(each.value, each.low), each.high)
-        slider = self._gui.add_slider(label, each.low, each.high, each.step, value)
+        slider = self._gui.add_slider(each.label, each.low, each.high, each.step, each.shown)
         self._sliders[f"{kind} {each.name}"] = slider
         on_change(self._worker, slider, f"{kind} {each.name}", lambda x: act(each.name, float(x)))
         return slider
@@ -199,7 +246,11 @@ class Controls:
             "Start from the position shown", hint="drag it there first", icon=viser.Icon.HAND_GRAB
         )
         on_click(self._worker, here, "start here", page.start_here)
-        with gui.add_folder("positions"):
+        robot = not session.laws() and bool(session.inputs())
+        with gui.add_folder("by hand", expand_by_default=robot):
+            for each in session.jogs()[:_MOST]:
+                self._slider("jog", each, page.hand.jog)
+        with gui.add_folder("positions", expand_by_default=not robot):
             for each in session.starts()[:_MOST]:
                 self._slider("start", each, page.set_start)
         with gui.add_folder("velocities", expand_by_default=False):
@@ -210,9 +261,15 @@ class Controls:
             return
         with gui.add_folder("a point to a place", expand_by_default=False):
             frames = tuple(frames_of(motion)) or (_NONE,)
-            frame: Any = gui.add_dropdown("point", frames)
-            r, _ = session.poser.frame(frames[0], session.position())
+            first = next((n for n in reversed(session.model.bodies) if n in frames), frames[0])
+            frame: Any = gui.add_dropdown("point", frames, initial_value=first)
+            r, _ = session.poser.frame(first, session.position())
             place: Any = gui.add_vector3("place, m", tuple(r.tolist()), step=1e-3)
+
+            def begin(name: str) -> None:
+                place.value = tuple(session.poser.frame(name, session.position())[0].tolist())
+
+            on_change(self._worker, frame, "point", begin)
             go = gui.add_button("Reach it", hint="inverse kinematics", icon=viser.Icon.TARGET)
             on_click(self._worker, go, "reach", lambda: page.hand.reach(frame.value, place.value))
 
@@ -220,28 +277,31 @@ class Controls:
         gui, page = self._gui, self._page
         for kind, label, hint in (
             ("joints", "symbols of joints", _SYMBOLS),
-            ("reactions", "reactions of joints", "forces on the bodies after the joints"),
+            ("reactions", "reactions of joints", "forces on the bodies after joints and drivers"),
             ("forces", "weights and forces", "weights, applied forces, springs"),
             ("frames", "frames of bodies", "x red, y green, z blue; the ground has one too"),
         ):
             box: Any = gui.add_checkbox(label, page.shown.wanted.get(kind, False), hint=hint)
             on_change(self._worker, box, f"show {kind}", partial(_call, page.show_overlay, kind))
+        self._scale = gui.add_markdown("", visible=False)
         glass: Any = gui.add_checkbox("see through bodies", page.glass)
         on_change(self._worker, glass, "glass", lambda on: page.see_through(bool(on)))
-        points = tuple(frames_of(session.motion)) if session.motion is not None else ()
-        first = next((p for p in page.shown.points if p in points), _NONE)
+        drawn = page.shown.points  # which may be sensors of points too
+        frames = frames_of(session.motion) if session.motion is not None else ()
+        points = (_NONE, *dict.fromkeys((*drawn, *frames)))
+        first, second = (*drawn, _NONE, _NONE)[:2]
         way: Any = gui.add_dropdown(
-            "trace of", (_NONE, *points), initial_value=first, hint="the path of a point"
+            "trace of", points, initial_value=first, hint="the path of a point"
         )
-        also: Any = gui.add_dropdown("and of", (_NONE, *points), hint="another one")
+        also: Any = gui.add_dropdown("and of", points, initial_value=second, hint="another one")
 
         def trace(_: object) -> None:
             page.trace(*(each.value for each in (way, also) if each.value != _NONE))
 
         on_change(self._worker, way, "trace", trace)
         on_change(self._worker, also, "trace", trace)
-        look = gui.add_button("Look from the front", icon=viser.Icon.CAMERA)
-        on_click(self._worker, look, "look", page.look)
+        look: Any = gui.add_button_group("look from", ("the front", "the side"))
+        on_click(self._worker, look, "look", lambda: page.look(look.value == "the side"))
 
 
 def _call(act: Any, kind: str, value: Any) -> None:

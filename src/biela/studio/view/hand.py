@@ -48,6 +48,7 @@ class Hand:
         self._client, self._worker, self._session = client, worker, session
         self._stop, self._moved = stop, moved
         self._plane: Floats | None = None
+        self._on_its_way, self._released = False, False
 
     def prepare(self, session: Session, idle: Callable[[], bool]) -> None:
         """Compile what dragging needs as long as nothing moves, a body at a time."""
@@ -77,6 +78,7 @@ class Hand:
 
     def _grip(self, body: str, place: Floats) -> None:
         self._stop()
+        self._on_its_way, self._released = False, False
         session = self._session()
         session.grip(body, place)
         self._plane = place if session.scene.view in PLANES else None
@@ -91,8 +93,11 @@ class Hand:
 
     def _followed(self, target: Floats, found: Dragged) -> None:
         self._moved()
-        if not found.settled:  # as long as the hand stays
+        self._on_its_way = not found.settled
+        if self._on_its_way:
             self._worker.ask_later(partial(self._pull_on, target, found))
+        elif self._released:
+            self._session().let_go()
 
     def _pull_on(self, target: Floats, last: Dragged) -> None:
         """Go on to where the hand is, if nobody has pulled elsewhere since."""
@@ -100,7 +105,16 @@ class Hand:
             self._followed(target, self._session().pull(target))
 
     def _let_go(self) -> None:
-        self._session().let_go()
+        """Let go, when it is where the pointer was."""
+        self._released = True
+        if not self._on_its_way:
+            self._session().let_go()
+
+    def jog(self, name: str, value: float) -> None:
+        """Put one coordinate somewhere."""
+        self._stop()
+        self._session().jog(name, value)
+        self._moved()
 
     def reach(self, frame: str, place: tuple[float, float, float]) -> None:
         """Bring a point to a place."""

@@ -15,7 +15,7 @@ from biela.results.orientation import euler_parameters
 from biela.results.paths import traces
 from biela.results.style import COLORS
 from biela.studio.arrows import Arrows
-from biela.studio.joint_signs import LENGTH, JointSign, sign_mesh
+from biela.studio.joint_signs import LENGTH, Carried, JointSign, carried
 from biela.studio.pieces import Track, Tracks, hues
 from biela.studio.posing import Motion
 
@@ -29,21 +29,28 @@ _SHAFT: Final = (0.006, 0.016, 0.035)
 _AXES: Final = (0.08, 0.004)
 _FORCES: Final = {"forces": "#CC79A7", "reactions": "#C1272D"}
 #: Signs of joints, and of those that are driven.
-_INK, _DRIVEN = "#2B2B2B", "#D55E00"
+_INK, _DRIVEN = "#5C6066", "#D55E00"
 
 
 @dataclass(frozen=True, eq=False)
 class _Moved:
-    """A node of many things of one kind, how each moves, and how it would in other positions."""
+    """Nodes, how they move, and how they would in other positions.
 
-    node: Any
+    They are moved as bodies are, by their poses: a page draws these at once, but what it has in
+    instances of one node a frame or more later, so that signs would trail behind.
+    """
+
+    nodes: Sequence[Any]
     tracks: Tracks
     anew: Callable[[Motion], Sequence[Track]]
 
     def place(self, tracks: Tracks, place: float) -> None:
-        r, p = tracks.at(place)
-        self.node.batched_positions = r.astype(np.float32)
-        self.node.batched_wxyzs = p.astype(np.float32)
+        for node, r, p in zip(self.nodes, *tracks.at(place), strict=True):
+            node.position, node.wxyz = r, p
+
+    def remove(self) -> None:
+        for node in self.nodes:
+            node.remove()
 
 
 class Overlays:
@@ -54,7 +61,7 @@ class Overlays:
         self._ways: list[Any] = []
         self._arrows: dict[str, tuple[Arrows, float, Any]] = {}
         self._axes: _Moved | None = None
-        self._joints: list[_Moved] = []
+        self._joints: _Moved | None = None
         self._place, self._shown = 0.0, 0
 
     def _name(self, kind: str) -> str:
@@ -93,7 +100,7 @@ class Overlays:
     def show_frames(self, motion: Motion | None, bodies: Sequence[str], size: float) -> None:
         """Draw the axes of bodies, and those of the ground."""
         if self._axes is not None:
-            self._axes.node.remove()
+            self._axes.remove()
             self._axes = None
         if motion is None or not bodies:
             return
@@ -104,72 +111,78 @@ class Overlays:
             return [ground, *(Track(r, euler_parameters(R)) for r, R in found)]
 
         length, radius = (part * size for part in _AXES)
-        count = len(bodies) + 1
-        node = self._client.scene.add_batched_axes(
-            self._name("frames"),
-            np.tile((1.0, 0.0, 0.0, 0.0), (count, 1)),
-            np.zeros((count, 3)),
-            axes_length=length,
-            axes_radius=radius,
-        )
-        self._axes = _Moved(node, Tracks(tracks(motion)), tracks)
+        nodes = [
+            self._client.scene.add_frame(
+                self._name("frames"),
+                axes_length=length,
+                axes_radius=radius,
+                origin_radius=1.4 * radius,
+            )
+            for _ in range(len(bodies) + 1)
+        ]
+        self._axes = _Moved(nodes, Tracks(tracks(motion)), tracks)
         self._axes.place(self._axes.tracks, self._place)
 
     def show_joints(self, signs: Sequence[JointSign], motion: Motion | None, unit: float) -> None:
-        """Draw the signs of joints, a node for each kind; none without a motion."""
-        for moved in self._joints:
-            moved.node.remove()
-        self._joints = []
-        if motion is None:
+        """Draw the signs of joints, a node for those of each body; none without a motion."""
+        if self._joints is not None:
+            self._joints.remove()
+            self._joints = None
+        if motion is None or not signs:
             return
-        kinds: dict[tuple[str, bool], list[JointSign]] = {}
-        for sign in signs:
-            kinds.setdefault((sign.kind, sign.driven), []).append(sign)
-        for (kind, driven), some in kinds.items():
-            mesh = sign_mesh(kind, LENGTH * unit)
-            node = self._client.scene.add_batched_meshes_simple(
-                self._name("joints"),
-                mesh.vertices,
-                mesh.faces,
-                np.tile((1.0, 0.0, 0.0, 0.0), (len(some), 1)),
-                np.zeros((len(some), 3)),
-                batched_colors=hues(_DRIVEN if driven else _INK),
-                flat_shading=True,
-                cast_shadow=False,
-                receive_shadow=False,
-                lod="off",
-            )
+        groups = carried(signs, motion, LENGTH * unit)
 
-            def tracks(frame: Motion, some: Sequence[JointSign] = some) -> list[Track]:
-                return [sign.track(frame) for sign in some]
+        def tracks(frame: Motion) -> list[Track]:
+            return [group.track(frame) for group in groups]
 
-            moved = _Moved(node, Tracks(tracks(motion)), tracks)
-            moved.place(moved.tracks, self._place)
-            self._joints.append(moved)
+        nodes = [self._sign(group) for group in groups]
+        self._joints = _Moved(nodes, Tracks(tracks(motion)), tracks)
+        self._joints.place(self._joints.tracks, self._place)
+
+    def _sign(self, group: Carried) -> Any:
+        return self._client.scene.add_mesh_simple(
+            self._name("joints"),
+            group.mesh.vertices,
+            group.mesh.faces,
+            color=hues(_DRIVEN if group.signs[0].driven else _INK),
+            flat_shading=True,
+            cast_shadow=False,
+            receive_shadow=False,
+        )
 
     def show_arrows(self, kind: str, arrows: Arrows | None, size: float) -> None:
-        """Draw forces, or "reactions", or take them away."""
+        """Draw forces, or "reactions", or take them away; all are drawn to one scale."""
         if kind in self._arrows:
             self._arrows.pop(kind)[2].remove()
-        if arrows is None or not arrows.names:
-            return
-        shaft, head, length = (part * size for part in _SHAFT)
-        node = self._client.scene.add_arrows(
-            self._name(kind),
-            arrows.segments(self._place, _ARROW * size),
-            hues(_FORCES[kind]),
-            shaft_radius=shaft,
-            head_radius=head,
-            head_length=length,
-        )
-        self._arrows[kind] = (arrows, _ARROW * size, node)
+        if arrows is not None and arrows.names:
+            shaft, head, length = (part * size for part in _SHAFT)
+            node = self._client.scene.add_arrows(
+                self._name(kind),
+                arrows.segments(self._place, _ARROW * size),
+                hues(_FORCES[kind]),
+                shaft_radius=shaft,
+                head_radius=head,
+                head_length=length,
+            )
+            self._arrows[kind] = (arrows, _ARROW * size, node)
+        self._place_arrows(self._place)
+
+    @property
+    def longest(self) -> float:
+        """The force (N) of the longest arrow there ever is; 0 without any."""
+        return max((arrows.largest for arrows, _, _ in self._arrows.values()), default=0.0)
+
+    def _place_arrows(self, place: float) -> None:
+        force = self.longest
+        for arrows, length, node in self._arrows.values():
+            node.points = arrows.segments(place, length, force).astype(np.float32)
 
     def move(self, place: float) -> None:
         """Bring all to a place among the instants."""
         self._place = place
-        for arrows, length, node in self._arrows.values():
+        for _, _, node in self._arrows.values():
             node.visible = True
-            node.points = arrows.segments(place, length).astype(np.float32)
+        self._place_arrows(place)
         for moved in self._moved:
             moved.place(moved.tracks, place)
 
@@ -182,4 +195,4 @@ class Overlays:
 
     @property
     def _moved(self) -> list[_Moved]:
-        return [*self._joints, *([self._axes] if self._axes else [])]
+        return [moved for moved in (self._joints, self._axes) if moved is not None]

@@ -15,14 +15,17 @@ import viser
 from biela.errors import BielaError
 from biela.studio.clock import Clock
 from biela.studio.laws import LawChange
-from biela.studio.pieces import Piece, alike, pieces
+from biela.studio.pieces import Piece, alike
+from biela.studio.saving import PICTURE, file_name, saved
 from biela.studio.session import Session
 from biela.studio.settings import Analysis
 from biela.studio.shelf import Shelf
 from biela.studio.view.aside import Aside
+from biela.studio.view.asking import Asking
 from biela.studio.view.controls import Controls
 from biela.studio.view.hand import Hand
 from biela.studio.view.overlays import Overlays
+from biela.studio.view.picture import picture
 from biela.studio.view.plots import Plots
 from biela.studio.view.scene_view import SceneView
 from biela.studio.view.shown import Shown
@@ -36,8 +39,6 @@ _SLOW: Final = 6
 #: The window of the scene is another one if its aspect changes by this; within so many seconds.
 _NARROWER: Final = 0.1
 _SETTLING: Final = 4.0
-#: Answers that take longer than this (s) are announced.
-_LONG: Final = 0.5
 
 
 class Page:
@@ -67,15 +68,16 @@ class Page:
         self._beats = 0
         self._fitted = (0.0, 0.0)
         self._prepared: Session | None = None
-        self._took = 2 * _LONG
         self.worker = Worker(self._beat, self._fail)
         self._view, self._over = SceneView(client), Overlays(client)
         self._aside = Aside(self.worker, self._fail)
-        self.shown = Shown(self._over, self._aside)
+        self.shown = Shown(self._over, self._aside, lambda text: self._controls.show_scale(text))
         self.hand = Hand(client, self.worker, self._now, partial(self._play, False), self._moved)
         self._controls = Controls(client, self.worker, self, shelf)
+        self._asking = Asking(self.worker, self._controls)
         panel = client.gui.add_panel()
-        self._plots = Plots(client, self.worker, panel.add_tab("Plot", viser.Icon.CHART_LINE))
+        tab = panel.add_tab("Plot", viser.Icon.CHART_LINE)
+        self._plots = Plots(client, self.worker, self._aside, tab)
         self._structure = Structure(client, self.worker, panel, self._aside, self._now)
         panel.dock_left()
         client.camera.on_update(self._resized)
@@ -84,8 +86,14 @@ class Page:
     async def _resized(self, camera: viser.CameraHandle) -> None:
         """Panels take their place a moment after the page is opened: look again then."""
         aspect, opened = self._fitted
-        if abs(camera.aspect - aspect) > _NARROWER and time.monotonic() - opened < _SETTLING:
-            self.worker.ask("look", self.look)
+        if abs(camera.aspect - aspect) > _NARROWER * min(aspect, 1.0):
+            settling = time.monotonic() - opened < _SETTLING
+            self.worker.ask("look", self.look if settling else self._refit)
+
+    def _refit(self) -> None:
+        """The window is another one, but how the visitor looks is his."""
+        self._fitted = (self._client.camera.aspect, self._fitted[1])
+        self._view.refit()
 
     def end(self) -> None:
         """The visitor has gone."""
@@ -101,7 +109,7 @@ class Page:
             session = begun or Session(self._shelf.source(name))
             if begun is None:
                 session.open()
-            found = pieces(session.scene, session.unit)
+            found = session.pieces
         except BielaError as error:
             if self.session is None:
                 self._controls.gallery_only()
@@ -121,15 +129,21 @@ class Page:
     def _refreshed(self, fresh: bool = False) -> None:
         """Show what a session has found anew."""
         session = self._session
-        found = pieces(session.scene, session.unit)
+        found = session.pieces
         if not alike(found, self._pieces):
             self._view.show(found, self.hand.drag)
         self._pieces = found
-        motion = session.motion
-        if motion is not None:
+        motion, quantities = session.motion, session.quantities
+        if motion is not None and quantities is not None:
             self.clock.between(float(motion.t[0]), float(motion.t[-1]))
             self._controls.show_span(self.clock.start, self.clock.end)
-            self._plots.show(motion, session.model.run.get("plot", ()), fresh)
+            self._plots.show(quantities, session.model.run.get("plot", ()), fresh)
+        elif fresh:
+            self.clock.between(0.0, 1.0)
+            self.clock.go_to(0.0)
+            self._controls.show_span(0.0, 1.0)
+            self._controls.show_time(0.0)
+            self._plots.clear()
         self.shown.draw(session)
         self._controls.show_settings(session)
         self._place()
@@ -163,19 +177,22 @@ class Page:
     def _place(self) -> None:
         """Bring everything to the present time, or to the position by hand."""
         session = self._session
-        posed = session.posed_scene()
+        posed = session.posed_pieces()
         if posed is None:
             self._view.move(self._pieces, session.place)
             self._over.move(session.place)
             self._plots.move(session.place)
             self._controls.show_time(session.time)
         else:
-            self._view.move(pieces(posed, session.unit), 0.0)
+            self._view.move(posed, 0.0)
             self.shown.pose(session)
+            self._plots.pose(dict(zip(session.poser.names, session.position(), strict=True)))
 
     def _moved(self) -> None:
         """The session has another position, by hand."""
         self._place()
+        if not self._session.holding:  # a hand is followed without delay
+            self._controls.show_position(self._session)
         self._say()
 
     def _beat(self, passed: float) -> bool:
@@ -230,11 +247,7 @@ class Page:
         change()
         session = self._session
         session.time = self.clock.time
-        if self._took > _LONG:
-            self._controls.say(session.name, f"computing {session.settings.analysis} …", "")
-        begun = time.monotonic()
-        fine = session.run()
-        self._took = time.monotonic() - begun
+        fine = self._asking.ask(session, self.clock.playing)
         self._refreshed()
         if not session.settings.analysis.moves:
             self._play(False)
@@ -245,6 +258,14 @@ class Page:
         """Change settings."""
         self._again(lambda: self._session.choose(**settings))
 
+    def drive(self, driven: bool) -> None:
+        """Let the drivers act, or leave the mechanism to its forces, which kinematics knows not."""
+        settings = self._session.settings
+        if not driven and settings.analysis is Analysis.KINEMATICS:
+            self.change(driven=driven, analysis=Analysis.DYNAMICS)
+        else:
+            self.change(driven=driven)
+
     def set_parameter(self, name: str, value: float) -> None:
         """Give a parameter a value."""
         self._again(lambda: self._session.set_parameter(name, value))
@@ -252,6 +273,11 @@ class Page:
     def set_law(self, name: str, change: LawChange) -> None:
         """Change the law of a driver."""
         self._again(lambda: self._session.set_law(name, change))
+
+    def set_input(self, name: str, value: float) -> None:
+        """Give a motor a value of its input, and let it move by forces."""
+        self._session.choose(analysis=Analysis.DYNAMICS)
+        self._again(lambda: self._session.set_input(name, value))
 
     def set_start(self, name: str, value: float) -> None:
         """Begin with a value of a coordinate."""
@@ -285,12 +311,28 @@ class Page:
         self.shown.draw(self._session)
         self._place()
 
+    def save(self, kind: str) -> None:
+        """Send a file; reports take seconds and are made beside the page."""
+        session = self._session
+
+        def send(found: tuple[str, bytes]) -> None:
+            self._client.send_file_download(*found, save_immediately=True)
+            self._say()
+
+        self._controls.say(session.name, "making the file …", "")
+        if kind == PICTURE:
+            make = partial(picture, self._client, file_name(session, PICTURE))
+        else:
+            make = partial(saved, session, kind)
+        self._aside.find(f"file {kind}", make, send)
+
     def see_through(self, through: bool) -> None:
         """Let joints inside of bodies be seen, or not."""
         self.glass = through
         self._view.see_through(through)
 
-    def look(self) -> None:
-        """Look at the whole mechanism from the front."""
+    def look(self, aside: bool | None = None) -> None:
+        """Look at the whole mechanism; a planar one straight, or a little from the side."""
+        aside = not self._session.flat if aside is None else aside
         self._fitted = (self._client.camera.aspect, self._fitted[1])
-        self._view.look(self._session.scene)
+        self._view.look(self._session.scene, aside)

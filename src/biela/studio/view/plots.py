@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import viser
-from viser import uplot
 
-from biela.results import Results
-from biela.results.style import COLORS
-from biela.studio.channels import TIME, Curve, curve, menu, usual
+from biela.errors import BielaError
+from biela.studio.channels import TIME, Curve, usual
+from biela.studio.quantities import Quantities
 from biela.studio.svg_plot import xy_plot
+from biela.studio.view.aside import Aside
 from biela.studio.view.binding import on_change, on_click
+from biela.studio.view.chart import chart, chart_data
 from biela.studio.view.worker import Worker
 
 __all__ = ["Plots"]
 
-Floats = npt.NDArray[np.float64]
-
-_HEIGHT: Final = 250
-_GREY: Final = "#999999"
 _MOST: Final = 5
 
 
@@ -33,16 +29,18 @@ class Plots:
     Args:
         client: The page.
         worker: Of its visitor.
+        aside: Finds loads, which may take seconds.
         tab: Where they go.
     """
 
-    def __init__(self, client: viser.ClientHandle, worker: Worker, tab: Any) -> None:
-        self._gui = client.gui
-        self._motion: Results | None = None
+    def __init__(self, client: viser.ClientHandle, worker: Worker, aside: Aside, tab: Any) -> None:
+        self._gui, self._aside = client.gui, aside
+        self._all: Quantities | None = None
         self._names: list[str] = []
         self._across = TIME
         self._place = 0.0
-        self._menu: Mapping[str, Mapping[str, str]] = {}
+        self._failed: dict[str, str] = {}
+        self._ready: set[str] = set()
         self._chart: Any = None
         self._tab = tab
         with self._tab:
@@ -51,50 +49,103 @@ class Plots:
             self._owner: Any = self._gui.add_dropdown("of", ("-",))
             self._quantity: Any = self._gui.add_dropdown("quantity", ("-",))
             self._buttons: Any = self._gui.add_button_group("curve", ("Add", "Only this", "Clear"))
-            self._across_choice: Any = self._gui.add_dropdown(
-                "against", (TIME,), hint="the axis across: the time, or what is chosen above"
+            self._across_owner: Any = self._gui.add_dropdown(
+                "against", (TIME,), hint="the axis across: the time, or a quantity of any of these"
             )
+            self._across_quantity: Any = self._gui.add_dropdown("its", ("-",), visible=False)
         on_change(worker, self._owner, "plot owner", self._choose_owner)
         on_click(worker, self._buttons, "plot curve", self._press)
-        on_change(worker, self._across_choice, "plot across", self._choose_across)
+        on_change(worker, self._across_owner, "plot across", self._choose_across_owner)
+        on_change(worker, self._across_quantity, "plot across its", self._choose_across)
 
     # ------------------------------------------------------------------------------- contents
 
-    def show(self, motion: Results, wanted: object, fresh: bool) -> None:
+    def show(self, quantities: Quantities, wanted: object, fresh: bool) -> None:
         """Plot a motion; if it is of another model, what that asks for."""
-        self._motion, self._menu = motion, menu(motion)
-        kept = [name for name in self._names if name in motion]
+        self._all, self._failed = quantities, {}
+        self._aside.forget("loads")
+        kept = [name for name in self._names if name in quantities]
         if fresh or not kept:
-            self._names, self._across = usual(motion, wanted), TIME
+            self._names = usual(quantities.motion, wanted)
         else:
             self._names = kept
-        if self._across != TIME and self._across not in motion:
+        if fresh or self._across not in quantities:
             self._across = TIME
-        owners = tuple(self._menu)
+        owners = tuple(quantities.menu)
         if tuple(self._owner.options) != owners:
-            self._owner.options = owners
+            self._owner.options, self._owner.value = owners, owners[0]
+            self._across_owner.options = (TIME, *owners)
             self._choose_owner(owners[0])
-        self._offer()
+        self._show_across()
         self._draw()
+
+    def clear(self) -> None:
+        """Show nothing: there is no motion."""
+        self._all, self._names, self._across = None, [], TIME
+        self._aside.forget("loads")
+        if self._chart is not None:
+            self._chart.remove()
+            self._chart = None
+        self._drawing.visible = False
+        self._now.content = ""
+        self._owner.options = self._quantity.options = ("-",)
+        self._across_owner.options, self._across_quantity.visible = (TIME,), False
+
+    def pose(self, values: Mapping[str, float]) -> None:
+        """Tell the values of a position that is none of the motion, as far as they are known."""
+        if self._all is None or not self._names:
+            return
+        cells = [("by hand", "", "")]
+        for name in self._names:
+            known = f"{values[name]:.5g}" if name in values else "–"
+            cells.append((name, known, self._all.motion.unit(name) if name in values else ""))
+        self._now.content = _cells(cells)
 
     @property
     def names(self) -> tuple[str, ...]:
         """What is plotted."""
         return tuple(self._names)
 
-    def _offer(self) -> None:
-        """The quantities for the axis across: the time, those plotted, and the one chosen."""
-        chosen = self._chosen()
-        offered = dict.fromkeys((TIME, self._across, *self._names, *([chosen] if chosen else [])))
-        self._across_choice.options = tuple(offered)
-        self._across_choice.value = self._across
+    @property
+    def across(self) -> str:
+        """What they are plotted against."""
+        return self._across
+
+    def _own(self, owner: str) -> Mapping[str, str]:
+        """The quantities of an owner, by what they are called."""
+        return {} if self._all is None else self._all.menu.get(owner, {})
+
+    def _show_across(self) -> None:
+        """Show what is across, in the dropdowns of it."""
+        owners = {} if self._all is None else self._all.menu
+        for owner, own in owners.items():
+            for quantity, name in own.items():
+                if name == self._across:
+                    self._across_owner.value = owner
+                    self._across_quantity.options = tuple(own)
+                    self._across_quantity.value, self._across_quantity.visible = quantity, True
+                    return
+        self._across_owner.value, self._across_quantity.visible = TIME, False
 
     def _choose_owner(self, owner: str) -> None:
-        self._quantity.options = tuple(self._menu.get(owner, {"-": ""}))
-        self._offer()
+        self._quantity.options = tuple(self._own(owner)) or ("-",)
+
+    def _choose_across_owner(self, owner: str) -> None:
+        own = tuple(self._own(owner))
+        self._across_quantity.visible = bool(own)
+        if not own:
+            self._choose_across("")
+            return
+        self._across_quantity.options = own
+        self._across_quantity.value = own[0]
+        self._choose_across(own[0])
+
+    def _choose_across(self, quantity: str) -> None:
+        self._across = self._own(self._across_owner.value).get(quantity, TIME)
+        self._draw()
 
     def _chosen(self) -> str:
-        return self._menu.get(self._owner.value, {}).get(self._quantity.value, "")
+        return self._own(self._owner.value).get(self._quantity.value, "")
 
     def _press(self) -> None:
         name, button = self._chosen(), self._buttons.value
@@ -105,100 +156,99 @@ class Plots:
         elif name not in self._names:
             self._names = [*self._names, name][-_MOST:]
         self._names = [each for each in self._names if each]
-        self._offer()
-        self._draw()
-
-    def _choose_across(self, name: str) -> None:
-        self._across = name
+        self._failed = {}
         self._draw()
 
     # ------------------------------------------------------------------------------- drawing
 
     def _curves(self) -> tuple[Curve, list[Curve]]:
-        assert self._motion is not None, "only drawn with a motion"
-        across = curve(self._motion, self._across)
-        up = [name for name in self._names if name != self._across] or self._names
-        return across, [curve(self._motion, name) for name in up]
+        """What is across and what is drawn over it, as far as it is known; nothing over itself."""
+        assert self._all is not None, "only drawn with a motion"
+        if self._across not in self._ready:
+            return self._all.curve(TIME), []
+        up = [name for name in self._names if name != self._across and name in self._ready]
+        return self._all.curve(self._across), [self._all.curve(name) for name in up]
+
+    def _find(self) -> None:
+        """Have the loads found that are wanted, one after the other; then draw them too."""
+        quantities = self._all
+        assert quantities is not None, "only drawn with a motion"
+        wanted = (self._across, *self._names)
+        missing = [n for n in wanted if not quantities.known(n) and n not in self._failed]
+        if not missing:
+            return
+        name = missing[0]
+
+        def find() -> str:
+            try:
+                quantities.find(name)
+            except BielaError as error:
+                return str(error)
+            return ""
+
+        def found(words: str) -> None:
+            if words:
+                self._failed[name] = words
+            self._draw()
+
+        self._aside.find("loads", find, found)
 
     def _draw(self) -> None:
-        if self._motion is None:
+        if self._all is None:
             return
+        self._find()
+        # what is found beside the page meanwhile is drawn when it is handed over
+        self._ready = {n for n in (self._across, *self._names) if self._all.known(n)}
         if self._chart is not None:
             self._chart.remove()  # a chart with other lines is another chart
             self._chart = None
+        across, up = self._curves()
         timely = self._across == TIME
-        self._drawing.visible = bool(self._names) and not timely
+        self._drawing.visible = bool(up) and not timely
         self._now.content = ""
-        if self._names and timely:
-            self._chart = self._made(*self._curves())
+        if up and timely:
+            with self._tab:
+                self._chart = chart(self._gui, across, up, self._place)
         self.move(self._place)
-
-    def _made(self, across: Curve, up: list[Curve]) -> Any:
-        """Lines over the time, with an axis each for the first two units, and a mark for now."""
-        series: list[uplot.Series] = [{"label": "t [s]"}]
-        units = list(dict.fromkeys(c.unit for c in up))
-        for k, each in enumerate(up):
-            color, scale = COLORS[k % len(COLORS)], _scale(units, each.unit)
-            series.append({"label": each.label, "stroke": color, "width": 2, "scale": scale})
-        no_points: uplot.Series_Points = {"show": False}
-        series.append(
-            {"label": "now", "stroke": _GREY, "width": 2, "scale": "now", "points": no_points}
-        )
-        axes: list[uplot.Axis] = [{"label": "time [s]", "labelSize": 20, "size": 34}]
-        for k, unit in enumerate(units[:2]):
-            axes.append(
-                {
-                    "scale": _scale(units, unit),
-                    "label": unit or "1",
-                    "labelSize": 18,
-                    "size": 56,
-                    "side": 3 if k == 0 else 1,
-                    "grid": {"show": k == 0},
-                }
-            )
-        scales: dict[str, uplot.Scale] = {"x": {"time": False}, "now": {"range": (0.0, 1.0)}}
-        scales |= {_scale(units, unit): {"auto": True} for unit in units}
-        with self._tab:
-            return self._gui.add_uplot(
-                self._data(across, up),
-                tuple(series),
-                axes=tuple(axes),
-                scales=scales,
-                height=_HEIGHT,
-                order=-1.0,
-            )
-
-    def _data(self, across: Curve, up: list[Curve]) -> tuple[Floats, ...]:
-        """The time, the lines, and a needle where the motion is now."""
-        count = len(across.values)
-        at = min(max(round(self._place), 0), count - 1)
-        needle = np.zeros(count)
-        needle[at] = 1.0
-        return (across.values, *(each.values for each in up), needle)
 
     def move(self, place: float) -> None:
         """Show where the motion is now."""
         self._place = place
-        if self._motion is None or not self._names:
+        if self._all is None:
             return
         across, up = self._curves()
         if self._chart is not None:
-            self._chart.data = self._data(across, up)
-        else:
-            t = np.array(self._motion.t)
-            self._drawing.content = xy_plot(t, across, up, place)
-        rows = [across, *up]
-        cells = (
-            f'<span style="margin-right:14px;white-space:nowrap"><b>{escape(row.name)}</b> '
-            f"{row.told(place)} {escape(row.unit)}</span>"
-            for row in rows
-        )
-        self._now.content = (
-            '<div class="studio-now" style="font-size:0.78em;padding:2px 12px;line-height:1.5">'
-            f"{' '.join(cells)}</div>"
-        )
+            self._chart.data = chart_data(across, up, place)
+        elif up:
+            self._drawing.content = xy_plot(np.array(self._all.motion.t), across, up, place)
+        rows = [across, *up] if up else []
+        cells = [(row.name, row.told(place), row.unit) for row in rows]
+        self._now.content = _cells(cells) + _words(self._said(bool(up)))
+
+    def _said(self, drawn: bool) -> str:
+        """Why something that is wanted is not drawn."""
+        assert self._all is not None, "only told with a motion"
+        wanted = dict.fromkeys((self._across, *self._names))
+        missing = [name for name in wanted if name not in self._ready]
+        words = [self._failed.get(name, f"finding {name} …") for name in missing]
+        if not drawn and not missing and self._names:
+            words = [f"{self._across} is across: add a quantity to be drawn over it"]
+        return "; ".join(dict.fromkeys(words))
 
 
-def _scale(units: list[str], unit: str) -> str:
-    """The scale of a unit: one axis each for the first two, the second for all others."""
-    return "y" if unit == units[0] else "y2"
+def _words(text: str) -> str:
+    style = "font-size:0.78em;padding:2px 12px;line-height:1.5;color:#7a1c14"
+    return f'<div class="studio-plot-note" style="{style}">{escape(text)}</div>' if text else ""
+
+
+def _cells(rows: Sequence[tuple[str, str, str]]) -> str:
+    """Names, values and units side by side."""
+    cells = (
+        f'<span style="margin-right:14px;white-space:nowrap"><b>{escape(name)}</b> '
+        f"{escape(value)} {escape(unit)}</span>"
+        for name, value, unit in rows
+    )
+    return (
+        '<div class="studio-now" style="font-size:0.78em;padding:2px 12px;line-height:1.5">'
+        f"{' '.join(cells)}</div>"
+    )

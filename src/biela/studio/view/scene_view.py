@@ -28,6 +28,11 @@ _ROOM: Final = 1.25
 _DAYLIGHT: Final = 1.6
 #: Bodies are a little see-through, so that the joints inside of them are there to be seen.
 _GLASS: Final = 0.6
+#: Lines of the floor (pixels): thinner ones have gaps where edges are not smoothed.
+_FINE: Final = 1.4
+#: Angles of view up and down (rad): of mechanisms in space, and of those in a plane.
+_NEAR: Final = np.radians(45.0)
+_FAR: Final = np.radians(8.0)
 #: A little from the side and from above, so that planar mechanisms have depth.
 _ASIDE: Final = (-0.22, 0.28)
 
@@ -61,6 +66,7 @@ class SceneView:
         self._surfaces: list[Any] = []
         self._glass: float | None = _GLASS
         self._root, self._shown = "", 0
+        self._half, self._aspect = (1.0, 1.0), 1.0
 
     # ------------------------------------------------------------------------------- building
 
@@ -117,7 +123,7 @@ class SceneView:
                     color=hues(piece.color),
                     flat_shading=True,
                     opacity=self._glass if piece.shaped else None,
-                    side="double",
+                    side="front" if piece.mesh.closed else "double",
                     cast_shadow=False,
                     receive_shadow=False,
                 )
@@ -165,12 +171,18 @@ class SceneView:
                 if len(stroke.points) > 1 or stroke.role == "sign":
                     node.points = stroke.segments(place).astype(np.float32)
 
-    def look(self, scene: Scene) -> None:
-        """Set the camera, up and the floor for a scene."""
+    def look(self, scene: Scene, aside: bool = False) -> None:
+        """Set the camera, up and the floor for a scene; ``aside`` gives a planar one depth.
+
+        A planar mechanism is seen along the normal of its plane and from far away, so that lengths
+        are those of a drawing.
+        """
         client, (low, high) = self._client, scene.bounds
+        flat = scene.view in PLANES and not aside
+        fov = _FAR if flat else _NEAR
         middle, extent = (low + high) / 2, scene.extent
         across, up, toward = view_matrix(scene.view)
-        if scene.view in PLANES:
+        if aside and scene.view in PLANES:
             toward = toward + _ASIDE[0] * across + _ASIDE[1] * up
             toward /= np.linalg.norm(toward)
         axis = int(np.abs(up).argmax()) if scene.view in PLANES else 2
@@ -178,12 +190,33 @@ class SceneView:
         aspect = client.camera.aspect if client.camera.image_height else 1.0
         first, last = scene.bounds_along(np.array([across, up, toward]))
         wide, high_up, deep = (last - first) / 2
-        away = _ROOM * max(wide / aspect, high_up) / np.tan(client.camera.fov / 2) + deep
+        self._half, self._aspect = (wide, high_up), aspect
+        away = _ROOM * self._needed(aspect) / np.tan(fov / 2) + deep
+        client.camera.fov = fov
         client.camera.up_direction = np.eye(3)[axis]
         client.camera.position = middle + away * toward
         client.camera.look_at = middle
-        client.camera.near, client.camera.far = 0.01 * extent, 50.0 * extent
-        self._floor(middle, low[axis] - 0.06 * extent, axis, extent)
+        client.camera.near, client.camera.far = 0.02 * extent, 100.0 * extent
+        if flat:  # seen from the front a floor would be a line: squared paper behind instead
+            axis = PLANES[scene.view][2]
+            behind = np.array([low[axis], high[axis]])[int(toward[axis] < 0)]
+            self._floor(middle, behind - 0.06 * extent * toward[axis], axis, extent)
+        else:
+            self._floor(middle, low[axis] - 0.06 * extent, axis, extent)
+
+    def _needed(self, aspect: float) -> float:
+        """Half of what must be seen up and down, so that all is seen across as well."""
+        wide, high_up = self._half
+        return float(max(wide / max(aspect, 1e-3), high_up))
+
+    def refit(self) -> None:
+        """Go nearer or away as the window becomes wider or narrower; the view stays."""
+        camera = self._client.camera
+        change = self._needed(camera.aspect) / max(self._needed(self._aspect), 1e-12)
+        self._aspect = camera.aspect
+        eye, at = np.array(camera.position), np.array(camera.look_at)
+        camera.position = at + change * (eye - at)
+        camera.look_at = at
 
     def _floor(self, middle: Floats, level: float, axis: int, extent: float) -> None:
         """A grid below the mechanism: plain lines, which cost a slow renderer the least."""
@@ -199,7 +232,7 @@ class SceneView:
             part[..., across] = corner[across] + ways[:, None]
             part[..., along] = corner[along] + np.array([-half, half])
         self._client.scene.add_line_segments(
-            "/floor", lines, (214, 217, 222), thickness=1.0, thickness_units="screen"
+            "/floor", lines, (214, 217, 222), thickness=_FINE, thickness_units="screen"
         )
 
 

@@ -5,29 +5,25 @@ from __future__ import annotations
 import socket
 import threading
 import warnings
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from io import StringIO
 from typing import Any, Final
 
+import rich
 import viser
 
 from biela.errors import BielaError
+from biela.studio.framing import framed
 from biela.studio.session import Session
 from biela.studio.shelf import Shelf
+from biela.studio.view.client_page import PlainServer
 from biela.studio.view.page import Page
 
 __all__ = ["Server"]
 
 #: Ports that are tried if the one wanted is taken.
 _TRIED: Final = 50
-
-
-class _Local(viser.ViserServer):
-    """A server that no page can make public: viser would open a tunnel for whoever asks."""
-
-    def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse."""
-        return None
 
 
 class Server:
@@ -58,8 +54,8 @@ class Server:
         self.pages: dict[int, Page] = {}
         self._begun: list[Session] = []  # for the first visitor
         self._stopped = threading.Event()
-        with redirect_stdout(StringIO()):  # viser announces itself in its own way
-            self._viser = _Local(host, _free(host, port), verbose=False)
+        with _silence():
+            self._viser = PlainServer(host, _free(host, port))
         self.host, self.port = host, self._viser.get_port()
         self._viser.gui.configure_theme(
             show_logo=False, show_share_button=False, brand_color=(0, 84, 140)
@@ -88,6 +84,12 @@ class Server:
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         return f"http://{host}:{self.port}"
 
+    def __repr__(self) -> str:
+        return f"biela studio at {self.address}"
+
+    def _repr_html_(self) -> str:
+        return framed(self.address)
+
     def _arrived(self, client: viser.ClientHandle) -> None:
         begun = self._begun.pop() if self._begun else None
         self.pages[client.client_id] = Page(client, self._shelf, self._name, self._play, begun)
@@ -111,7 +113,7 @@ class Server:
         self.pages = {}
         if not self._stopped.is_set():
             self._stopped.set()
-        with redirect_stdout(StringIO()):
+        with _silence():
             self._viser.stop()
 
     def __enter__(self) -> Server:
@@ -119,6 +121,19 @@ class Server:
 
     def __exit__(self, *_: Any) -> None:
         self.stop()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Inside, viser does not announce itself: on a terminal it prints, in a notebook it shows."""
+    console = rich.get_console()
+    before = console.quiet
+    console.quiet = True
+    try:
+        with redirect_stdout(StringIO()):
+            yield
+    finally:
+        console.quiet = before
 
 
 def _free(host: str, port: int) -> int:

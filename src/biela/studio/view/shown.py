@@ -30,10 +30,11 @@ class Shown:
     Args:
         overlays: Where they are drawn.
         aside: Finds forces, which may take seconds.
+        tell: Shows how long the arrows are.
     """
 
-    def __init__(self, overlays: Overlays, aside: Aside) -> None:
-        self._over, self._aside = overlays, aside
+    def __init__(self, overlays: Overlays, aside: Aside, tell: Callable[[str], None]) -> None:
+        self._over, self._aside, self._tell = overlays, aside, tell
         self.wanted: dict[str, bool] = {}
         self.points: tuple[str, ...] = ()
 
@@ -59,12 +60,19 @@ class Shown:
         bodies = session.dragging.bodies if self.wanted.get("frames") else ()
         self._over.show_frames(moving(motion), bodies, size)
         for kind, make in _FORCES.items():
-            if self.wanted.get(kind):
-                show = partial(self._over.show_arrows, kind, size=size)
+            # a position of rest is none of the motion, and the motion may be of other drivers
+            if self.wanted.get(kind) and session.settings.analysis.moves:
+                show = partial(self._arrows, kind, size=size)
                 self._aside.find(kind, partial(make, session.model, motion), show)
             else:
                 self._aside.forget(kind)
-                self._over.show_arrows(kind, None, size)
+                self._arrows(kind, None, size)
+
+    def _arrows(self, kind: str, found: Arrows | None, size: float) -> None:
+        """Draw arrows, and say what the longest one is."""
+        self._over.show_arrows(kind, found, size)
+        longest = self._over.longest
+        self._tell(f"longest arrow of the motion: {longest:.4g} N" if longest else "")
 
     def _joints(self, session: Session) -> None:
         """The signs of joints, in the motion or else in the position that is shown."""

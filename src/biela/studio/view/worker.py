@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from biela.errors import BielaError
@@ -52,6 +52,21 @@ class Worker:
         with self._wake:
             self._chores.append(chore)
             self._wake.notify()
+
+    def waits(self, patient: Sequence[str] = ()) -> bool:
+        """Whether something else is wanted meanwhile, but for kinds that begin with these."""
+        with self._wake:
+            return any(not kind.startswith(tuple(patient)) for kind in self._jobs)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the visitor has gone."""
+        return self._ended
+
+    def forget(self, kind: str) -> None:
+        """Leave a request undone, if one waits."""
+        with self._wake:
+            self._jobs.pop(kind, None)
 
     def start_beating(self) -> None:
         """Beat until the beat says to stop."""

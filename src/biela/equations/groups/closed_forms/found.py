@@ -71,10 +71,8 @@ class PlanarFound(Found):
     turns: dict[int, Callable[[], Arrow]] = field(default_factory=dict)
     _made: dict[int, Arrow] = field(default_factory=dict)
 
-    @property
-    def derivation(self) -> GroupDerivation:  # type: ignore[override]
-        """The equations of the group."""
-        return self.view.derivation
+    def __post_init__(self) -> None:
+        self.derivation = self.view.derivation
 
     def turn(self, slot: int) -> Arrow:
         """How a body is turned."""

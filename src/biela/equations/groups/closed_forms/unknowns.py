@@ -25,8 +25,9 @@ from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.closed_forms.angles import angle_of
 from biela.equations.groups.closed_forms.found import Found
 from biela.equations.groups.closed_forms.spatial_view import dot, minus
-from biela.equations.groups.derivation import GroupDerivation, Unknown
+from biela.equations.groups.derivation import GroupDerivation
 from biela.equations.groups.placing import angle_in_plane, upright_axis
+from biela.equations.groups.symbols import Unknown
 from biela.equations.reference_point import NORMAL
 from biela.model.joints.readings import Angle, Offset
 

@@ -21,7 +21,7 @@ from biela.atoms import Atom, jacobian, substitute
 from biela.code import Function
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.derivation import Column, Known, Unknown
-from biela.equations.groups.elimination import eliminate
+from biela.equations.groups.elimination import eliminate, halved_rows, halves
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.wanted import Wanted, component_atoms
 from biela.equations.reference_point import NORMAL
@@ -103,10 +103,10 @@ class _Maker:
         """Newton's step, rates, columns and accelerations of the unknowns."""
         ws, x, dx, m = self.ws, self.x, self.dx, len(self.x)
         equations = self.equations
-        J = jacobian(equations.Phi, x).rows
+        J, even = halved_rows(jacobian(equations.Phi, x).rows)
         elimination = eliminate(J, (equations.labels, [u.name for u in self.derivation.unknowns]))
-        step = elimination.solve(equations.Phi)
-        rates = [self.derivation.space.time_rate(e) for e in equations.Phi]
+        step = elimination.solve(halves(equations.Phi, even))
+        rates = halves([self.derivation.space.time_rate(e) for e in equations.Phi], even)
         still: Values = {rate: 0.0 for rate in dx}
         moved = substitute(rates, still)
         speeds = elimination.solve([-e for e in moved])

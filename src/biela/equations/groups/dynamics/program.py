@@ -15,9 +15,10 @@ import numpy as np
 
 from biela.atoms import Atom, Workspace
 from biela.code import Function
-from biela.code.looped import Call, Clear, Memory, Program, Segment, Solve, Stage, Write
+from biela.code.looped import Call, Clear, Memory, Program, Segment, Stage, Write
 from biela.code.looped.solve_stage import STATUS
 from biela.equations.blocks.populations import Floats, Integers
+from biela.equations.groups.asked import Asked
 from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.dynamics.forces import ForceDerivation, ForceKernel
@@ -25,7 +26,7 @@ from biela.equations.groups.dynamics.influence import Influence
 from biela.equations.groups.dynamics.kernel import BodyMasses, motion_kernel
 from biela.equations.groups.dynamics.masses import masses_of, of_slot
 from biela.equations.groups.kernel import GroupEquations
-from biela.equations.groups.lowering import Asked, GroupProgram, Iteration
+from biela.equations.groups.lowering import GroupProgram, Iteration
 from biela.equations.groups.wanted import Wanted
 
 __all__ = ["SMALL", "MotionProgram"]
@@ -122,8 +123,11 @@ class MotionProgram(GroupProgram):
     def _kernel(
         self, c: int, equations: GroupEquations, name: str, wanted: Sequence[Wanted]
     ) -> Any:
-        width = self.influence.columns[c].shape[1]
-        return motion_kernel(equations, name, wanted, width, self._masses[c])
+        return motion_kernel(equations, name, wanted, self._width(c), self._masses[c])
+
+    def _width(self, c: int) -> int:
+        """How many independent coordinates a group of a kind depends on."""
+        return int(self.influence.columns[c].shape[1])
 
     # -------------------------------------------------------------------------- memory
 
@@ -134,7 +138,7 @@ class MotionProgram(GroupProgram):
         sizes |= {"M": len(self.mass_rows), "Q": f, "w": laws, "dw": laws, "ddw": laws}
         counts = [cast.count for cast in self.kinds]
         for c, kernel in enumerate(self.kernels):
-            m, width = len(kernel.unknowns), kernel.width  # type: ignore[attr-defined]
+            m, width = len(kernel.unknowns), self._width(c)
             sizes |= {f"x{c}": counts[c] * m, f"sx{c}": counts[c] * m * width}
             sizes[f"gauge{c}"] = counts[c] if m else 0
             sizes[f"sy{c}"] = counts[c] * int(self._widths[c]) * width
@@ -206,9 +210,10 @@ class MotionProgram(GroupProgram):
             },
         )
 
-    def _stage(self, c: int, kernel: Any, order: Integers, together: bool) -> Solve:
-        memory, cast = self.memory, self.kinds[c]
-        m, width, ny = len(kernel.unknowns), kernel.width, int(self._widths[c])
+    def _places_of_its_own(
+        self, c: int, kernel: Any, order: Integers
+    ) -> tuple[dict[str, Integers], dict[str, Write], tuple[str, ...]]:
+        memory, m, width = self.memory, len(kernel.unknowns), self._width(c)
         columns = self.influence.columns[c][order]
         gather: dict[str, Integers] = {}
         scatter: dict[str, Write] = {}
@@ -217,17 +222,12 @@ class MotionProgram(GroupProgram):
             gather["gauge_before"] = memory.first(f"gauge{c}") + order
             scatter["x_found"] = Write(memory.first(f"x{c}") + order * m)
             scatter["gauge"] = Write(memory.first(f"gauge{c}") + order)
-            if width:
-                gather["slast"] = memory.first(f"sx{c}") + order * m * width
-                gather["move"] = memory.first("move") + columns
-                scatter["sx"] = Write(memory.first(f"sx{c}") + order * m * width)
-        for d in ("", "d", "dd"):
-            if kernel.known:
-                gather[f"{d}h"] = self._known_places(c, kernel, d)[order]
-            if ny:
-                first = memory.first(f"{d}y") + self._first_y[c]
-                scatter[f"{d}y"] = Write(first + order * ny)
+        if m and width:
+            gather["slast"] = memory.first(f"sx{c}") + order * m * width
+            gather["move"] = memory.first("move") + columns
+            scatter["sx"] = Write(memory.first(f"sx{c}") + order * m * width)
         if width:
+            ny = int(self._widths[c])
             if kernel.known:
                 found = self._column_places(kernel.known, self._reads[c], self.influence.columns[c])
                 gather["sh"] = found[order]
@@ -235,21 +235,7 @@ class MotionProgram(GroupProgram):
                 scatter["sy"] = Write(memory.first(f"sy{c}") + order * ny * width)
             scatter["M"] = Write(memory.first("M") + self._mass_places(columns), "add")
             scatter["Q"] = Write(memory.first("Q") + columns, "add")
-        iteration = self.iteration
-        return Solve(
-            kernel.function,
-            gather=gather,
-            scatter=scatter,
-            parameters=kernel.parameters[order] if kernel.columns else None,
-            independent=together,
-            name=f"group {cast.example.name}",
-            status=memory.first("status"),
-            tolerance=max(iteration.tolerance, self.equations[c].floor),
-            iterations=iteration.iterations,
-            polish=iteration.polish,
-            fixed=iteration.fixed,
-            labels=cast.groups[order] + 1,
-        )
+        return gather, scatter, ()
 
     def _column_places(
         self, known: Sequence[Any], reads: Sequence[Asked], columns: Integers

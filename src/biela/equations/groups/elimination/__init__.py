@@ -9,6 +9,7 @@ from biela.equations.groups.elimination.elimination import (
     eliminate,
     worth_unrolling,
 )
+from biela.equations.groups.elimination.halves import halved_rows, halves
 
 __all__ = [
     "Block",
@@ -17,5 +18,7 @@ __all__ = [
     "Operations",
     "Strategy",
     "eliminate",
+    "halved_rows",
+    "halves",
     "worth_unrolling",
 ]

@@ -38,7 +38,7 @@ Vanishing = Literal["any", "one"]
 #: More operations than this are not worth being written out.
 UNROLLED_LIMIT = 4000
 #: Matrices with more columns are not even counted.
-_COLUMNS_LIMIT = 96
+_COLUMNS_LIMIT = 256
 #: Blocks larger than this are written in one way only.
 _COMPARED_ORDER = 16
 #: So many are reckoned with when the ways are compared: those of velocities and accelerations.

@@ -16,8 +16,8 @@ import numpy as np
 from biela.code import Function
 from biela.equations.blocks.populations import Floats, Integers
 from biela.equations.groups.cast import Cast, CastElement, Spin
-from biela.equations.groups.derivation import Column
-from biela.equations.groups.forces.derivation import ForceDerivation
+from biela.equations.groups.forces.derivation import MultiplierDerivation
+from biela.equations.groups.symbols import Column
 from biela.errors import ModelError
 from biela.model.joints import Joint
 
@@ -119,7 +119,7 @@ def reading_kernels(cast: Cast, centres: Floats, counted: Collection[str]) -> li
                     f"{names[0]} cannot be read from the poses of bodies, and forces by groups "
                     f"need it; use inverse_dynamics with the results of a kinematic simulation"
                 )
-            derivation = ForceDerivation(cast, centres, ())
+            derivation = MultiplierDerivation(cast, centres, ())
             with derivation.element(number) as own:
                 pair = derivation.pair(own.joint.i, own.joint.j)
                 value = coordinate.reading.value(pair)

@@ -14,21 +14,22 @@ reads them carries what acts on them.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from biela.atoms import Atom, jacobian, substitute
 from biela.equations.blocks.populations import Floats, Frames, Integers
 from biela.equations.groups.cast import Cast, CastElement, Owner, Poses
-from biela.equations.groups.derivation import GroupDerivation, frame_of_plane
+from biela.equations.groups.derivation import GroupDerivation
+from biela.equations.groups.placed_bodies import frame_of_plane
 from biela.equations.reference_point import NORMAL
 from biela.model.joints import Coordinate, Coupling, Joint
-from biela.model.joints.primitives import Row, all_rows
+from biela.model.joints.primitives import Row
 from biela.model.pair import Pair, Place
 from biela.space import Vector
 
-__all__ = ["BodySymbols", "Counted", "ForceDerivation", "Velocity"]
+__all__ = ["BodySymbols", "Counted", "MultiplierDerivation", "Velocity"]
 
 #: A velocity that a row changes with: of a body (its number, a component), or of a coordinate
 #: (-1, its number).
@@ -63,7 +64,7 @@ class Counted:
     own: bool
 
 
-class ForceDerivation(GroupDerivation):
+class MultiplierDerivation(GroupDerivation):
     """The rows of a group, on bodies whose motion is known.
 
     Args:
@@ -188,20 +189,10 @@ class ForceDerivation(GroupDerivation):
         q = self._counting(names, isinstance(found, int))
         return Row(label, q - target, None, nothing, nothing)
 
-    def joint_rows(self, number: int) -> list[Row]:
-        """The equations of a joint, with the laws of its own coordinates."""
-        with self.element(number) as cast:
-            joint = cast.joint
-            pair = self.pair(joint.i, joint.j)
-            rows = all_rows(joint.conditions(), pair)
-            if joint.laws:
-                q = {
-                    need: self._counting([f"{n}.{need}" for n in cast.names], True)
-                    for need in joint.needs
-                }
-                held = zip(joint.laws, joint.law_rows(q, pair), strict=True)
-                rows += [replace(row, label=label) for label, row in held]
-        return rows
+    def require(self, element: int, coordinate: str) -> Atom:
+        """The coordinate of a joint of the group: a symbol, which `reading_rows` hold."""
+        names = [f"{n}.{coordinate}" for n in self.cast.elements[element].names]
+        return self._counting(names, True)
 
     def reading_rows(self, number: int) -> list[tuple[str, Row]]:
         """The rows that read the coordinates of a joint that count turns, by coordinate."""

@@ -22,9 +22,9 @@ from biela.atoms import Atom
 from biela.code import Function
 from biela.equations.blocks.populations import Floats, Integers
 from biela.equations.groups.cast import Cast
-from biela.equations.groups.derivation import Column, Known
 from biela.equations.groups.elimination import eliminate, worth_unrolling
-from biela.equations.groups.forces.derivation import Counted, ForceDerivation
+from biela.equations.groups.forces.derivation import Counted, MultiplierDerivation
+from biela.equations.groups.symbols import Column, Known
 from biela.errors import ModelError
 
 __all__ = ["ForceEquations", "ForceKernel", "RowName"]
@@ -70,7 +70,7 @@ class ForceEquations:
         own: How many freedoms the bodies and coordinates of the group have.
     """
 
-    def __init__(self, derivation: ForceDerivation) -> None:
+    def __init__(self, derivation: MultiplierDerivation) -> None:
         self.derivation = derivation
         named = derivation.named_rows()
         spins = len(derivation.cast.spins)

@@ -23,7 +23,7 @@ from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.populations import Integers
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.forces.counting import ReadingKernel, alike, reading_kernels
-from biela.equations.groups.forces.derivation import ForceDerivation
+from biela.equations.groups.forces.derivation import MultiplierDerivation
 from biela.equations.groups.forces.kernel import ForceEquations
 from biela.equations.groups.forces.spins import held_bodies
 from biela.equations.groups.lowering import GroupProgram
@@ -60,7 +60,8 @@ class ForceWorkspace:
         self.kinds = list(alike(self.casts.casts, self.extra))
         centres = blocks.world.centres
         self.equations = [
-            ForceEquations(ForceDerivation(cast, centres, self.extra, poses)) for cast in self.kinds
+            ForceEquations(MultiplierDerivation(cast, centres, self.extra, poses))
+            for cast in self.kinds
         ]
         #: Bodies whose passive spin is held, and its axis in their own frames.
         self.spinning, self.axes = held_bodies(self.kinds, poses)

@@ -1,0 +1,28 @@
+"""A page in a frame of a notebook."""
+
+from __future__ import annotations
+
+import sys
+from html import escape
+from typing import Final
+
+__all__ = ["framed", "in_notebook"]
+
+#: Pixels.
+_HEIGHT: Final = 700
+
+
+def framed(address: str, height: int = _HEIGHT) -> str:
+    """The page at an address, in a frame with a link to it below."""
+    to = escape(address)
+    return (
+        f'<iframe src="{to}" width="100%" height="{height}" style="border:0" '
+        f'title="biela studio"></iframe><p><a href="{to}">{to}</a></p>'
+    )
+
+
+def in_notebook() -> bool:
+    """Whether this program is the kernel of a notebook."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    return running is not None and hasattr(running, "kernel")

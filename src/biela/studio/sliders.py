@@ -1,0 +1,87 @@
+"""The sliders of a mechanism on the table: what they show, and how far they go."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.results import Results
+from biela.studio.building import Built
+from biela.studio.choices import Choices
+from biela.studio.ranges import Range, entry_ranges
+from biela.studio.starting import coordinates_at, input_ranges, limits_of, rates_at
+
+__all__ = ["Sliders"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class Sliders(Choices):
+    """Ranges of what a visitor may move; who has the mechanism says where it is.
+
+    Attributes:
+        motion: The last motion; None before there is one.
+        error: What went wrong last; "" if nothing did.
+    """
+
+    motion: Results | None
+    error: str
+
+    @abstractmethod
+    def _build(self) -> Built:
+        """The model and equations of the settings."""
+
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """How large the mechanism is (m)."""
+
+    @abstractmethod
+    def position(self) -> Floats:
+        """The position that is shown, in the coordinates of the joints."""
+
+    def starts(self) -> list[Range]:
+        """The coordinates with the values that the motion really begins with.
+
+        Raises:
+            BielaError: The equations cannot be derived.
+        """
+        wanted = self.settings.q if self.error else {}  # which could not be had
+        real = {} if self.motion is None else coordinates_at(self.motion)
+        return self._positions({**real, **wanted})
+
+    def jogs(self) -> list[Range]:
+        """The coordinates with the values that they have in the position shown.
+
+        Raises:
+            BielaError: The equations cannot be derived.
+        """
+        return self._positions(
+            dict(zip(self._build().poser.names, self.position().tolist(), strict=True))
+        )
+
+    def _positions(self, given: dict[str, float]) -> list[Range]:
+        found = [e for e in self._build().poser.system.q if e.unit in ("rad", "m")]
+        return entry_ranges(found, given, self.size, limits_of(self._build().model))
+
+    def inputs(self) -> list[Range]:
+        """The inputs of motors, which dynamics takes.
+
+        Raises:
+            BielaError: The equations cannot be derived.
+        """
+        built = self._build()
+        given = self.settings.inputs
+        return input_ranges(built.model, built.poser.system, given, self.size)
+
+    def rates(self) -> list[Range]:
+        """The velocities that a motion begins with.
+
+        Raises:
+            BielaError: The equations cannot be derived.
+        """
+        wanted = self.settings.v if self.error else {}
+        real = {} if self.motion is None else rates_at(self.motion)
+        return entry_ranges(self._build().poser.system.v, {**real, **wanted}, self.size)

@@ -1,0 +1,87 @@
+"""The page that a browser loads: that of viser, which draws without hardware in a cheaper way.
+
+A browser without a graphics card draws in software, where smoothing edges by four samples a pixel
+takes half of the time of a frame.  A script before those of the page finds out what draws, and
+asks for one sample there; with hardware all stays as it is.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, Final
+
+import viser
+
+__all__ = ["PlainServer", "client_page"]
+
+#: How long a server is waited for that ends (s).
+_PATIENCE: Final = 2.0
+#: Names by which renderers in software tell of themselves: Chromium, Mesa, Windows, macOS.
+_RENDERERS: Final = "swiftshader|llvmpipe|softpipe|swrast|basic render|software"
+_SCRIPT: Final = """
+(() => {
+    const probe = document.createElement("canvas").getContext("webgl2");
+    if (!probe) return;
+    const told = probe.getExtension("WEBGL_debug_renderer_info");
+    const name = probe.getParameter(told ? told.UNMASKED_RENDERER_WEBGL : probe.RENDERER);
+    probe.getExtension("WEBGL_lose_context")?.loseContext();
+    if (!/RENDERERS/i.test(String(name))) return;
+    document.documentElement.dataset.drawn = "in software";
+    const given = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function (kind, wishes) {
+        const plain = kind.startsWith("webgl") ? { ...wishes, antialias: false } : wishes;
+        return given.call(this, kind, plain);
+    };
+})();
+""".replace("RENDERERS", _RENDERERS)
+
+
+def client_page(page: str) -> str:
+    """The page of viser with the script in it, and another title."""
+    head, found, rest = page.partition("<head>")
+    if not found:
+        return page
+    rest = rest.replace("<title>Viser</title>", "<title>biela studio</title>", 1)
+    # after the declaration of the characters, which must be within the first bytes
+    start, meta, end = rest.partition('<meta charset="utf-8" />')
+    return f"{head}{found}{start}{meta}<script>{_SCRIPT}</script>{end}"
+
+
+class PlainServer(viser.ViserServer):
+    """A server that no page can make public, and that serves `client_page`.
+
+    viser would open a tunnel for whoever asks.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="biela-studio-")
+        super().__init__(host, port, verbose=False)
+
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        """Refuse."""
+        return None
+
+    def stop(self) -> None:
+        """Close all pages, and wait until the server has ended: it says so while it does."""
+        super().stop()
+        thread = getattr(self._serving, "_server_thread", None)
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_PATIENCE)
+        self._folder.cleanup()
+
+    @property
+    def _websock_server(self) -> Any:
+        return self._serving
+
+    @_websock_server.setter
+    def _websock_server(self, server: Any) -> None:
+        """Before it serves: give it the folder of the page.  viser takes none from outside."""
+        self._serving = server
+        root = getattr(server, "_http_server_root", None)
+        if root is not None and (Path(root) / "index.html").is_file():
+            page = (Path(root) / "index.html").read_text("utf-8")
+            own = Path(self._folder.name)
+            (own / "index.html").write_text(client_page(page), "utf-8")
+            server._http_server_root = own

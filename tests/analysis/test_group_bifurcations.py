@@ -1,0 +1,155 @@
+"""Groups at instants where two branches meet: continuity decides, or a dead point is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import biela as bl
+from biela.analysis.groups.quintic import quintic
+from biela.analysis.groups.solver import GroupSolver
+from biela.equations.groups.lowering import Iteration
+from biela.errors import DeadPointError, SimulationError
+
+Floats = npt.NDArray[np.float64]
+ARM, BASE, START = 1.0, 3.0, 0.5
+#: When the parallelogram is flat: its crank turns by 1 rad/s from START.
+FLAT = np.pi - START
+
+
+def parallelogram(longer: float = 0.0, law: str = f"{START} + t", cells: int = 1) -> bl.Model:
+    """Parallelograms side by side, each rocker the crank of the next; couplers somewhat longer."""
+    m = bl.Model("parallelogram", plane="xy")
+    crank = m.body("crank", mass=1.0)
+    m.joint("revolute", "A", m.ground.at(), crank.at(), start=START)
+    for k in range(cells):
+        coupler, rocker = m.body(f"coupler{k}", mass=1.0), m.body(f"rocker{k}", mass=1.0)
+        m.joint("revolute", f"B{k}", crank.at(ARM, 0, 0), coupler.at(), start=-START)
+        base = m.ground.at(BASE * (k + 1), 0, 0)
+        m.joint("revolute", f"D{k}", base, rocker.at(), start=START)
+        m.joint("revolute", f"C{k}", coupler.at(BASE + longer, 0, 0), rocker.at(ARM, 0, 0))
+        crank = rocker
+    m.driver("rotary", "motor", coordinate="A.angle", law=law)
+    return m
+
+
+def _directions(motion: Any) -> list[Floats]:
+    """Cosines and sines of all bodies with two rates, (instants, bodies, 2) each."""
+    _, turn = motion.body_rows
+    return [np.asarray(part) for part in turn]
+
+
+def _is_parallelogram(motion: Any, within: tuple[float, float, float]) -> None:
+    """Couplers keep their direction, and rockers turn as the crank."""
+    angle = START + motion.t
+    crank = [
+        np.stack([np.cos(angle), np.sin(angle)], axis=1),
+        np.stack([-np.sin(angle), np.cos(angle)], axis=1),
+        np.stack([-np.cos(angle), -np.sin(angle)], axis=1),
+    ]
+    for rate, (found, expected) in enumerate(zip(_directions(motion), crank, strict=True)):
+        still = np.array([1.0, 0.0]) if rate == 0 else np.zeros(2)
+        for body in range(found.shape[1]):
+            wanted = np.broadcast_to(still, expected.shape) if body % 2 else expected
+            np.testing.assert_allclose(found[:, body], wanted, rtol=0, atol=within[rate])
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "relative", "reference"])
+@pytest.mark.parametrize("closed_forms", [True, False])
+def test_a_parallelogram_passes_its_line_positions_on_its_branch(
+    coordinates: Any, closed_forms: bool
+) -> None:
+    solver = GroupSolver(
+        parallelogram(),
+        coordinates=coordinates,
+        closed_forms=closed_forms,
+        iteration=Iteration(polish=1),
+    )
+    within = (1e-10, 1e-8, 1e-5)
+    random = np.random.default_rng(0)
+    for instants in (14, 40, 111, 700):
+        # two line positions, each somewhere between two instants
+        _is_parallelogram(solver.run(random.uniform() + np.linspace(0.0, 6.0, instants)), within)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-12, 1e-9, -1e-9, 1e-6, -1e-6])
+def test_an_instant_on_the_line_or_next_to_it_has_exact_rates(off: float) -> None:
+    solver = GroupSolver(parallelogram())
+    t = FLAT + off + 0.02 * np.arange(-60, 60)
+    _is_parallelogram(solver.run(t), (1e-11, 1e-9, 1e-6))
+    last = solver.run(t[: list(t).index(FLAT + off) + 1])  # it ends there
+    _is_parallelogram(last, (1e-9, 1e-4, 1e2) if off < 0 else (1e-11, 1e-9, 1e-6))
+
+
+def test_time_may_run_backwards_through_it() -> None:
+    _is_parallelogram(
+        GroupSolver(parallelogram()).run(-np.linspace(0, 6, 301)), (1e-11, 1e-8, 1e-5)
+    )
+
+
+def test_parallelograms_that_are_flat_at_once_all_pass() -> None:
+    solver = GroupSolver(parallelogram(cells=4))
+    _is_parallelogram(solver.run(np.linspace(0.0, 6.0, 401)), (1e-10, 1e-7, 1e-4))
+
+
+def test_one_call_passes_as_the_global_solution_does() -> None:
+    model = parallelogram()
+    ours = bl.group_kinematics(model, 6.0, step=0.01)
+    others = bl.kinematics(model, 6.0, step=0.01)
+    for name in ("D0.angle", "B0.angle"):
+        np.testing.assert_allclose(ours[name], others[name], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("longer", [1e-3, 1e-5, 1e-7])
+@pytest.mark.parametrize("closed_forms", [True, False])
+def test_a_bar_that_is_a_little_longer_stays_on_its_own_branch(
+    longer: float, closed_forms: bool
+) -> None:
+    """The branches then miss each other: what was a parallelogram goes on as its opposite."""
+    solver = GroupSolver(parallelogram(longer), closed_forms=closed_forms)
+    t = np.linspace(0.0, 4.0, 401)
+    try:
+        motion = solver.run(t)
+    except DeadPointError as error:  # so near that rounding would decide
+        assert longer < 1e-6
+        motion = error.results
+        assert abs(motion.t[-1] - FLAT) < 0.02
+    # the distance of the far ends, by the law of cosines; the coupler is above it or below
+    angle = START + motion.t
+    B = ARM * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    way = np.array([BASE, 0.0]) - B
+    d, bar = np.linalg.norm(way, axis=1), BASE + longer
+    along = (d**2 + bar**2 - ARM**2) / (2 * d)
+    across = np.sqrt(bar**2 - along**2)
+    square = np.stack([-way[:, 1], way[:, 0]], axis=1)
+    coupler = (along[:, None] * way + across[:, None] * square) / (d * bar)[:, None]
+    found = _directions(motion)[0]
+    np.testing.assert_allclose(found[:, 1], coupler, rtol=0, atol=1e-6)
+
+
+def test_a_law_that_jerks_on_the_line_leaves_the_branch_undecided() -> None:
+    """The speed of the crank changes there: neither branch continues the motion before."""
+    law = f"if(t < {FLAT!r}, {START} + t, {START} + {FLAT!r} - 3*(t - {FLAT!r}))"
+    solver = GroupSolver(parallelogram(law=law))
+    with pytest.raises(DeadPointError) as error:
+        solver.run(np.linspace(0.0, 4.0, 401))
+    assert error.value.results.t[-1] <= FLAT
+
+
+def test_a_motion_that_starts_on_the_line_is_refused() -> None:
+    solver = GroupSolver(parallelogram(law=f"{np.pi!r} + t"), q={"D0.angle": np.pi})
+    with pytest.raises((SimulationError, DeadPointError)):
+        solver.run(np.linspace(0.0, 1.0, 101))
+
+
+def test_five_degrees_are_met_between_two_instants_and_beyond() -> None:
+    polynomial = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.5, -0.7, 0.2])
+    parts = [polynomial, polynomial.deriv(), polynomial.deriv(2)]
+    first, last = ([np.array([p(t)]) for p in parts] for t in (1.0, 1.4))
+    for t in (1.1, 1.4, 2.2, 0.5):
+        found = quintic(first, last, 0.4, t - 1.0)
+        for value, p in zip(found, parts, strict=True):
+            assert value[0] == pytest.approx(p(t), rel=1e-10)
