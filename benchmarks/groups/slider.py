@@ -17,8 +17,8 @@ from benchmarks.groups import reference
 from benchmarks.groups.rounds import Run, least
 from benchmarks.report import Row, against, below
 from biela.analysis.groups.coordinates import Coordinates
-from biela.analysis.groups.runner import Lanes
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.groups.workspace import Lanes
 from examples.groups.four_bar_chain import INSTANTS, instants
 from examples.groups.spatial_slider import FAN_SPEEDS, fan
 

@@ -21,7 +21,7 @@ def test_a_turn_by_evaluated_symbols_is_the_turn_of_the_generated_code() -> None
     J = [entry for row in jacobian(equations.Phi, equations.x).rows for entry in row]
     x = np.array([float(u.start(solver.poses)[0]) for u in kernel.unknowns])
     m = len(x)
-    known = solver.groups._known_places(c, kernel, "")[0] - solver.groups.memory.first("y")
+    known = solver.groups.known_places(c, kernel, "")[0] - solver.groups.memory.first("y")
     wanted = generated.point("slider.C").position
     rows = generated._stored.columns(np.arange(solver.groups.memory.sizes["y"]))
     values = {column.symbol: float(column.values[0]) for column in equations.derivation.columns}

@@ -108,3 +108,23 @@ def test_the_work_of_a_run_is_told_in_words(four_bar: bl.Model) -> None:
     assert told["Newton steps a group and instant"] == pytest.approx(
         newton.newton_steps / len(TIMES), abs=1e-3
     )
+
+
+def test_statistics_of_results_count_the_steps_that_were_made(four_bar: bl.Model) -> None:
+    options = {"closed_forms": False, "iteration": Iteration(polish=1)}
+    found = bl.group_kinematics(
+        four_bar, TIMES[-1], step=TIMES[1], formulation="natural groups", **options
+    )
+    motion = bl.GroupSolver(four_bar, coordinates="natural", **options).run(TIMES)
+    assert found.statistics is not None
+    assert found.statistics.iterations == motion.newton_steps > 0
+    assert found.statistics.more == motion.work()
+
+
+def test_an_unknown_formulation_is_told_with_those_there_are_once(four_bar: bl.Model) -> None:
+    said = "kinematics; there are 'auto', 'global dense', "
+    with pytest.raises(ModelError, match=said) as error:
+        bl.group_kinematics(four_bar, 1.0, formulation="simplex")
+    assert str(error.value).count("'natural groups'") == 1
+    with pytest.raises(ModelError, match=r"did you mean 'natural groups'\? There are 'auto', "):
+        bl.group_kinematics(four_bar, 1.0, formulation="natural group")

@@ -7,9 +7,11 @@ import pytest
 
 from biela.analysis.groups import runner as runner_module
 from biela.analysis.groups.coordinates import Coordinates
-from biela.analysis.groups.runner import GroupRunner, aligned_rows, joined
+from biela.analysis.groups.runner import GroupRunner
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.groups.stored import aligned_rows, joined
 from biela.code.llvm.host import host_lanes
+from biela.errors import ShapeError
 from examples.groups.four_bar_chain import four_bar_chain
 
 TIMES = np.linspace(0.0, 3.0, 301)
@@ -49,6 +51,18 @@ def test_rooms_that_are_not_aligned_get_the_same_numbers() -> None:
     odd = raw[1:].reshape(whole.shape)
     solver.run(TIMES, room=odd)
     np.testing.assert_array_equal(odd, whole)
+
+
+def test_a_room_that_cannot_be_written_to_is_refused() -> None:
+    solver = chain("natural")
+    room = solver.room(len(TIMES))
+    shut = room.copy()
+    shut.flags.writeable = False
+    across = np.moveaxis(np.zeros(room.shape[::-1]), 0, 2).transpose(1, 0, 2)
+    assert across.shape == room.shape
+    for poor in (room[1:], room.astype(np.float32), shut, across):
+        with pytest.raises(ShapeError, match="the room for 301 instants"):
+            solver.run(TIMES, room=poor)
 
 
 def test_unknowns_that_are_items_have_no_places_of_their_own() -> None:

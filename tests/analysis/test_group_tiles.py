@@ -41,7 +41,7 @@ def test_tiles_give_the_same_numbers_to_the_last_digit(
     case: tuple[GroupSolver, list[Floats], float], size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain, whole, iterations = case
-    monkeypatch.setattr(runner_module, "_CACHE", 0)
+    monkeypatch.setattr(runner_module, "CACHE", 0)
     monkeypatch.setattr(runner_module, "GROUPS", size)
     motion = plain.run(TIMES)  # tiles are made for a run
     assert motion.iterations == iterations
@@ -57,7 +57,7 @@ def test_threads_give_the_same_numbers_to_the_last_digit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     plain, whole, _ = case
-    monkeypatch.setattr(runner_module, "_CACHE", 0 if size < 400 else 10**9)
+    monkeypatch.setattr(runner_module, "CACHE", 0 if size < 400 else 10**9)
     monkeypatch.setattr(runner_module, "GROUPS", size)
     solver = GroupSolver(
         plain.model, plain.structure, lanes="instants", threads=threads,
@@ -81,7 +81,7 @@ def test_dyads_of_a_fan_are_spread_over_branches_and_a_chain_is_one() -> None:
 def test_points_alone_are_stored_from_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     model, names = four_bar_chain(12), ["c3.C", "c12.C"]
     plain = GroupSolver(model, points=names, bodies=False, lanes="instants")
-    monkeypatch.setattr(runner_module, "_CACHE", 0)
+    monkeypatch.setattr(runner_module, "CACHE", 0)
     monkeypatch.setattr(runner_module, "GROUPS", 5)
     tiled = GroupSolver(model, plain.structure, points=names, bodies=False, lanes="instants")
     runs = [tiled.run(TIMES, store="points")]
@@ -104,7 +104,7 @@ def test_a_dead_point_in_a_tile_is_told_as_without_them(
     structure = bl.structural_groups(model)
     said = []
     for cache in (10**9, 0):
-        monkeypatch.setattr(runner_module, "_CACHE", cache)
+        monkeypatch.setattr(runner_module, "CACHE", cache)
         monkeypatch.setattr(runner_module, "GROUPS", 2)
         solver = GroupSolver(model, structure, lanes="instants", threads=threads)
         with pytest.raises(DeadPointError, match=r"RRR \(c5, r5; joints") as error:

@@ -657,9 +657,7 @@ def test_a_carried_array_is_the_last_lane_and_may_be_written_by_its_own_stage() 
     assert alone[3] == 9.0
 
 
-def test_a_window_stands_where_its_shifts_say_and_carried_arrays_where_it_was_before() -> (
-    None
-):
+def test_a_window_stands_where_its_shifts_say_and_carried_arrays_where_it_was_before() -> None:
     ws = bl.Workspace("window")
     last, add = ws.symbol("last"), ws.symbol("add")
     kernel = bl.Function("window", {"last": [last], "add": [add]}, {"y": [last + add]})

@@ -94,7 +94,15 @@ def test_half_of_an_expression_is_taken_where_all_its_terms_are_even() -> None:
 
 def test_rows_of_squared_lengths_lose_their_factor() -> None:
     x, y, z = bl.Workspace("rows").symbols("x y z")
-    rows, which = halved_rows([[2 * (x - y), 2 * z], [x, 2 * y], [4 * x, x * 0]])
+    nothing = x * 0
+    J = [[2 * (x - y), 2 * z, nothing], [x, 2 * y, 2 * z], [4 * x, nothing, 2 * y]]
+    rows, which = halved_rows(J)
     assert which == [True, False, True]
-    assert rows == [[x - y, z], [x, 2 * y], [2 * x, x * 0]]
+    assert rows == [[x - y, z, nothing], [x, 2 * y, 2 * z], [2 * x, nothing, y]]
     assert halves([2 * x, 2 * y, z], which) == [x, 2 * y, 0.5 * z]
+
+
+def test_more_rows_than_columns_keep_their_weights() -> None:
+    x, y = bl.Workspace("rows").symbols("x y")
+    J = [[2 * x], [y]]
+    assert halved_rows(J) == (J, [False, False])

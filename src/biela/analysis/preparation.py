@@ -211,8 +211,8 @@ def check_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> N
         )
     if not np.abs(M).max() > 0:
         raise ModelError(
-            f"{system.name}: all masses are zero; give the bodies mass=… or density=…, and the "
-            f"parameters they depend on values, with parameters(m=1.0) or parameters={{...}}"
+            f"{system.name}: all masses are zero; give the bodies mass=… or density=…, the "
+            f"parameters in them values, or pass parameters={{...}}"
         )
     least, vectors = np.linalg.eigh(M)
     if least[0] < -1e-9 * abs(least[-1]):

@@ -20,7 +20,10 @@ _OPTIONS: Final = (
 #: What a program calls, and what a model file has instead.
 _FILES: Final = (
     ("start(…)", "start = … in [joints.NAME]"),
-    ("give the parameters values, parameters(m=1.0),", "write mass = … in [bodies.NAME],"),
+    (
+        "give the bodies mass=… or density=…, the parameters in them values,",
+        "write mass = … in [bodies.NAME],",
+    ),
     ("model.driver(…), model.force(…)", "[drivers.NAME], [forces.NAME]"),
     ("add one with body(…)", "add one with [bodies.NAME]"),
 )

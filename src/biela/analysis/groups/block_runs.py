@@ -8,12 +8,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.groups.stored import aligned_zeros
 from biela.code.llvm.host import host_lanes
 from biela.code.looped import Memory, Program
 from biela.errors import CompileError
 from biela.solvers.block_sequence import run_blocks
 
-__all__ = ["BlockRun"]
+__all__ = ["BlockRun", "Native"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 _CHUNK: Final = 1 << 17
 
 
-class _Native:
+class Native:
     """Native code as a routine takes it."""
 
     def __init__(self, address: int) -> None:
@@ -52,11 +53,9 @@ class BlockRun:
             self.lanes, address = host_lanes(), program.states_address
         except CompileError:  # a kernel is too large to hold several states
             self.lanes, address = 1, program.address
-        self._program, self._native = program, _Native(address)
+        self._program, self._native = program, Native(address)
         W = self.lanes
-        raw = np.zeros((memory.size + 1) * W)
-        shift = (-raw.ctypes.data // 8) % W
-        self._w = raw[shift : shift + memory.size * W]
+        self._w = aligned_zeros(memory.size, W)
         for name, values in (constant or {}).items():
             first = memory.first(name)
             self._w[first * W : (first + memory.sizes[name]) * W] = np.repeat(values, W)

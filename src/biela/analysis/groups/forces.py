@@ -19,9 +19,10 @@ import numpy.typing as npt
 from biela.analysis.groups.force_runs import ForceRuns
 from biela.analysis.groups.joint_wrenches import Instants, JointWrenches
 from biela.analysis.groups.multipliers import Multipliers
-from biela.analysis.groups.runner import _CACHE, GroupRunner, Stored
+from biela.analysis.groups.runner import CACHE, GroupRunner
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.groups.stored import Stored
 from biela.analysis.joint_reactions import JointReactions
 from biela.code.llvm.host import host_lanes
 from biela.equations.blocks import reference_blocks
@@ -93,9 +94,7 @@ class GroupForces:
         So it is where only gravity acts, nothing is redundant and the workspace is not so large
         that it is run tile by tile; else multipliers are found from the motion in a second run.
         """
-        small = (
-            self.solver.lanes == "groups" or 8 * host_lanes() * self.program.memory.size < _CACHE
-        )
+        small = self.solver.lanes == "groups" or 8 * host_lanes() * self.program.memory.size < CACHE
         return self.program.simple and self.runs.native and small
 
     def run(

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.groups.quintic import quintic
 from biela.equations.blocks.block import Block
 
 __all__ = ["LawBlocks", "Laws"]
@@ -63,18 +64,10 @@ def _between(known: Floats, values: Floats, t: Floats) -> Floats:
     k = np.clip(np.searchsorted(known, t, side="right") - 1, 0, max(len(known) - 2, 0))
     if len(known) < 2:
         return values[k]
-    h = (known[k + 1] - known[k])[:, None]
-    s = (t - known[k])[:, None] / h
-    a, b = values[k], values[k + 1]
-    c0, c1, c2 = a[:, 0], a[:, 1] * h, a[:, 2] * h * h / 2
-    p = b[:, 0] - c0 - c1 - c2
-    v = b[:, 1] * h - c1 - 2 * c2
-    w = b[:, 2] * h * h - 2 * c2
-    c3, c4, c5 = 10 * p - 4 * v + w / 2, -15 * p + 7 * v - w, 6 * p - 3 * v + w / 2
-    value = c0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
-    rate = (c1 + s * (2 * c2 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / h
-    second = (2 * c2 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / (h * h)
-    exact = (s == 0) | (s == 1)
-    ends = np.where((s == 0)[:, None], a, b)
-    found = np.stack([value, rate, second], axis=1)
-    return np.where(exact[:, None], ends, found)
+    length, since = known[k + 1] - known[k], t - known[k]
+    first, last = (np.moveaxis(values[i], 1, 0) for i in (k, k + 1))
+    inside = quintic(list(first), list(last), length[:, None], since[:, None])
+    # at instants that are known the numbers themselves, to the last digit
+    found = np.where((since == 0)[:, None], first, inside)
+    found = np.where((since == length)[:, None], last, found)
+    return np.moveaxis(found, 0, 1)

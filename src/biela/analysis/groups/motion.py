@@ -54,7 +54,7 @@ def group_results(
     recording = Recording(system, readings, motion.t, np.zeros((len(motion.t), 0)), p, u)
     error = recording.constraint_error()
     seen = motion_events(system, motion.t, q, v, u, p) if events else []
-    return recording.results(_statistics(solver, motion, name, spent, error), seen, False)
+    return recording.results(_statistics(motion, name, spent, error), seen, False)
 
 
 def _bodies(solver: GroupSolver, motion: GroupMotion) -> tuple[Floats, Floats, Floats]:
@@ -82,26 +82,16 @@ def _without_held_spins(
     return q, v, a
 
 
-def _statistics(
-    solver: GroupSolver, motion: GroupMotion, name: str, spent: float, error: float | None
-) -> RunStatistics:
-    structure = solver.structure
-    more: dict[str, int | float | str] = {
-        "groups": len(structure.groups),
-        "kinds of groups": len(structure.kinds),
-        "steps a group and instant": round(motion.iterations, 3),
-        "instants taken one by one": motion.careful,
-        "lanes": solver.lanes,
-    }
+def _statistics(motion: GroupMotion, name: str, spent: float, error: float | None) -> RunStatistics:
     return RunStatistics(
         method=name,
         steps=len(motion.t) - 1,
-        iterations=round(motion.iterations * len(motion.t) * len(structure.groups)),
+        iterations=motion.newton_steps,
         time_simulated=float(motion.t[-1] - motion.t[0]),
         time_total=spent,
         time_integration=motion.time_run,
         max_constraint_error=error,
-        more=more,
+        more=motion.work(),
     )
 
 
@@ -171,5 +161,5 @@ def _of_arrays(
 ) -> Results:
     blocks = reference_blocks(model, parameters=solver.parameters)
     found = _ArrayMotion(blocks, motion.t, readings)
-    statistics = _statistics(solver, motion, name, spent, None)
+    statistics = _statistics(motion, name, spent, None)
     return Results(model.name, motion.t, channel_groups(found), {}, {}, statistics, None, (), False)

@@ -13,15 +13,15 @@ Floats = npt.NDArray[np.float64]
 
 
 def quintic(
-    first: Sequence[Floats], last: Sequence[Floats], length: float, t: float
+    first: Sequence[Floats], last: Sequence[Floats], length: float | Floats, t: float | Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Value, rate and second rate at a time after the first instant; between them, or beyond.
 
     Args:
         first: Value, rate and second rate at the first instant, arrays of one shape.
         last: The same at the last one.
-        length: Time between them; below zero where time runs backwards.
-        t: Time since the first.
+        length: Time between them; below zero where time runs backwards.  One, or an array.
+        t: Time since the first, likewise.
     """
     s = t / length
     c0, c1, c2 = first[0], first[1] * length, first[2] * length**2 / 2

@@ -20,7 +20,7 @@ from biela.analysis.groups.motion import counted_coordinates, group_results
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.progress import Progress
-from biela.analysis.stepping import whole_steps
+from biela.analysis.sampling import sampling
 from biela.code.looped import Failure
 from biela.equations.blocks.world import World
 from biela.equations.groups.casts import Casts
@@ -204,6 +204,7 @@ def group_simulation(
     Raises:
         ModelError: An argument makes no sense, a force depends on reactions, or events are to be
             answered.
+        ShapeError: The step does not divide the duration or the time between stored instants.
         DeadPointError: A group is at a dead point; the results until then are in it.
         SimulationError: The motion diverges.
     """
@@ -213,11 +214,8 @@ def group_simulation(
             f"{model.name}: a simulation by groups finds events and goes on; to stop or to change "
             f"something at them use simulate(model, …, on_event=…)"
         )
-    for what, value in (("duration", duration), ("step", step)):
-        if not (np.isfinite(value) and value > 0):
-            raise ModelError(f"the {what} must be a positive time, not {value!r}")
-    steps = whole_steps(duration, step, "the step")
-    stride = whole_steps(output, step, "the step") if output else 1
+    taken = sampling(duration, step, t=t, output=output)
+    steps, stride = taken.steps, taken.stride
     simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
     x = simulator.begin()
     stepper = FixedStep(simulator.problem, integrator)
@@ -262,8 +260,8 @@ def group_simulation(
             raise
     motion.time_run = spent
     shown = simulator.model
-    taken = time.perf_counter() - began
-    results = group_results(solver, motion, "groups", taken, shown, events=True)
+    lasted = time.perf_counter() - began
+    results = group_results(solver, motion, "groups", lasted, shown, events=True)
     if failure:
         kind = DeadPointError if dead else SimulationError
         raise kind(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.groups.runner import Stored
+from biela.analysis.groups.stored import Stored
 from biela.equations.groups.cast import Cast
 from biela.equations.groups.items import components
 from biela.errors import ModelError

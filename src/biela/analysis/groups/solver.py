@@ -31,10 +31,12 @@ from biela.analysis.groups.coordinates import (
 )
 from biela.analysis.groups.joint_requests import JointRequest, joint_requests
 from biela.analysis.groups.run_time_program import MixedProgram
-from biela.analysis.groups.runner import GroupRunner, Lanes, Stored, aligned_rows
+from biela.analysis.groups.runner import GroupRunner
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.starting import start_poses
+from biela.analysis.groups.stored import Stored, aligned_rows
 from biela.analysis.groups.tiles import strands_of
+from biela.analysis.groups.workspace import Lanes
 from biela.code.llvm.host import host_lanes
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses

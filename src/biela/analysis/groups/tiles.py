@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.groups.stored import aligned_zeros
 from biela.code.looped import Segment, Solve
 from biela.equations.groups.lowering import GroupProgram
 from biela.equations.groups.structure import Structure
@@ -125,9 +126,7 @@ def tiles_of(groups: GroupProgram, lanes: int, strands: Integers, size: int) -> 
         clear = Segment(0, 0, 0)
         tile.code = groups.program.states_part([clear, *tile.segments])
         if tile.strand not in rooms:
-            raw = np.zeros((groups.memory.size + 1) * lanes)
-            shift = (-raw.ctypes.data // 8) % lanes
-            rooms[tile.strand] = raw[shift : shift + groups.memory.size * lanes]
+            rooms[tile.strand] = aligned_zeros(groups.memory.size, lanes)
         tile.w = rooms[tile.strand]
     return tiles
 

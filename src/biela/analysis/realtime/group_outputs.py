@@ -17,7 +17,7 @@ from biela.analysis.realtime.group_parts import GroupParts, Integers
 from biela.atoms import Atom, Workspace
 from biela.code import Function
 from biela.code.targets.language import wrapped
-from biela.equations.groups.derivation import frame_of_plane
+from biela.equations.groups.placed_bodies import frame_of_plane
 from biela.equations.reference_point import NORMAL
 
 __all__ = ["Asked", "OutputText", "output_text"]

@@ -18,8 +18,7 @@ from biela.equations.blocks.casting import Prescribed
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Cast, CastElement, Poses
 from biela.equations.groups.items import Item
-from biela.equations.groups.placed_bodies import PlacedBodies, frame_of_plane, relative_poses
-from biela.equations.groups.symbols import Column, Known, Unknown
+from biela.equations.groups.placed_bodies import PlacedBodies, relative_poses
 from biela.errors import ModelError
 from biela.model.drivers.driver import Driver
 from biela.model.joints import Coordinate, Coupling, Joint
@@ -31,7 +30,7 @@ from biela.model.quantities.units import parameters_of, quantity
 from biela.model.quantities.values import Value
 from biela.space import Vector
 
-__all__ = ["Column", "GroupDerivation", "Known", "Unknown", "frame_of_plane"]
+__all__ = ["GroupDerivation"]
 
 
 class GroupDerivation(PlacedBodies):

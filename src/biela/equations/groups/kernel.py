@@ -26,9 +26,10 @@ from biela.code import Function
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.closed_forms import ClosedForm
-from biela.equations.groups.derivation import Column, GroupDerivation, Known, Unknown
+from biela.equations.groups.derivation import GroupDerivation
 from biela.equations.groups.elimination import Elimination, eliminate, halved_rows, halves
 from biela.equations.groups.products import with_shared_products
+from biela.equations.groups.symbols import Column, Known, Unknown
 from biela.equations.groups.wanted import Wanted, component_atoms
 from biela.errors import ModelError
 from biela.model.joints import Joint

@@ -22,9 +22,9 @@ from biela.equations.groups.asked import Asked, Distribution, Request
 from biela.equations.groups.cast import Cast, Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.closed_forms import closed_form
-from biela.equations.groups.derivation import Known
 from biela.equations.groups.items import Item, components
 from biela.equations.groups.kernel import GroupEquations, GroupKernel
+from biela.equations.groups.symbols import Known
 from biela.equations.groups.wanted import Wanted
 
 __all__ = ["CARRIED", "RATES", "GroupProgram", "Iteration", "Request"]
@@ -234,7 +234,7 @@ class GroupProgram:
         gather, scatter, carried = self._places_of_its_own(c, kernel, order)
         for d in RATES:
             if kernel.known:
-                gather[f"{d}h"] = self._known_places(c, kernel, d)[order]
+                gather[f"{d}h"] = self.known_places(c, kernel, d)[order]
             if ny:
                 first = memory.first(f"{d}y") + self._first_y[c]
                 scatter[f"{d}y"] = Write(first + order * ny)
@@ -276,7 +276,7 @@ class GroupProgram:
             gather["branch"] = memory.first(f"branch{c}") + order
         return gather, scatter, CARRIED
 
-    def _known_places(self, c: int, kernel: GroupKernel, rate: str) -> Integers:
+    def known_places(self, c: int, kernel: GroupKernel, rate: str) -> Integers:
         """Where the known numbers of a kind stand, (instances, number of them)."""
         return self._places_of(kernel.known, self._reads[c], rate)
 

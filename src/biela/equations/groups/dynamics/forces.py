@@ -19,7 +19,8 @@ from biela.atoms import Atom, substitute
 from biela.code import Function
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Cast, Owner, Poses
-from biela.equations.groups.derivation import Column, GroupDerivation, Known
+from biela.equations.groups.derivation import GroupDerivation
+from biela.equations.groups.symbols import Column, Known
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.forces import Force

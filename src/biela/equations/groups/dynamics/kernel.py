@@ -20,9 +20,9 @@ import numpy as np
 from biela.atoms import Atom, jacobian, substitute
 from biela.code import Function
 from biela.equations.blocks.populations import Floats
-from biela.equations.groups.derivation import Column, Known, Unknown
 from biela.equations.groups.elimination import eliminate, halved_rows, halves
 from biela.equations.groups.kernel import GroupEquations
+from biela.equations.groups.symbols import Column, Known, Unknown
 from biela.equations.groups.wanted import Wanted, component_atoms
 from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
