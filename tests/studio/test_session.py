@@ -179,9 +179,9 @@ def test_parameters_of_a_model_in_memory_change_what_is_written_in_texts() -> No
     assert session.motion.at(quarter)["pivot.angle"] == pytest.approx(0.0, abs=1e-3)
 
 
-def test_only_models_of_bodies_are_taken(tmp_path: Path) -> None:
+def test_only_models_are_taken(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="bodies and joints"):
-        source_of(bl.SymbolicSystem("symbols"))
+        source_of(bl.formulate(pendulum()))
     broken = tmp_path / "broken.toml"
     broken.write_text('name = "x"\n[bodies.a]\nmass = "1 kilo"\n')
     with pytest.raises(FileError, match=r"broken\.toml:3"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import biela as bl
 from biela.cli.gallery import meant_file
-from biela.cli.models import bodies_in
+from biela.cli.models import model_in
 from biela.cli.tables import console
 from biela.errors import ModelError
 
@@ -55,7 +55,7 @@ def shown(file: Path | None, model_name: str | None, trust: bool) -> Any:
                 f"{file} is a program, and to read its model is to run it: say --trust if you "
                 f"know where it comes from"
             )
-        return bodies_in(file, model_name)
+        return model_in(file, model_name)
     if model_name is not None:
         raise ModelError(f"{file} has one model: --model {model_name} is for Python files")
     return meant_file(file)

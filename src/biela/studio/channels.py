@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from biela.results import Results
 from biela.results.frames import FRAME_GROUPS
 from biela.studio.pieces import between
 
-__all__ = ["Curve", "curve", "menu", "usual"]
+__all__ = ["Curve", "Recorded", "curve", "frames_of", "menu", "usual"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -102,6 +103,44 @@ def curve(motion: Results, name: str) -> Curve:
     if name == TIME:
         return Curve(TIME, "s", np.array(motion.t))
     return Curve(name, motion.unit(name), np.array(motion[name]))
+
+
+class Recorded:
+    """What a motion holds, to be plotted.
+
+    Args:
+        motion: How it moved.
+    """
+
+    def __init__(self, motion: Results) -> None:
+        self.motion = motion
+
+    @cached_property
+    def menu(self) -> Mapping[str, Mapping[str, str]]:
+        """Owner → quantity → name of the channel."""
+        return menu(self.motion)
+
+    def __contains__(self, name: str) -> bool:
+        return name == TIME or name in self.motion
+
+    def known(self, name: str) -> bool:
+        """Whether there is a curve of it without any computation."""
+        return True
+
+    def find(self, name: str) -> None:
+        """Compute a quantity that is not known yet.
+
+        Raises:
+            BielaError: It cannot be found.
+        """
+
+    def curve(self, name: str) -> Curve:
+        """A quantity over the motion.
+
+        Raises:
+            BielaError: There is none of this name, or it cannot be found.
+        """
+        return curve(self.motion, name)
 
 
 def frames_of(motion: Results) -> list[str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import biela as bl
-from biela.studio.laws import LawChange, LawText, laws_of
-from biela.studio.ranges import Range, around
-from biela.studio.settings import settings_of
+from biela.studio.laws import LawChange
+from biela.studio.settings import Settings
 
 __all__ = ["Choices"]
 
@@ -19,20 +16,17 @@ class Choices:
     """The settings of one visitor, and how they change.
 
     Args:
-        model: The model as it was written.
+        name: What the model is called.
+        settings: Those that it asks for.
 
     Attributes:
+        name: What the model is called.
         settings: What is chosen.
     """
 
-    def __init__(self, model: bl.Model) -> None:
-        self._first = model
-        self.settings = settings_of(model)
-
-    @property
-    def name(self) -> str:
-        """What the model is called."""
-        return self._first.name
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name = name
+        self.settings = self._fresh = settings
 
     def choose(self, **changes: Any) -> None:
         """Change settings, by the names of `Settings`."""
@@ -60,21 +54,7 @@ class Choices:
 
     def reset(self) -> None:
         """Go back to the model as it was written; the analysis stays."""
-        fresh = settings_of(self._first)
-        self.settings = replace(fresh, analysis=self.settings.analysis)
-
-    def parameters(self) -> list[Range]:
-        """The parameters of the model with the values they have, and ranges for sliders."""
-        model, changed, laws = self._first, self.settings.parameters, self.laws()
-        led = {word for law in laws for word in re.findall(r"[^\W\d]\w*", law.text)}
-        return [
-            around(n, x, changed.get(n, x), model.parameter_units.get(n, ""), n in led)
-            for n, x in model.parameters.items()
-        ]
-
-    def laws(self) -> list[LawText]:
-        """The laws of the drivers, as they are written."""
-        return laws_of(self._first)
+        self.settings = replace(self._fresh, analysis=self.settings.analysis)
 
 
 def _newest(name: str, value: float, older: Mapping[str, float]) -> dict[str, float]:

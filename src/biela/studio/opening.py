@@ -7,10 +7,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import biela as bl
 from biela.errors import BielaError
 from biela.studio.framing import in_notebook
 from biela.studio.shelf import beside, gallery
 from biela.studio.source import source_of
+from biela.studio.symbolic_source import SymbolicSource
 
 if TYPE_CHECKING:
     from biela.studio.view.server import Server
@@ -33,8 +35,8 @@ def studio(
     notebook the page is shown where the cell is, if this is its last expression.
 
     Args:
-        model: A Model or Robot, or the path of a model file; None opens the gallery.  Of a file
-            the other models in its folder can be opened too, and nothing else.
+        model: A Model, Robot or SymbolicSystem, or the path of a model file; None opens the
+            gallery.  Of a file the other models in its folder can be opened too, and nothing else.
         host: The address to listen at; others than this machine can only see the page if it is
             another one, such as "0.0.0.0".
         port: The port, or the first free one after it.
@@ -62,6 +64,9 @@ def studio(
         name = name if name in shelf.names else shelf.names[0]
     elif isinstance(model, str | Path):
         shelf, name = beside(model)
+    elif isinstance(model, bl.SymbolicSystem):
+        name = model.name
+        shelf = gallery().with_given(name, SymbolicSource(model))
     else:
         source = source_of(model)
         name = source.model({}).name

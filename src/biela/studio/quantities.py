@@ -19,7 +19,7 @@ from biela.errors import ModelError
 from biela.model.joints import Joint
 from biela.results import Results
 from biela.results.scene import PLANES
-from biela.studio.channels import TIME, Curve, curve, frames_of, menu
+from biela.studio.channels import Curve, Recorded, frames_of, menu
 
 __all__ = ["Quantities"]
 
@@ -30,8 +30,8 @@ _AXES = "xyz"
 _ROUNDING = 1e-12
 
 
-class Quantities:
-    """The quantities of one motion.
+class Quantities(Recorded):
+    """The quantities of one motion of bodies and joints.
 
     Args:
         model: What moved, with all changes.
@@ -49,7 +49,8 @@ class Quantities:
         imposed: bool,
         weighed: bool = True,
     ) -> None:
-        self._model, self._system, self.motion = model, system, motion
+        super().__init__(motion)
+        self._model, self._system = model, system
         self._imposed, self._weighed = imposed, weighed
         self._found: dict[str, Curve] = {}
 
@@ -65,7 +66,7 @@ class Quantities:
         return owners
 
     def __contains__(self, name: str) -> bool:
-        return name == TIME or name in self.motion or name in self._loads or name in self._angles
+        return super().__contains__(name) or name in self._loads or name in self._angles
 
     def known(self, name: str) -> bool:
         """Whether there is a curve of it without any computation."""
@@ -89,7 +90,7 @@ class Quantities:
         if name in self._angles:
             return Curve(name, "rad", self._angle(name.rpartition(".")[0]))
         self.find(name)
-        return self._found[name] if name in self._found else curve(self.motion, name)
+        return self._found[name] if name in self._found else super().curve(name)
 
     # ----------------------------------------------------------------------------- angles
 

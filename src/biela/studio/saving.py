@@ -17,8 +17,9 @@ from biela.model.forces import Actuator
 from biela.model.joints import Joint
 from biela.studio.report.writing import report_html
 from biela.studio.session import Session
+from biela.studio.table import Table
 
-__all__ = ["PICTURE", "SAVED", "changed", "file_name", "saved"]
+__all__ = ["PICTURE", "SAVED", "changed", "file_name", "savable", "saved"]
 
 #: What only a page can make.
 PICTURE: Final = "png"
@@ -32,7 +33,14 @@ SAVED: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def saved(session: Session, kind: str) -> tuple[str, bytes]:
+def savable(session: Table) -> Mapping[str, tuple[str, str]]:
+    """Those of `SAVED` that there are: symbols make no model file."""
+    if isinstance(session, Session):
+        return SAVED
+    return {label: each for label, each in SAVED.items() if each[0] != "toml"}
+
+
+def saved(session: Table, kind: str) -> tuple[str, bytes]:
     """The name and the contents of a file.
 
     Args:
@@ -43,15 +51,16 @@ def saved(session: Session, kind: str) -> tuple[str, bytes]:
         BielaError: There is nothing to save, or the model cannot be written.
     """
     if kind == "toml":
+        if not isinstance(session, Session):
+            raise ModelError(f"{session.name} is written in symbols, which no model file holds")
         return file_name(session, "toml"), dumps(changed(session)).encode()
     if kind == "html":
         settings = session.settings
-        page = report_html(
-            changed(session),
-            duration=settings.duration,
-            step=settings.step,
-            command=f"biela report {file_name(session, 'toml')}  # the model that the studio saves",
-        )
+        model, command = session.described, "bl.report(model)  # with the values of the studio"
+        if isinstance(session, Session):
+            model, file = changed(session), file_name(session, "toml")
+            command = f"biela report {file}  # the model that the studio saves"
+        page = report_html(model, duration=settings.duration, step=settings.step, command=command)
         return file_name(session, "html"), page.encode()
     if session.motion is None:
         raise ModelError("there is no motion to save: choose kinematics or dynamics")
@@ -61,7 +70,7 @@ def saved(session: Session, kind: str) -> tuple[str, bytes]:
         return path.name, path.read_bytes()
 
 
-def file_name(session: Session, ending: str) -> str:
+def file_name(session: Table, ending: str) -> str:
     """What a file is called: like the mechanism."""
     name = re.sub(r"[^\w-]+", "_", session.name).strip("_") or "mechanism"
     return f"{name}_report.html" if ending == "html" else f"{name}.{ending}"

@@ -7,7 +7,7 @@ answer stays, so that there is always something to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,13 @@ import biela as bl
 from biela.analysis.progress import Watch, watched
 from biela.errors import BielaError, ModelError
 from biela.model.joints import Joint
-from biela.results import Results, Scene
+from biela.results import Scene
+from biela.results.paths import traces
 from biela.results.scene import PLANES
 from biela.studio.building import Builder, Built
+from biela.studio.channels import frames_of
 from biela.studio.dragging import Dragged, Dragging, Grip
 from biela.studio.joint_signs import sign_unit
-from biela.studio.pieces import Piece, pieces
 from biela.studio.posing import Motion, Poser
 from biela.studio.quantities import Quantities
 from biela.studio.runs import Answer, answer, without_energies
@@ -46,13 +47,6 @@ class Session(Sliders):
 
     Attributes:
         source: Where the model comes from.
-        motion: The last motion; None before there is one.
-        quantities: What can be plotted of it.
-        pose: The position in which the mechanism was put by hand or by an analysis; None while it
-            follows the motion.
-        time: The instant of the motion that is shown (s).
-        error: What went wrong last, in words; "" if nothing did.
-        note: What there is to know of the last answer.
 
     Raises:
         BielaError: The source has no model that could be shown.
@@ -61,28 +55,11 @@ class Session(Sliders):
     def __init__(self, source: Source) -> None:
         self.source = source
         super().__init__(source.model({}))
-        self.motion: Results | None = None
-        self.quantities: Quantities | None = None
-        self.pose: Floats | None = None
-        self.time = 0.0
-        self.error, self.note = "", ""
         self._builder = Builder(source)
         self._dragging: tuple[Any, Dragging] | None = None
         self._unit: tuple[Scene, float] | None = None
         self._grip: Grip | None = None
         self._scene: Scene | None = None
-        self._told = ""
-
-    def start_here(self) -> None:
-        """Begin the next motion in the position that is shown; drivers let go of it.
-
-        Raises:
-            ModelError: It was not put anywhere.
-        """
-        if self.pose is None:
-            raise ModelError("drag the mechanism to a position first")
-        start = dict(zip(self.poser.names, self.pose.tolist(), strict=True))
-        self.choose(analysis=Analysis.DYNAMICS, driven=False, q=start, v={})
 
     # ---------------------------------------------------------------------------- answers
 
@@ -102,33 +79,18 @@ class Session(Sliders):
         except BielaError as error:
             self.error = str(error)
 
-    def run(self, watch: Watch | None = None) -> bool:
-        """Ask the analysis anew; whether all went well.  If not, ``error`` has the reason.
-
-        Args:
-            watch: Is told which part of a long run is done; it may raise KeyboardInterrupt to end
-                it, and the motion until then is the answer.
-        """
-        self.error = ""
-        try:
-            built = self._build()
-            if self.settings.analysis is Analysis.INVERSE_KINEMATICS:
-                free, q = self.dragging.poser, self.position()
-                q = bl.assemble(free.system, self._renamed(q, built.poser, free)).q
-                self.pose = self._renamed(q, free, built.poser)
-                self.note = "drag a body, or give a point a place"
-                return True
-            with watched(watch):
-                large = None if built.weighed else built.model
-                found = answer(built.poser.system, self.settings, large)
-            self._take(built, found)
-        except BielaError as error:
-            self.error = str(error)
-        except KeyboardInterrupt:
-            if watch is None:
-                raise
-            self.error = "stopped before there was an answer"
-        return not self.error
+    def _ask(self, watch: Watch | None) -> None:
+        built = self._build()
+        if self.settings.analysis is Analysis.INVERSE_KINEMATICS:
+            free, q = self.dragging.poser, self.position()
+            q = bl.assemble(free.system, self._renamed(q, built.poser, free)).q
+            self.pose = self._renamed(q, free, built.poser)
+            self.note = "drag a body, or give a point a place"
+            return
+        with watched(watch):
+            large = None if built.weighed else built.model
+            found = answer(built.poser.system, self.settings, large)
+        self._take(built, found)
 
     def _take(self, built: Built, found: Answer) -> None:
         self.note, self.error = found.note, found.warning
@@ -151,8 +113,7 @@ class Session(Sliders):
             q={name: q[name] for name in dict.fromkeys(given) if name in q},
             v={name: v.get(name, x) for name, x in self.settings.v.items()},
         )
-        t = found.motion.t
-        self.time = float(min(max(self.time, t[0]), t[-1]))
+        self._keep_time(found.motion.t)
 
     def _build(self) -> Built:
         """The model and equations of the settings."""
@@ -168,6 +129,16 @@ class Session(Sliders):
             BielaError: They make none.
         """
         return self._build().model
+
+    @property
+    def described(self) -> bl.Model:
+        """The same."""
+        return self.model
+
+    @property
+    def asked(self) -> Mapping[str, object]:
+        """The table ``[run]`` of the model."""
+        return self.model.run
 
     @property
     def poser(self) -> Poser:
@@ -188,20 +159,6 @@ class Session(Sliders):
         if self._scene is None:
             self._scene = self.poser.scene(self.position())
         return self._scene
-
-    @property
-    def pieces(self) -> list[Piece]:
-        """The scene as pieces for a renderer.
-
-        Raises:
-            BielaError: Nothing can be drawn.
-        """
-        return pieces(self.scene, self.unit, self._colours)
-
-    def posed_pieces(self) -> list[Piece] | None:
-        """Likewise, of the position in which the mechanism was put; None in motion."""
-        posed = self.posed_scene()
-        return None if posed is None else pieces(posed, self.unit, self._colours)
 
     @property
     def _colours(self) -> Mapping[str, str]:
@@ -226,9 +183,19 @@ class Session(Sliders):
         return all(abs(frame(j.j.label)[1][0, normal, 2]) > _ALONG for j in turning)
 
     @property
-    def size(self) -> float:
-        """How large the mechanism is (m)."""
-        return self.scene.extent
+    def points(self) -> Sequence[str]:
+        """Bodies and markers that move."""
+        return frames_of(self.motion) if self.motion is not None else ()
+
+    def ways(self, points: Sequence[str]) -> list[Floats]:
+        """The ways of bodies, markers and sensors of points.
+
+        Raises:
+            BielaError: There is no such point.
+        """
+        if self.motion is None or not points:
+            return []
+        return [np.asarray(trace.points) for trace in traces(self.motion, list(points))]
 
     @property
     def unit(self) -> float:
@@ -238,13 +205,6 @@ class Session(Sliders):
             self._unit = scene, sign_unit(self.model, self.frames(), scene.extent)
         return self._unit[1]
 
-    @property
-    def place(self) -> float:
-        """Where the time is among the instants of the motion: 2.5 between the third and fourth."""
-        if self.motion is None:
-            return 0.0
-        return float(np.interp(self.time, self.motion.t, np.arange(len(self.motion))))
-
     def position(self) -> Floats:
         """The position that is shown, in the coordinates of the joints."""
         if self.pose is not None:
@@ -252,6 +212,10 @@ class Session(Sliders):
         if self.motion is None:
             return self.poser.start
         return self.poser.position(coordinates_at(self.motion, round(self.place)))
+
+    def coordinates(self) -> dict[str, float]:
+        """Likewise, by name."""
+        return dict(zip(self.poser.names, self.position().tolist(), strict=True))
 
     def frames(self) -> Motion:
         """Frames in the position that is shown, k = 1."""
@@ -262,12 +226,6 @@ class Session(Sliders):
             return r[None], R[None]
 
         return found
-
-    def go_to(self, time: float) -> None:
-        """Show the motion at a time."""
-        if self.pose is not None:
-            self.note = self._told
-        self.time, self.pose = float(time), None
 
     # ---------------------------------------------------------------------------- by hand
 

@@ -16,6 +16,7 @@ from biela.errors import ModelError, UnknownNameError
 from biela.model.element import nearest
 from biela.model.files.gallery import description, mechanisms
 from biela.studio.source import FileSource, Source
+from biela.studio.symbolic_source import SymbolicSource
 
 __all__ = ["Shelf", "gallery"]
 
@@ -33,14 +34,14 @@ class Shelf:
     """
 
     files: Mapping[str, Path]
-    given: Mapping[str, Source] = field(default_factory=dict)
+    given: Mapping[str, Source | SymbolicSource] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names, what was given first."""
         return (*self.given, *(name for name in self.files if name not in self.given))
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> Source | SymbolicSource:
         """What is behind a name.
 
         Raises:
@@ -59,7 +60,7 @@ class Shelf:
             return ""
         return description(file)
 
-    def with_given(self, name: str, source: Source) -> Shelf:
+    def with_given(self, name: str, source: Source | SymbolicSource) -> Shelf:
         """The same with a model in front."""
         return Shelf(self.files, {name: source, **self.given})
 

@@ -2,45 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.results import Results
+import biela as bl
 from biela.studio.building import Built
-from biela.studio.choices import Choices
-from biela.studio.ranges import Range, entry_ranges
+from biela.studio.laws import LawText, laws_of
+from biela.studio.ranges import Range, around, entry_ranges
+from biela.studio.settings import settings_of
 from biela.studio.starting import coordinates_at, input_ranges, limits_of, rates_at
+from biela.studio.table import Table
 
 __all__ = ["Sliders"]
 
 Floats = npt.NDArray[np.float64]
 
 
-class Sliders(Choices):
+class Sliders(Table):
     """Ranges of what a visitor may move; who has the mechanism says where it is.
 
-    Attributes:
-        motion: The last motion; None before there is one.
-        error: What went wrong last; "" if nothing did.
+    Args:
+        model: The model as it was written.
     """
 
-    motion: Results | None
-    error: str
+    def __init__(self, model: bl.Model) -> None:
+        super().__init__(model.name, settings_of(model))
+        self._first = model
 
     @abstractmethod
     def _build(self) -> Built:
         """The model and equations of the settings."""
 
-    @property
-    @abstractmethod
-    def size(self) -> float:
-        """How large the mechanism is (m)."""
-
     @abstractmethod
     def position(self) -> Floats:
         """The position that is shown, in the coordinates of the joints."""
+
+    def parameters(self) -> list[Range]:
+        """The parameters of the model with the values they have, and ranges for sliders."""
+        model, changed, laws = self._first, self.settings.parameters, self.laws()
+        led = {word for law in laws for word in re.findall(r"[^\W\d]\w*", law.text)}
+        return [
+            around(n, x, changed.get(n, x), model.parameter_units.get(n, ""), n in led)
+            for n, x in model.parameters.items()
+        ]
+
+    def laws(self) -> list[LawText]:
+        """The laws of the drivers, as they are written."""
+        return laws_of(self._first)
 
     def starts(self) -> list[Range]:
         """The coordinates with the values that the motion really begins with.

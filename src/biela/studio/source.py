@@ -116,8 +116,9 @@ def source_of(model: object) -> Source:
         return ModelSource(model)
     name = getattr(model, "name", "")
     raise ModelError(
-        f"the studio shows models of bodies and joints, and {name or repr(model)} is a "
-        f"{type(model).__name__}; of other systems bl.simulate(…).animate(…) makes a page"
+        f"the studio shows models of bodies and joints, and systems of symbols, and "
+        f"{name or repr(model)} is a {type(model).__name__}; of other systems "
+        f"bl.simulate(…).animate(…) makes a page"
     )
 
 

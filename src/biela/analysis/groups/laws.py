@@ -43,7 +43,11 @@ class Laws:
 
     def at(self, t: Floats) -> Floats:
         """Values, rates and second rates, (instants, 3 * number of laws)."""
-        found = np.zeros((len(t), 3, self.size))
+        return self.courses(t).T
+
+    def courses(self, t: Floats) -> Floats:
+        """The same, law after law: (3 * number of laws, instants)."""
+        found = np.zeros((3, self.size, len(t)))
         for block in self._blocks:
             for row in range(len(block.parameters)):
                 given = [t[:, None]]
@@ -52,11 +56,11 @@ class Laws:
                 values = block.kernel.map(*given)
                 for rate, name in enumerate(("w", "dw", "ddw")):
                     places = np.atleast_1d(np.asarray(block.scatter[name][1])[row])
-                    found[:, rate, places] = np.asarray(values[rate]).reshape(len(t), -1)
+                    found[rate, places] = np.asarray(values[rate]).reshape(len(t), -1).T
         if self._followed is not None:
             known, laws, values = self._followed
-            found[:, :, laws] = _between(known, values, t)
-        return found.reshape(len(t), 3 * self.size)
+            found[:, laws] = np.moveaxis(_between(known, values, t), 0, 2)
+        return found.reshape(3 * self.size, len(t))
 
 
 def _between(known: Floats, values: Floats, t: Floats) -> Floats:

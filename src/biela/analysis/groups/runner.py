@@ -10,6 +10,7 @@ would have passed a dead point to another branch), the instants are taken one by
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -77,6 +78,7 @@ class GroupRunner(GroupWorkspace):
     ) -> None:
         super().__init__(groups, poses, lanes)
         self.threads = threads
+        self._solving = 0.0
         self._every = 1  # lanes of which one is looked at for small ones
         self._tiles: list[Tile] = []
         large = groups.memory.size * self.lanes * 8 > CACHE
@@ -115,6 +117,7 @@ class GroupRunner(GroupWorkspace):
                 f"shape {rows.shape}"
             )
         self.steps[:] = 0.0
+        self._solving = 0.0
         care = CarefulSteps(self)
         coarse, far = coarse_blocks(self.laws, padded, W)
         self._every = 1 if far else max(1, W // 2)
@@ -161,11 +164,12 @@ class GroupRunner(GroupWorkspace):
                 started = [(began, before)] if good <= _SHORT else []
                 done += good
                 bar.update(done)
-        return Stored(t, rows, float(self.steps[0]), careful)
+        return Stored(t, rows, float(self.steps[0]), careful, self._solving)
 
     def _stored(self, t: Floats, rows: Floats, before: int, careful: int, more: int) -> Stored:
         """What is stored up to some lanes of the last block."""
-        return Stored(t[: before + more], rows, float(self.steps[0]), careful + more)
+        steps = float(self.steps[0])
+        return Stored(t[: before + more], rows, steps, careful + more, self._solving)
 
     def _tiled(
         self,
@@ -224,8 +228,9 @@ class GroupRunner(GroupWorkspace):
         Of a run that writes its items right into ``rows`` also how far these are.
         """
         W, count = self.lanes, len(times) // self.lanes
-        laws = self.laws.at(times)
-        given = np.zeros((count, 3 + laws.shape[1], W))
+        laws = self.laws.courses(times)
+        given = np.empty((count, 3 + len(laws), W))
+        given[:, 1:3] = 0.0
         given[0, 0] = times[:W] - self.t
         given[1:, 0] = times[W:].reshape(-1, W) - times[W - 1 :: W][:-1, None]
         if rows is not None and self.groups.window is not None:
@@ -233,7 +238,7 @@ class GroupRunner(GroupWorkspace):
             start = (rows.ctypes.data - self.w.ctypes.data) // 8 - self.groups.window.first * W
             given[:, 1] = (start + np.arange(count) * rows[0].size)[:, None]
             given[1:, 2] = given[:-1, 1]
-        given[:, 3:] = laws.reshape(count, W, -1).transpose(0, 2, 1)
+        given[:, 3:] = laws.reshape(-1, count, W).transpose(1, 0, 2)
         return given.reshape(count, -1)
 
     def _chunk(
@@ -256,6 +261,7 @@ class GroupRunner(GroupWorkspace):
         starts = np.array([a * W for a, _ in stretches], dtype=np.int64)
         lengths = np.array([n * W for _, n in stretches], dtype=np.int64)
         size, blocks, runs = len(self.w), last - first, len(stretches)
+        began = time.thread_time()
         if limits is None:
             good = run_blocks(
                 size, blocks, given.shape[1], out.shape[1], runs, W, self._status, self._program,
@@ -268,6 +274,7 @@ class GroupRunner(GroupWorkspace):
                 self._status, self._program, self.w, given, self.driven, out, starts, lengths,
                 self.steps, self.gauges * W, limits,
             )  # fmt: skip
+        self._solving += time.thread_time() - began
         if good:
             self.t = float(times[good * W - 1])
         window = self.groups.window

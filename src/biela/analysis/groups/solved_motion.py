@@ -45,6 +45,8 @@ class GroupMotion:
         careful: Instants that were taken one by one, since several at a time did not converge.
         time_run: Seconds of the run itself.
         cpu_run: Seconds of the processor.
+        cpu_native: Those of them in the code of the groups, without laws and the rest of Python;
+            0 of a run that went tile by tile.
         time_total: With its start.
     """
 
@@ -66,7 +68,7 @@ class GroupMotion:
         unsolved = [len(c.groups) for c, k in self._kinds() if k.unknowns]
         self.newton_steps = round(stored.steps)
         self.iterations = stored.steps / max(1, sum(unsolved) * len(stored.t))
-        self.careful = stored.careful
+        self.careful, self.cpu_native = stored.careful, stored.solving
 
     def _kinds(self) -> list[tuple[Cast, Any]]:
         groups = self.solver.groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from biela.studio.session import Session
+from biela.studio.table import Table
 from biela.studio.view.controls import Controls
 from biela.studio.view.worker import Worker
 
@@ -29,7 +29,7 @@ class Asking:
         self._worker, self._controls = worker, controls
         self._took = 2 * _LONG
 
-    def ask(self, session: Session, playing: bool) -> bool:
+    def ask(self, session: Table, playing: bool) -> bool:
         """Ask, and say how far it has come; whether all went well, or the visitor ended it.
 
         After a moment the button of the player stops the analysis, and whatever else is asked for

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import viser
 
-from biela.studio.channels import frames_of
 from biela.studio.laws import LawChange, LawText
 from biela.studio.ranges import Range
-from biela.studio.saving import SAVED
+from biela.studio.saving import savable
 from biela.studio.session import Session
 from biela.studio.settings import Analysis
 from biela.studio.shelf import Shelf
+from biela.studio.table import Table
 from biela.studio.view.binding import on_change, on_click
 from biela.studio.view.status import status_text
 from biela.studio.view.worker import Worker
@@ -31,6 +31,13 @@ _NONE: Final = "-"
 _SYMBOLS: Final = (
     "pin with collars: revolute; square sleeve: prismatic; round sleeve: cylindrical; threads: "
     "screw; cross: universal; ball: spherical; plate: planar; cube: fixed. Driven ones are orange"
+)
+#: What is drawn over bodies and joints: kind, label, hint.
+_OVERLAYS: Final = (
+    ("joints", "symbols of joints", _SYMBOLS),
+    ("reactions", "reactions of joints", "forces on the bodies after joints and drivers"),
+    ("forces", "weights and forces", "weights, applied forces, springs"),
+    ("frames", "frames of bodies", "x red, y green, z blue; the ground has one too"),
 )
 
 
@@ -99,7 +106,7 @@ class Controls:
             self._time.min, self._time.max = start, max(end, start + 1e-6)
             self._time.step = (self._time.max - start) / 1000
 
-    def show_settings(self, session: Session) -> None:
+    def show_settings(self, session: Table) -> None:
         """Show the settings as they are: others than the visitor may have changed them."""
         settings = session.settings
         self._analysis.value = str(settings.analysis)
@@ -114,7 +121,8 @@ class Controls:
             ("rate", session.rates()),
         ):
             self._show(kind, ranges)
-        self.show_position(session)
+        if isinstance(session, Session):
+            self.show_position(session)
 
     def show_position(self, session: Session) -> None:
         """Show the coordinates of the position."""
@@ -132,10 +140,12 @@ class Controls:
 
     # ------------------------------------------------------------------------------- contents
 
-    def build(self, session: Session) -> None:
+    def build(self, session: Table) -> None:
         """Make the tabs for a mechanism."""
         self._sliders, self._duration, self._driven, self._scale = {}, None, None, None
         self._gui.set_panel_label(session.name)
+        self._analysis.options = tuple(session.analyses)
+        self._analysis.value = str(session.settings.analysis)
         with self._tab("Values"):
             self._values(session)
         with self._tab("Start"):
@@ -143,7 +153,7 @@ class Controls:
         with self._tab("Show"):
             self._shown(session)
         with self._tab("Save"):
-            self._saved()
+            self._saved(session)
         if "Gallery" not in self._named:
             with self._tab("Gallery"):
                 self.gallery()
@@ -159,9 +169,9 @@ class Controls:
             element.remove()
         return tab
 
-    def _saved(self) -> None:
+    def _saved(self, session: Table) -> None:
         """A button a file."""
-        for label, (kind, hint) in SAVED.items():
+        for label, (kind, hint) in savable(session).items():
             button = self._gui.add_button(label, hint=hint, icon=viser.Icon.DOWNLOAD)
             on_click(self._worker, button, f"save {kind}", partial(self._page.save, kind))
 
@@ -177,7 +187,7 @@ class Controls:
             with self._tab("Gallery"):
                 self.gallery()
 
-    def _values(self, session: Session) -> None:
+    def _values(self, session: Table) -> None:
         """Parameters, laws of drivers, duration."""
         gui, page = self._gui, self._page
         self._duration = gui.add_number(
@@ -186,18 +196,21 @@ class Controls:
         on_change(
             self._worker, self._duration, "duration", lambda x: page.change(duration=float(x))
         )
-        laws = session.laws()
+        laws = session.laws() if isinstance(session, Session) else []
         if laws:
             self._driven = gui.add_checkbox(
                 "drivers act", session.settings.driven, hint="else it is left to its forces"
             )
             on_change(self._worker, self._driven, "driven", lambda on: page.drive(bool(on)))
-        for each in session.parameters()[:_MOST]:
+        parameters = session.parameters()
+        for each in parameters[:_MOST]:
             self._slider("parameter", each, page.set_parameter)
+        if len(parameters) > _MOST:
+            gui.add_markdown(f"*{len(parameters) - _MOST} more parameters have no slider.*")
         inputs = session.inputs()
         if inputs:
-            with gui.add_folder("motors"):
-                gui.add_markdown("*What motors give, which dynamics takes.*")
+            with gui.add_folder("motors" if isinstance(session, Session) else "inputs"):
+                gui.add_markdown("*What is given from outside, which dynamics takes.*")
                 for each in inputs[:_MOST]:
                     self._slider("input", each, page.set_input)
         if laws:
@@ -213,7 +226,7 @@ class Controls:
         on_change(self._worker, slider, f"{kind} {each.name}", lambda x: act(each.name, float(x)))
         return slider
 
-    def _law(self, law: LawText, session: Session) -> None:
+    def _law(self, law: LawText, session: Table) -> None:
         """The text of a law, which is sent by a button, and sliders that stretch and shift it."""
         gui = self._gui
         change = session.settings.laws.get(law.name, LawChange())
@@ -235,32 +248,42 @@ class Controls:
         on_change(self._worker, factor, f"law {law.name}", set_law)
         on_change(self._worker, shift, f"law {law.name}", set_law)
 
-    def _start(self, session: Session) -> None:
+    def _start(self, session: Table) -> None:
         """Initial conditions, and the position by hand."""
         gui, page = self._gui, self._page
+        jointed = isinstance(session, Session)
+        rest = "What constraints bind is"
+        if jointed:
+            rest = "Drivers decide that for what they drive; the rest is"
         gui.add_markdown(
-            "*Where and how fast a motion begins. Drivers decide that for what they drive; "
-            "the rest is assembled around these values.*"
+            f"*Where and how fast a motion begins. {rest} assembled around these values.*"
         )
         here = gui.add_button(
-            "Start from the position shown", hint="drag it there first", icon=viser.Icon.HAND_GRAB
+            "Start from the position shown",
+            hint="drag it there first" if jointed else "find a position of rest first",
+            icon=viser.Icon.HAND_GRAB,
         )
         on_click(self._worker, here, "start here", page.start_here)
-        robot = not session.laws() and bool(session.inputs())
-        with gui.add_folder("by hand", expand_by_default=robot):
-            for each in session.jogs()[:_MOST]:
-                self._slider("jog", each, page.hand.jog)
+        robot = False
+        if isinstance(session, Session):
+            robot = not session.laws() and bool(session.inputs())
+            with gui.add_folder("by hand", expand_by_default=robot):
+                for each in session.jogs()[:_MOST]:
+                    self._slider("jog", each, page.hand.jog)
         with gui.add_folder("positions", expand_by_default=not robot):
             for each in session.starts()[:_MOST]:
                 self._slider("start", each, page.set_start)
         with gui.add_folder("velocities", expand_by_default=False):
             for each in session.rates()[:_MOST]:
                 self._slider("rate", each, page.set_rate)
-        motion = session.motion
-        if motion is None:
-            return
+        if isinstance(session, Session) and session.motion is not None:
+            self._reached(session)
+
+    def _reached(self, session: Session) -> None:
+        """Inverse kinematics of a point."""
+        gui, page = self._gui, self._page
         with gui.add_folder("a point to a place", expand_by_default=False):
-            frames = tuple(frames_of(motion)) or (_NONE,)
+            frames = tuple(session.points) or (_NONE,)
             first = next((n for n in reversed(session.model.bodies) if n in frames), frames[0])
             frame: Any = gui.add_dropdown("point", frames, initial_value=first)
             r, _ = session.poser.frame(first, session.position())
@@ -273,22 +296,16 @@ class Controls:
             go = gui.add_button("Reach it", hint="inverse kinematics", icon=viser.Icon.TARGET)
             on_click(self._worker, go, "reach", lambda: page.hand.reach(frame.value, place.value))
 
-    def _shown(self, session: Session) -> None:
+    def _shown(self, session: Table) -> None:
         gui, page = self._gui, self._page
-        for kind, label, hint in (
-            ("joints", "symbols of joints", _SYMBOLS),
-            ("reactions", "reactions of joints", "forces on the bodies after joints and drivers"),
-            ("forces", "weights and forces", "weights, applied forces, springs"),
-            ("frames", "frames of bodies", "x red, y green, z blue; the ground has one too"),
-        ):
+        for kind, label, hint in _OVERLAYS if isinstance(session, Session) else ():
             box: Any = gui.add_checkbox(label, page.shown.wanted.get(kind, False), hint=hint)
             on_change(self._worker, box, f"show {kind}", partial(_call, page.show_overlay, kind))
         self._scale = gui.add_markdown("", visible=False)
         glass: Any = gui.add_checkbox("see through bodies", page.glass)
         on_change(self._worker, glass, "glass", lambda on: page.see_through(bool(on)))
         drawn = page.shown.points  # which may be sensors of points too
-        frames = frames_of(session.motion) if session.motion is not None else ()
-        points = (_NONE, *dict.fromkeys((*drawn, *frames)))
+        points = (_NONE, *dict.fromkeys((*drawn, *session.points)))
         first, second = (*drawn, _NONE, _NONE)[:2]
         way: Any = gui.add_dropdown(
             "trace of", points, initial_value=first, hint="the path of a point"

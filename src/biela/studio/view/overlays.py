@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import viser
 
-from biela.results import Results
 from biela.results.orientation import euler_parameters
-from biela.results.paths import traces
 from biela.results.style import COLORS
 from biela.studio.arrows import Arrows
 from biela.studio.joint_signs import LENGTH, Carried, JointSign, carried
@@ -71,23 +69,19 @@ class Overlays:
 
     def clear(self) -> None:
         """Remove all of them."""
-        self.show_ways(None, ())
+        self.show_ways(())
         self.show_frames(None, (), 1.0)
         self.show_joints((), None, 1.0)
         for kind in list(self._arrows):
             self.show_arrows(kind, None, 1.0)
 
-    def show_ways(self, motion: Results | None, points: Sequence[str]) -> None:
-        """Draw the ways of points over the whole motion.
-
-        Raises:
-            BielaError: There is no such point.
-        """
+    def show_ways(self, ways: Sequence[Floats]) -> None:
+        """Draw the ways of points (k, 3) over the whole motion."""
         for node in self._ways:
             node.remove()
         self._ways = []
-        for k, trace in enumerate(traces(motion, list(points)) if motion and points else ()):
-            way = np.stack([trace.points[:-1], trace.points[1:]], axis=1)
+        for k, points in enumerate(ways):
+            way = np.stack([points[:-1], points[1:]], axis=1)
             node = self._client.scene.add_line_segments(
                 self._name("way"),
                 way,

@@ -13,6 +13,7 @@ from typing import Any, Final
 import viser
 
 from biela.errors import BielaError
+from biela.studio.beginning import begun
 from biela.studio.clock import Clock
 from biela.studio.laws import LawChange
 from biela.studio.pieces import Piece, alike
@@ -20,6 +21,7 @@ from biela.studio.saving import PICTURE, file_name, saved
 from biela.studio.session import Session
 from biela.studio.settings import Analysis
 from biela.studio.shelf import Shelf
+from biela.studio.table import Table
 from biela.studio.view.aside import Aside
 from biela.studio.view.asking import Asking
 from biela.studio.view.controls import Controls
@@ -58,21 +60,23 @@ class Page:
         shelf: Shelf,
         name: str,
         play: bool = True,
-        session: Session | None = None,
+        session: Table | None = None,
     ) -> None:
         self._client, self._shelf, self._at_once = client, shelf, play
-        self.session: Session | None = None
+        self.session: Table | None = None
         self.clock = Clock()
         self.glass = True
         self._pieces: Sequence[Piece] = ()
         self._beats = 0
         self._fitted = (0.0, 0.0)
-        self._prepared: Session | None = None
+        self._prepared: Table | None = None
         self.worker = Worker(self._beat, self._fail)
         self._view, self._over = SceneView(client), Overlays(client)
         self._aside = Aside(self.worker, self._fail)
         self.shown = Shown(self._over, self._aside, lambda text: self._controls.show_scale(text))
-        self.hand = Hand(client, self.worker, self._now, partial(self._play, False), self._moved)
+        self.hand = Hand(
+            client, self.worker, self._jointed, partial(self._play, False), self._moved
+        )
         self._controls = Controls(client, self.worker, self, shelf)
         self._asking = Asking(self.worker, self._controls)
         panel = client.gui.add_panel()
@@ -102,12 +106,12 @@ class Page:
 
     # ------------------------------------------------------------------------------- opening
 
-    def open(self, name: str, begun: Session | None = None) -> None:
+    def open(self, name: str, ready: Table | None = None) -> None:
         """Open another mechanism; the present one stays if that fails."""
         self._controls.say(name, "opening …", "")
         try:
-            session = begun or Session(self._shelf.source(name))
-            if begun is None:
+            session = ready or begun(self._shelf.source(name))
+            if ready is None:
                 session.open()
             found = session.pieces
         except BielaError as error:
@@ -121,7 +125,7 @@ class Page:
         self._fitted = (self._fitted[0], time.monotonic())
         self._controls.build(session)  # first: a browser may take a second to draw the scene
         self.look()
-        self._view.show(found, self.hand.drag)
+        self._view.show(found, self._drag)
         self._pieces = found
         self._refreshed(fresh=True)
         self._play(self._at_once and session.motion is not None)
@@ -131,13 +135,13 @@ class Page:
         session = self._session
         found = session.pieces
         if not alike(found, self._pieces):
-            self._view.show(found, self.hand.drag)
+            self._view.show(found, self._drag)
         self._pieces = found
         motion, quantities = session.motion, session.quantities
         if motion is not None and quantities is not None:
             self.clock.between(float(motion.t[0]), float(motion.t[-1]))
             self._controls.show_span(self.clock.start, self.clock.end)
-            self._plots.show(quantities, session.model.run.get("plot", ()), fresh)
+            self._plots.show(quantities, session.asked.get("plot", ()), fresh)
         elif fresh:
             self.clock.between(0.0, 1.0)
             self.clock.go_to(0.0)
@@ -150,13 +154,25 @@ class Page:
         self._say()
 
     @property
-    def _session(self) -> Session:
+    def _session(self) -> Table:
         if self.session is None:
             raise BielaError("open a mechanism first")
         return self.session
 
-    def _now(self) -> Session:
+    def _now(self) -> Table:
         return self._session
+
+    def _jointed(self) -> Session:
+        """The session, of bodies and joints, which alone can be dragged."""
+        if not isinstance(self._session, Session):
+            raise BielaError(
+                f"{self._session.name} is written in symbols: it has no joints to drag"
+            )
+        return self._session
+
+    @property
+    def _drag(self) -> Callable[[str, Any], None] | None:
+        return self.hand.drag if isinstance(self.session, Session) else None
 
     def _say(self) -> None:
         session = self._session
@@ -186,13 +202,13 @@ class Page:
         else:
             self._view.move(posed, 0.0)
             self.shown.pose(session)
-            self._plots.pose(dict(zip(session.poser.names, session.position(), strict=True)))
+            self._plots.pose(session.coordinates())
 
     def _moved(self) -> None:
         """The session has another position, by hand."""
         self._place()
-        if not self._session.holding:  # a hand is followed without delay
-            self._controls.show_position(self._session)
+        if not self._jointed().holding:  # a hand is followed without delay
+            self._controls.show_position(self._jointed())
         self._say()
 
     def _beat(self, passed: float) -> bool:
@@ -214,7 +230,7 @@ class Page:
         self._controls.show_playing(playing)
         if playing:
             self.worker.start_beating()
-        elif self.session is not None and self.session is not self._prepared:
+        elif isinstance(self.session, Session) and self.session is not self._prepared:
             self._prepared = self.session
             self.hand.prepare(self.session, lambda: not self.clock.playing)
 
@@ -224,8 +240,8 @@ class Page:
         if session.motion is None:
             raise BielaError("there is no motion to play: choose kinematics or dynamics")
         if not self.clock.playing and not session.settings.analysis.moves:
-            first = Analysis.KINEMATICS if session.model.drivers else Analysis.DYNAMICS
-            self.change(analysis=first)
+            driven = isinstance(session, Session) and session.model.drivers
+            self.change(analysis=Analysis.KINEMATICS if driven else Analysis.DYNAMICS)
         self._play(not self.clock.playing)
 
     def go_to(self, time: float) -> None:

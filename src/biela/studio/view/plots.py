@@ -10,8 +10,7 @@ import numpy as np
 import viser
 
 from biela.errors import BielaError
-from biela.studio.channels import TIME, Curve, usual
-from biela.studio.quantities import Quantities
+from biela.studio.channels import TIME, Curve, Recorded, usual
 from biela.studio.svg_plot import xy_plot
 from biela.studio.view.aside import Aside
 from biela.studio.view.binding import on_change, on_click
@@ -35,7 +34,7 @@ class Plots:
 
     def __init__(self, client: viser.ClientHandle, worker: Worker, aside: Aside, tab: Any) -> None:
         self._gui, self._aside = client.gui, aside
-        self._all: Quantities | None = None
+        self._all: Recorded | None = None
         self._names: list[str] = []
         self._across = TIME
         self._place = 0.0
@@ -60,7 +59,7 @@ class Plots:
 
     # ------------------------------------------------------------------------------- contents
 
-    def show(self, quantities: Quantities, wanted: object, fresh: bool) -> None:
+    def show(self, quantities: Recorded, wanted: object, fresh: bool) -> None:
         """Plot a motion; if it is of another model, what that asks for."""
         self._all, self._failed = quantities, {}
         self._aside.forget("loads")

@@ -70,8 +70,8 @@ class SceneView:
 
     # ------------------------------------------------------------------------------- building
 
-    def show(self, pieces: Sequence[Piece], on_drag: OnDrag) -> None:
-        """Put pieces in place of those that are there."""
+    def show(self, pieces: Sequence[Piece], on_drag: OnDrag | None) -> None:
+        """Put pieces in place of those that are there; without ``on_drag`` none is dragged."""
         with self._client.atomic():
             self.clear()
             # never a name again: a page remembers the place of what had it before
@@ -105,7 +105,7 @@ class SceneView:
         self._nodes.append(node)
         return node
 
-    def _body(self, pieces: Sequence[Piece], group: list[int], on_drag: OnDrag) -> None:
+    def _body(self, pieces: Sequence[Piece], group: list[int], on_drag: OnDrag | None) -> None:
         """The solids of one track: on a frame of their own if they are several."""
         scene, name = self._client.scene, f"{self._root}/{group[0]}"
         if len(group) > 1:
@@ -133,7 +133,7 @@ class SceneView:
             if len(group) == 1:
                 length = None if piece.track.scale is None else 1.0
                 self._movers.append(_Mover(k, node, length))
-            if piece.role == "body":
+            if piece.role == "body" and on_drag is not None:
                 self._draggable(node, piece.name, on_drag)
 
     def _draggable(self, node: Any, body: str, on_drag: OnDrag) -> None:

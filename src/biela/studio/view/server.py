@@ -14,9 +14,10 @@ import rich
 import viser
 
 from biela.errors import BielaError
+from biela.studio.beginning import begun
 from biela.studio.framing import framed
-from biela.studio.session import Session
 from biela.studio.shelf import Shelf
+from biela.studio.table import Table
 from biela.studio.view.client_page import PlainServer
 from biela.studio.view.page import Page
 
@@ -52,7 +53,7 @@ class Server:
         warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
         self._shelf, self._name, self._play = shelf, name, play
         self.pages: dict[int, Page] = {}
-        self._begun: list[Session] = []  # for the first visitor
+        self._begun: list[Table] = []  # for the first visitor
         self._stopped = threading.Event()
         with _silence():
             self._viser = PlainServer(host, _free(host, port))
@@ -68,7 +69,7 @@ class Server:
 
     def _prepare(self) -> None:
         with suppress(BielaError):  # who opens the page will be told
-            session = Session(self._shelf.source(self._name))
+            session = begun(self._shelf.source(self._name))
             session.open()
             self._begun.append(session)
         for name in self._shelf.names:
@@ -91,8 +92,8 @@ class Server:
         return framed(self.address)
 
     def _arrived(self, client: viser.ClientHandle) -> None:
-        begun = self._begun.pop() if self._begun else None
-        self.pages[client.client_id] = Page(client, self._shelf, self._name, self._play, begun)
+        session = self._begun.pop() if self._begun else None
+        self.pages[client.client_id] = Page(client, self._shelf, self._name, self._play, session)
 
     def _left(self, client: viser.ClientHandle) -> None:
         page = self.pages.pop(client.client_id, None)

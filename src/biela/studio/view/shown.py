@@ -13,6 +13,7 @@ from biela.studio.arrows import Arrows
 from biela.studio.joint_signs import joint_signs
 from biela.studio.posing import moving
 from biela.studio.session import Session
+from biela.studio.table import Table
 from biela.studio.view.aside import Aside
 from biela.studio.view.overlays import Overlays
 
@@ -38,25 +39,31 @@ class Shown:
         self.wanted: dict[str, bool] = {}
         self.points: tuple[str, ...] = ()
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: Table) -> None:
         """Show what a model asks for, and the signs of its joints."""
-        path = session.model.run.get("path", ())
+        path = session.asked.get("path", ())
         names = [path] if isinstance(path, str) else path if isinstance(path, list) else []
         self.points = tuple(str(name) for name in names)
         self.wanted = {"joints": True}
         self._over.clear()
 
-    def draw(self, session: Session) -> None:
-        """Draw all that is wanted, anew.
+    def draw(self, session: Table) -> None:
+        """Draw all that is wanted, anew; symbols have ways of points only.
 
         Raises:
             BielaError: There is no such point.
         """
-        self._joints(session)
-        motion, size = session.motion, session.size
-        if motion is None:
+        if isinstance(session, Session):
+            self._joints(session)
+        if session.motion is None:
             return
-        self._over.show_ways(motion, self.points)
+        self._over.show_ways(session.ways(self.points))
+        if isinstance(session, Session):
+            self._loads(session, session.motion)
+
+    def _loads(self, session: Session, motion: Results) -> None:
+        """Frames of bodies, and arrows."""
+        size = session.size
         bodies = session.dragging.bodies if self.wanted.get("frames") else ()
         self._over.show_frames(moving(motion), bodies, size)
         for kind, make in _FORCES.items():
@@ -82,6 +89,7 @@ class Shown:
         frames = moving(session.motion) if session.motion is not None else session.frames()
         self._over.show_joints(joint_signs(session.model), frames, session.unit)
 
-    def pose(self, session: Session) -> None:
+    def pose(self, session: Table) -> None:
         """Bring all to the position that is shown."""
-        self._over.pose(session.frames())
+        if isinstance(session, Session):
+            self._over.pose(session.frames())

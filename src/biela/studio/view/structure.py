@@ -8,9 +8,8 @@ from typing import Any
 
 import viser
 
-import biela as bl
 from biela.studio.report.fragments import Fragment, fragment_style, made
-from biela.studio.session import Session
+from biela.studio.table import Table
 from biela.studio.topology import topology_parts
 from biela.studio.view.aside import Aside
 from biela.studio.view.binding import on_click
@@ -18,7 +17,7 @@ from biela.studio.view.worker import Worker
 
 __all__ = ["Structure"]
 
-_OPEN = ("Connection graph", "Degrees of freedom")
+_OPEN = ("Connection graph", "Tree of bases", "Tree of points", "Degrees of freedom")
 #: Of the panel, in pixels.
 _WIDTHS = (360, 720)
 _BOX = "padding:2px 12px 8px 12px;font-size:0.86em;line-height:1.45;overflow-wrap:anywhere;"
@@ -41,7 +40,7 @@ class Structure:
         worker: Worker,
         panel: Any,
         aside: Aside,
-        session: Callable[[], Session],
+        session: Callable[[], Table],
     ) -> None:
         self._gui, self._panel, self._aside, self._session = client.gui, panel, aside, session
         self._folders: list[Any] = []
@@ -52,7 +51,7 @@ class Structure:
             self._button: Any = self._gui.add_button(
                 "Look into its structure",
                 icon=viser.Icon.SITEMAP,
-                hint="graph, loops, degrees of freedom, groups, sparsity, equations",
+                hint="graph or trees, loops, degrees of freedom, groups, sparsity, equations",
             )
             wider: Any = self._gui.add_button(
                 "Wider, or narrower", icon=viser.Icon.ARROWS_HORIZONTAL
@@ -77,10 +76,9 @@ class Structure:
     def ask(self) -> None:
         """Find the pieces one after the other, of the model as it is changed now."""
         self.clear()
-        model = self._session().model
-        self._next(model, iter(topology_parts(model).items()))
+        self._next(iter(topology_parts(self._session().described).items()))
 
-    def _next(self, model: bl.Model, parts: Iterator[tuple[str, Callable[[], str]]]) -> None:
+    def _next(self, parts: Iterator[tuple[str, Callable[[], str]]]) -> None:
         title, maker = next(parts, ("", None))
         if maker is None:
             self._say("")
@@ -89,7 +87,7 @@ class Structure:
 
         def show(found: Fragment) -> None:
             self._show(found)
-            self._next(model, parts)
+            self._next(parts)
 
         self._aside.find("structure", partial(made, title, maker), show)
 
