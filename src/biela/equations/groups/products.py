@@ -30,8 +30,9 @@ def with_shared_products(parts: Mapping[str, Sequence[Atom]]) -> dict[str, list[
 
     >>> from biela.atoms import Workspace
     >>> a, b, c, d = Workspace().symbols("a b c d")
-    >>> with_shared_products({"y": [a * b, c * (a * d) * b]})["y"]
-    [a*b, a*b*(c*d)]
+    >>> shared = with_shared_products({"y": [a * b, c * (a * d) * b]})
+    >>> print(*shared["y"])
+    a*b a*b*(c*d)
     """
     atoms = [atom for part in parts.values() for atom in part]
     if not atoms:
