@@ -30,7 +30,7 @@ demo: $(VENV)/.installed-run
 	@$(BIN)/biela demo
 
 test: lint
-	$(BIN)/pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
