@@ -78,7 +78,7 @@ def test_it_is_told_in_all_lanes_with_and_without_closed_forms(
     lanes: str, closed_forms: bool
 ) -> None:
     model, limit = triple_rocker()
-    solver = GroupSolver(model, closed_forms=closed_forms, lanes=lanes)  # type: ignore[arg-type]
+    solver = GroupSolver(model, closed_forms=closed_forms, lanes=lanes)
     with pytest.raises(DeadPointError, match=r"group RRR \(coupler, rocker; joints"):
         solver.run(np.linspace(0.0, 3.0, 301))
     solver.run(np.linspace(0.0, limit - 1e-3, 50))

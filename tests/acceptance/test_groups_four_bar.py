@@ -159,7 +159,7 @@ def test_a_hundred_dyads_move_as_the_first(coordinates: str) -> None:
     names = [f"c{k}.C" for k in (1, 2, 50, n)]
     solver = GroupSolver(
         four_bar_chain(n),
-        coordinates=coordinates,  # type: ignore[arg-type]
+        coordinates=coordinates,
         points=names,
         bodies=False,
         iteration=EXACT,

@@ -116,7 +116,7 @@ def test_they_move_as_the_oracle_says(planar: bool, seed: int, coordinates: str)
     solver = GroupSolver(
         model,
         structure_of(planar, seed),
-        coordinates=coordinates,  # type: ignore[arg-type]
+        coordinates=coordinates,
         iteration=Iteration(tolerance=1e-10, polish=1),
     )
     rows = solver.run(TIMES).body_rows

@@ -136,7 +136,7 @@ def test_the_table_of_the_fan_is_found_at_accumulated_times(coordinates: str) ->
     rate, dt = source.data["rate"], source.data["dt"]
     solver = GroupSolver(
         slider_fan(1, rate),
-        coordinates=coordinates,  # type: ignore[arg-type]
+        coordinates=coordinates,
         points=["slider0.c"],
         bodies=False,
         iteration=EXACT,

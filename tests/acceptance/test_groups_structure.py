@@ -53,7 +53,7 @@ def test_angles_of_a_dyad_are_those_of_its_bars_or_of_its_joints(angles: str) ->
     solver = GroupSolver(
         four_bar_chain(1),
         coordinates="relative",
-        angles=angles,  # type: ignore[arg-type]
+        angles=angles,
         points=["c1.C"],
         joints=["B1"],
         closed_forms=False,

@@ -29,7 +29,7 @@ def drawn(figure: object) -> list[list[tuple[str, Floats, Floats]]]:
     """Label and data of the lines of each axes."""
     return [
         [(str(line.get_label()), *map(np.asarray, line.get_data())) for line in axes.get_lines()]
-        for axes in figure.axes  # type: ignore[attr-defined]
+        for axes in figure.axes
     ]
 
 

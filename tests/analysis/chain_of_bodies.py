@@ -71,7 +71,7 @@ def chain(
     return assembled_system(ws, n, q, v, delta, rates, moved, Phi, names)
 
 
-def assembled_system(ws, n, q, v, delta, rates, moved, Phi, names):  # type: ignore[no-untyped-def]
+def assembled_system(ws, n, q, v, delta, rates, moved, Phi, names):
     along = Direction(ws, {**dict(zip(q, rates, strict=True)), ws.time: 1})
     dPhi = [along(row) for row in Phi]
     Phi_v = [list(row) for row in jacobian(dPhi, v).rows]
@@ -131,7 +131,7 @@ def turned(e: Sequence[Atom], s: Sequence[float]) -> list[Atom]:
     return [own * a + along * b + 2 * e0 * c for a, b, c in zip(s, e[1:], cross, strict=True)]
 
 
-def _revolute(first, a, second, b):  # type: ignore[no-untyped-def]
+def _revolute(first, a, second, b):
     at_first = [x + y for x, y in zip(first[0], turned(first[1], a), strict=True)]
     at_second = [x + y for x, y in zip(second[0], turned(second[1], b), strict=True)]
     z = turned(second[1], (0.0, 0.0, 1.0))

@@ -89,7 +89,7 @@ def test_a_wrong_word_is_told_with_those_there_are_once(
     four_bar: bl.Model, options: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ModelError, match=said) as error:
-        bl.GroupSolver(four_bar, **options)  # type: ignore[arg-type]
+        bl.GroupSolver(four_bar, **options)
     assert str(error.value).count("'dense'") <= 1
 
 

@@ -317,7 +317,7 @@ def test_the_program_runs_without_page_faults_and_writes_the_motion(
     groups = compiled("four_bar")
     run(["make", "-B", "CFLAGS=-O1"], groups.folder)
     reports = [run(["./run_four_bar", "20000"], groups.folder) for _ in range(3)]
-    faults = [int(re.search(r"page faults (\d+)", r)[1]) for r in reports]  # type: ignore[index]
+    faults = [int(re.search(r"page faults (\d+)", r)[1]) for r in reports]
     assert min(faults) == 0
     for word in ("median", "p99 ", "worst case", "status 0, 0 refused"):
         assert word in reports[0]
@@ -337,7 +337,7 @@ def test_a_group_that_cannot_be_assembled_is_named_and_leaves_the_state_alone(
 ) -> None:
     groups = compiled("excavator")
     before = groups.outputs()
-    n = int(re.search(r"EXCAVATOR_DRIVERS (\d)", groups.paths[0].read_text("utf-8"))[1])  # type: ignore[index]
+    n = int(re.search(r"EXCAVATOR_DRIVERS (\d)", groups.paths[0].read_text("utf-8"))[1])
     status = groups.step([5.0, 0.0, 0.0] * n, 1e-3)
     assert groups.library.split(status, 1) == NOT_SOLVED
     assert groups.library.split(status, 0) == 1

@@ -26,7 +26,7 @@ SHARP = Iteration(tolerance=1e-10, polish=1)
 
 
 def _forces(model: bl.Model, coordinates: str = "relative", **options: object) -> GroupForces:
-    solver = GroupSolver(model, coordinates=coordinates, iteration=SHARP, **options)  # type: ignore[arg-type]
+    solver = GroupSolver(model, coordinates=coordinates, iteration=SHARP, **options)
     return GroupForces(solver)
 
 

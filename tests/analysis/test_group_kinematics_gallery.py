@@ -98,7 +98,7 @@ def solver_of(name: str, coordinates: str, closed_forms: bool) -> GroupSolver:
     return GroupSolver(
         model,
         structure,
-        coordinates=coordinates,  # type: ignore[arg-type]
+        coordinates=coordinates,
         closed_forms=closed_forms,
         lanes="instants",
         iteration=Iteration(tolerance=1e-10, polish=1),
@@ -111,7 +111,7 @@ def test_groups_agree_with_the_global_solution_at_every_step(
 ) -> None:
     solver = solver_of(name, coordinates, closed_forms)
     for lanes in ("instants", "groups"):
-        solver.lanes = lanes  # type: ignore[assignment]
+        solver.lanes = lanes
         motion = solver.run(TIMES)
         assert max(away(solver, _bodies(solver, motion), known(name)[2])) <= 1e-10, lanes
 

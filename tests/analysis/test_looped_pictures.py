@@ -24,8 +24,8 @@ def slider_crank() -> bl.Model:
 
 def test_joints_are_read_by_name_over_turns_with_the_parameters_of_the_run() -> None:
     given = {"tolerance": 1e-10, "output": 0.02, "parameters": {"r": 0.13}}
-    unrolled = bl.simulate(slider_crank(), 0.4, **given)  # type: ignore[arg-type]
-    looped = bl.simulate(slider_crank(), 0.4, engine="looped", **given)  # type: ignore[arg-type]
+    unrolled = bl.simulate(slider_crank(), 0.4, **given)
+    looped = bl.simulate(slider_crank(), 0.4, engine="looped", **given)
     assert unrolled["A.angle"][-1] > 2 * np.pi
     for name in ("A.angle", "B.angle", "C.angle", "S.displacement"):
         for channel in (name, f"{name}_rate"):

@@ -294,7 +294,7 @@ def test_the_program_has_no_page_faults_and_prints_its_worst_case(
     run(["make", "-B"], folder)
     # a page fault of its own comes in every run, one of the system's does not
     reports = [run(["./run_four_bar", "100000"], folder) for _ in range(3)]
-    faults = [int(re.search(r"page faults (\d+)", r)[1]) for r in reports]  # type: ignore[index]
+    faults = [int(re.search(r"page faults (\d+)", r)[1]) for r in reports]
     assert min(faults) == 0
     for word in (
         "median",

@@ -80,7 +80,7 @@ def test_a_tree_has_nothing_to_close() -> None:
 
 @pytest.mark.parametrize("make", [four_bar, bricard])
 def test_energy_is_kept_and_loops_stay_closed(make: object) -> None:
-    robot = bl.Robot(make())  # type: ignore[operator]
+    robot = bl.Robot(make())
     q, v, _ = state(robot)
     none = np.zeros(robot.nv)
     before = sum(robot.energy(q, v))
@@ -177,7 +177,7 @@ def test_an_overconstrained_mechanism_needs_the_motor_it_has_in_its_assembled_po
 
 @pytest.mark.parametrize("make", [four_bar, five_bar, bricard])
 def test_forces_of_loops_are_the_reactions_of_free_bodies(make: object) -> None:
-    m = make()  # type: ignore[operator]
+    m = make()
     robot = bl.Robot(m)
     q, v, _ = state(robot)
     found = robot.loop_forces(q, v, np.zeros(robot.nv))

@@ -91,7 +91,7 @@ def test_what_cannot_be_looped_is_written_out_unless_asked_for(unrolled_calls: l
 
 def test_an_unknown_lowering_is_named() -> None:
     with pytest.raises(ModelError, match="'auto', 'looped' or 'unrolled', not 'inlined'"):
-        Robot(chain(2), lowering="inlined")  # type: ignore[arg-type]
+        Robot(chain(2), lowering="inlined")
 
 
 def rope(kinds: tuple[str, ...]) -> bl.Model:
@@ -144,7 +144,7 @@ def test_many_joints_are_simulated_and_drawn_without_writing_them_out(
     original = Function.__init__
 
     def counted(self: Function, name: str, *given: object, **options: object) -> None:
-        original(self, name, *given, **options)  # type: ignore[arg-type]
+        original(self, name, *given, **options)
         made.append(name)
         assert len(self.table.ops) < 5_000, f"{name} is written out"
 

@@ -15,7 +15,7 @@ from tests.analysis.group_mechanisms import Mechanism, model_of
 
 
 def sets(found: object) -> list[tuple[str, ...]]:
-    return [group.bodies for group in found.groups]  # type: ignore[attr-defined]
+    return [group.bodies for group in found.groups]
 
 
 def chain(dyads: int, plane: str | None = "xy") -> bl.Model:
@@ -81,7 +81,7 @@ def truck_axle() -> bl.Model:
     b["1"] = m.ground
 
     def join(kind: str, one: str, other: str, at: tuple[float, ...], axis: object = "z") -> None:
-        m.joint(kind, f"{kind}_{one}_{other}", b[one], b[other], at=at, axis=axis)  # type: ignore[arg-type]
+        m.joint(kind, f"{kind}_{one}_{other}", b[one], b[other], at=at, axis=axis)
 
     join("universal", "2", "4", (0.1, 0.5, 0.5), "x")
     join("universal", "2", "5", (0.1, -0.5, 0.5), "x")
@@ -98,7 +98,7 @@ def truck_axle() -> bl.Model:
         join("prismatic", cylinder, rod, (0.1, 0.7 * side, 0.6), (0.05, 0.05 * side, 1))
         join("spherical", "1", rod, (0.15, 0.75 * side, 1.2))
     for side, name in ((1, "left"), (-1, "right")):
-        wheel = b["2"].marker(f"{name}_wheel", (0.0, 0.9 * side, 0.0))  # type: ignore[union-attr]
+        wheel = b["2"].marker(f"{name}_wheel", (0.0, 0.9 * side, 0.0))
         m.driver("position", name, marker=wheel, axis="z", law="0.5 + 0.05*sin(t)")
     return m
 

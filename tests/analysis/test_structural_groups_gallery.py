@@ -199,7 +199,7 @@ def _form(model: bl.Model, group: Group) -> tuple[object, ...]:
         if joint is None:
             found.append(("driver or lock",))
             continue
-        ends = [places.get(b, known.get(b)) for b in (joint.i.body, joint.j.body)]  # type: ignore[attr-defined]
+        ends = [places.get(b, known.get(b)) for b in (joint.i.body, joint.j.body)]
         found.append((joint.kind, *(reversed(ends) if turned else ends)))
     return tuple(found)
 

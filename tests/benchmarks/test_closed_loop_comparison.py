@@ -45,7 +45,7 @@ def test_the_least_time_of_all_turns_counts(crank: PeerRun) -> None:
     times = {"one": iter([0.5, 0.1, 0.4]), "two": iter([0.9, 0.8, 0.7])}
     order: list[tuple[str, int]] = []
 
-    def candidate(name: str):  # type: ignore[no-untyped-def]
+    def candidate(name: str):
         def run(repeats: int) -> PeerRun:
             order.append((name, repeats))
             return replace(crank, package=name, seconds=next(times[name]))

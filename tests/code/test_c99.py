@@ -208,7 +208,7 @@ def test_numbers_are_the_shortest_that_round_trip() -> None:
 
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(ExportError, match="double"):
-        c99.source(puma(), real="half")  # type: ignore[arg-type]
+        c99.source(puma(), real="half")
 
 
 def test_the_text_is_the_same_in_every_process() -> None:

@@ -342,7 +342,7 @@ def test_bad_tables_are_refused_with_their_names() -> None:
     with pytest.raises(ShapeError, match="each input of the kernel, x; look at x, z"):
         Stage(kernel, {"z": np.arange(3)}, {"y": good})
     with pytest.raises(ShapeError, match="'set' or 'add', not 'max'"):
-        Stage(kernel, {"x": np.arange(3)}, {"y": Write(np.arange(3), "max")})  # type: ignore[arg-type]
+        Stage(kernel, {"x": np.arange(3)}, {"y": Write(np.arange(3), "max")})
     with pytest.raises(ShapeError, match="the parameters of 3 instances"):
         random = random_stage(np.random.default_rng(0), 3, False, "following")
         Stage(random.kernel, random.gather, random.scatter, np.zeros((3, 3)))
@@ -356,4 +356,4 @@ def test_bad_tables_are_refused_with_their_names() -> None:
     program = Program([stage], 3)
     for wrong in (np.zeros(4), np.zeros(3, np.float32), np.zeros(6)[::2], [0.0] * 3):
         with pytest.raises(ShapeError, match="writeable array of 3 doubles"):
-            program.run(wrong)  # type: ignore[arg-type]
+            program.run(wrong)

@@ -835,6 +835,6 @@ def test_bad_stages_are_refused_in_words() -> None:
         ({"labels": np.arange(3)}, "3 whole numbers from 1"),
     ):
         with pytest.raises(ShapeError, match=message):
-            Solve(kernel, gather, scatter, status=3, **wrong)  # type: ignore[arg-type]
+            Solve(kernel, gather, scatter, status=3, **wrong)
     with pytest.raises(ShapeError, match="each input of the kernel, a"):
         Solve(kernel, gather | {"x": np.arange(3)}, scatter, status=3)

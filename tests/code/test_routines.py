@@ -147,7 +147,7 @@ def apply_to_rows(n: Int, A: Matrix, y: Vector, f: Kernel) -> None:
 
 
 @numba.cfunc("void(CPointer(float64), CPointer(float64))")
-def logistic(x, y):  # type: ignore[no-untyped-def]
+def logistic(x, y):
     for i in range(4):
         y[i] = 3.9 * x[i] * (1.0 - x[i])
 
@@ -236,7 +236,7 @@ def test_every_solver_keeps_to_the_language(name: str) -> None:
     found = getattr(biela.solvers, name)
     if isinstance(found, Routine):
         for real in ("double", "float"):
-            compile_c(found.c(real=real, integer="int32_t", prefix="biela_"))  # type: ignore[arg-type]
+            compile_c(found.c(real=real, integer="int32_t", prefix="biela_"))
 
 
 # --- the printed C --------------------------------------------------------------------------------

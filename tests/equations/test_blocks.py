@@ -39,7 +39,7 @@ def joined(kind: str, *, to_ground: bool, **settings: object) -> bl.Model:
     before = m.ground if to_ground else second
     i = before.at(0.1, -0.2, 0.3, axis=(1, 2, -1), x_axis=(0, 1, 1))
     j = first.at(0.05, 0.1, 0.2, axis=(0, 1, 0.3), x_axis="x")
-    m.joint(kind, "J", i, j, **settings)  # type: ignore[arg-type]
+    m.joint(kind, "J", i, j, **settings)
     m.joint("revolute", "hinge", first.at(0, 0, -0.4), second.at(0, 0, 0.1), axis="y")
     return m
 
@@ -260,7 +260,7 @@ def planar(plane: str) -> bl.Model:
 
     def at(body: object, a: float, b: float, **more: object) -> object:
         place = dict(zip(plane, (a, b), strict=True)) | {normal: out}
-        return body.at(*(place[axis] for axis in "xyz"), **more)  # type: ignore[attr-defined]
+        return body.at(*(place[axis] for axis in "xyz"), **more)
 
     crank = m.body("crank", mass=1.0, com=(0.0, 0.0, 0.0), inertia=INERTIA)
     rod = m.body("rod", mass=1.5, inertia=INERTIA)

@@ -95,7 +95,7 @@ def test_dependent_constraints_keep_the_order_that_finds_them() -> None:
 
 @pytest.mark.parametrize("make", [four_bar, double_parallelogram])
 def test_small_mechanisms_keep_the_order_that_is_safe_everywhere(make: object) -> None:
-    system = make().equations().system  # type: ignore[operator]
+    system = make().equations().system
     q = np.array([e.value for e in system.q]) + 0.3
     place = (0.0, q, system.inputs, system.parameters)
     assert ordered(stiffening(system, *place), system, *place).order == ()

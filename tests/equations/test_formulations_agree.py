@@ -24,7 +24,7 @@ def arm(kind: str, **settings: object) -> bl.Model:
     second = m.body("second", mass=0.7, com=(0.0, 0.1, -0.1), inertia=INERTIA)
     i = m.ground.at(0.1, -0.2, 0.3, axis=(1, 2, -1), x_axis=(0, 1, 1))
     j = first.at(0.05, 0.1, 0.2, axis=(0, 1, 0.3), x_axis="x")
-    m.joint(kind, "J", i, j, **settings)  # type: ignore[arg-type]
+    m.joint(kind, "J", i, j, **settings)
     m.joint("revolute", "hinge", first.at(0, 0, -0.4), second.at(0, 0, 0.1), axis="y")
     return m
 

@@ -113,9 +113,7 @@ class SpatialDyad:
         local = [tuple(R.T @ (points[k] - r)) for k in (a, b)]
         axis = np.array(local[1]) - local[0]
         turned = (name,) if self.letters != "SPS" else tuple(names)
-        return (
-            PassiveSpin(name, turned, ("ABC"[a], "ABC"[b]), tuple(local), tuple(axis)),  # type: ignore[arg-type]
-        )
+        return (PassiveSpin(name, turned, ("ABC"[a], "ABC"[b]), tuple(local), tuple(axis)),)
 
     def equations(self, way: str) -> GroupEquations:
         return GroupEquations(WAYS[way](self.cast, self.poses), self.poses)

@@ -160,7 +160,7 @@ def test_angles_are_held_by_their_cosine_or_their_sine() -> None:
             group.angle_cosine("angle", x, u, angle)
         else:
             normal = tuple(group.workspace.atom(c) for c in (0.0, 0.0, 1.0))
-            group.angle_sine("angle", x, u, normal, angle)  # type: ignore[arg-type]
+            group.angle_sine("angle", x, u, normal, angle)
         poses = Poses(np.zeros((1, 3)), np.eye(3)[None], "xy")
         kernel = GroupEquations(group, poses).kernel("angle", [])
         x_now = np.array([0.8, 0.6])

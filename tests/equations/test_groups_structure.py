@@ -70,8 +70,8 @@ def test_rows_are_the_slopes_of_the_constraints() -> None:
 
 
 def _dense(blocks: object) -> np.ndarray:
-    A = np.zeros((len(blocks.rows), blocks.nv))  # type: ignore[attr-defined]
-    A[blocks.indices[0], blocks.indices[1]] = blocks.Phi_v(blocks.start)  # type: ignore[attr-defined]
+    A = np.zeros((len(blocks.rows), blocks.nv))
+    A[blocks.indices[0], blocks.indices[1]] = blocks.Phi_v(blocks.start)
     return A
 
 

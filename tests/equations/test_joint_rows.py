@@ -41,7 +41,7 @@ def two_bodies(kind: str) -> bl.Model:
     b = m.body("b", mass=0.7, com=(0.0, 0.1, -0.1), inertia=(0.03, 0.05, 0.04))
     i = a.at(0.1, -0.2, 0.3, axis=(1, 2, -1), x_axis=(0, 1, 1))
     j = b.at(0.05, 0.1, 0.2, axis=(0, 1, 0.3), x_axis="x")
-    m.joint(kind, "J", i, j, **KINDS[kind])  # type: ignore[arg-type]
+    m.joint(kind, "J", i, j, **KINDS[kind])
     return m
 
 

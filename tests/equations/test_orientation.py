@@ -327,7 +327,7 @@ def test_names_that_are_taken_and_limits_that_are_none_are_refused() -> None:
         s.coordinates("turned_e0")
     for wrong in ((1, 1), (2, 1), ("low", 1), (0, float("nan"))):
         with pytest.raises(ModelError, match="the lower one first"):
-            s.limits(x, *wrong)  # type: ignore[arg-type]
+            s.limits(x, *wrong)
     with pytest.raises(ModelError, match="one of four Euler parameters"):
         s.limits(e0, -1, 1)
     with pytest.raises(ModelError, match="not one of its coordinates"):

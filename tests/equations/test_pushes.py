@@ -45,7 +45,7 @@ def test_a_torque_in_a_joint_is_a_moment_and_its_reaction() -> None:
 
 
 @pytest.mark.parametrize("derive", [mass_and_forces_lagrange, mass_and_forces_textbook])
-def test_other_derivations_know_it(derive) -> None:  # type: ignore[no-untyped-def]
+def test_other_derivations_know_it(derive) -> None:
     s = pendulum(True)
     _, Q = derive(s)
     found, expected = s.function("Q", {"Q": Q}), s.equations().system["Q"]

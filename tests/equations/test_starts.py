@@ -48,7 +48,7 @@ def test_a_driven_angle_is_not_half_a_turn_off(coordinates: str, angle: float) -
     """Sin(θ - f) = 0 has two roots; the one that is meant is found from any first guess."""
     for pose in ({}, {"position": (0, 0, 0)}):
         m = bl.Model("crank")
-        crank = m.body("crank", mass=1.0, inertia=1.0, **pose)  # type: ignore[arg-type]
+        crank = m.body("crank", mass=1.0, inertia=1.0, **pose)
         m.joint("revolute", "A", m.ground, crank)
         m.driver("rotary", "motor", coordinate="A", law=angle)
         system = bl.formulate(m, coordinates)

@@ -69,7 +69,7 @@ def pendulum(ratio: float = 0.0) -> bl.Model:
 def test_its_freedoms_are_counted() -> None:
     joint = pendulum().joints["slot"]
     assert joint.removes == 5
-    assert joint.freedoms == 1  # type: ignore[attr-defined]
+    assert joint.freedoms == 1
 
 
 @pytest.mark.parametrize("coordinates", ["joint", "reference", "natural"])

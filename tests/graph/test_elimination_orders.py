@@ -183,7 +183,7 @@ def test_dissection_numbers_separators_last_and_fills_less_than_a_band() -> None
         (sloan, 1_000),
     ],
 )
-def test_large_graphs_are_ordered(order, length: int) -> None:  # type: ignore[no-untyped-def]
+def test_large_graphs_are_ordered(order, length: int) -> None:
     net = shuffled(grid(20, length))
     assert np.array_equal(np.sort(order(net)), np.arange(20 * length))
 

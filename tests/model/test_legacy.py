@@ -259,8 +259,8 @@ ROTARY = "1 1 2  0 0 0  1 0 0  0 0 0  0 0 0  1 0 0  0 0 0"
 def test_rows_of_drivers_have_15_21_or_22_numbers(tmp_path: Path, row: str) -> None:
     model = load_thesis_folder(copied(tmp_path, "slider_crank", drivers=row))
     (driver,) = (d for d in model.drivers.values())
-    assert (driver.kind, driver.coordinate) == ("rotary", "RJ1.angle")  # type: ignore[attr-defined]
-    assert driver.law.to_data() == "pi/4"  # type: ignore[attr-defined]
+    assert (driver.kind, driver.coordinate) == ("rotary", "RJ1.angle")
+    assert driver.law.to_data() == "pi/4"
 
 
 def test_the_arm_as_printed_is_driven_at_the_points_of_the_six_point_layout(tmp_path: Path) -> None:
@@ -461,8 +461,8 @@ def test_what_is_written_is_read_as_the_same_mechanism(tmp_path: Path, name: str
     }
     for body, other in zip(model.bodies.values(), again.bodies.values(), strict=True):
         assert other.position == body.position
-        assert np.array(other.orientation.axes) == pytest.approx(  # type: ignore[union-attr]
-            np.array(body.orientation.axes),  # type: ignore[union-attr]
+        assert np.array(other.orientation.axes) == pytest.approx(
+            np.array(body.orientation.axes),
             abs=1e-15,
         )
     assert again.run == model.run

@@ -20,9 +20,9 @@ def bar() -> Model:
 
 def test_a_forgotten_name_is_told_as_such(bar: Model) -> None:
     with pytest.raises(ModelError, match="the second argument is the name"):
-        bar.joint("revolute", bar.ground, bar.bodies["rod"])  # type: ignore[arg-type]
+        bar.joint("revolute", bar.ground, bar.bodies["rod"])
     with pytest.raises(ModelError, match="the second argument is the name"):
-        bar.sensor("point", bar.ground.at(1, 0, 0))  # type: ignore[arg-type]
+        bar.sensor("point", bar.ground.at(1, 0, 0))
 
 
 def test_an_unknown_setting_lists_those_that_every_joint_has(bar: Model) -> None:
@@ -53,7 +53,7 @@ def test_a_coordinate_of_a_joint_that_comes_later_may_be_named(bar: Model) -> No
 @pytest.mark.parametrize("limits", [(1.0, -1.0), (0, 0), (1.0,), 3.0, "1 rad"])
 def test_limits_that_are_none_name_the_joint(bar: Model, limits: object) -> None:
     with pytest.raises(ModelError, match=r"joint pin \(revolute\): the limits of angle"):
-        bar.joint("revolute", "pin", bar.ground, "rod", limits=limits)  # type: ignore[arg-type]
+        bar.joint("revolute", "pin", bar.ground, "rod", limits=limits)
     bar.joint("revolute", "pin", bar.ground, "rod", limits=(-1, "90 deg"))
 
 

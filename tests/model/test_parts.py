@@ -238,15 +238,15 @@ def test_elements_of_a_part_refer_to_each_other_by_their_new_names() -> None:
     m.part("arm", cell)
     whole = m.flattened()
     driver = whole.drivers["arm.motor"]
-    assert driver.coordinate == "arm.A.angle"  # type: ignore[attr-defined]
-    assert driver.law.parameters == {"arm_r"}  # type: ignore[attr-defined]
+    assert driver.coordinate == "arm.A.angle"
+    assert driver.law.parameters == {"arm_r"}
     spring = whole.forces["arm.spring"]
-    assert (spring.coordinate, spring.stiffness) == ("arm.D.angle", "2*arm_k")  # type: ignore[attr-defined]
+    assert (spring.coordinate, spring.stiffness) == ("arm.D.angle", "2*arm_k")
     teeth = whole.joints["arm.teeth"]
     assert isinstance(teeth, Gear)
     assert (teeth.couples, teeth.ratio) == (("arm.A.angle", "arm.D.angle"), "-arm_k")
-    assert whole.sensors["arm.sum"].text == "arm_k*arm.A.angle + arm.B.angle.rate"  # type: ignore[attr-defined]
-    assert whole.sensors["arm.load"].joint == "arm.C"  # type: ignore[attr-defined]
+    assert whole.sensors["arm.sum"].text == "arm_k*arm.A.angle + arm.B.angle.rate"
+    assert whole.sensors["arm.load"].joint == "arm.C"
 
 
 def test_what_a_part_sees_from_its_ground_it_sees_from_where_that_is_put() -> None:
@@ -258,8 +258,8 @@ def test_what_a_part_sees_from_its_ground_it_sees_from_where_that_is_put() -> No
     m.part("still", cell)
     m.part("moved", cell, on="cart", position=(0, 1, 0))
     whole = m.flattened()
-    assert whole.drivers["still.hand"].i is None  # type: ignore[attr-defined]
-    seen_from = whole.drivers["moved.hand"].i  # type: ignore[attr-defined]
+    assert whole.drivers["still.hand"].i is None
+    seen_from = whole.drivers["moved.hand"].i
     assert (seen_from.body, seen_from.position) == ("cart", (0.0, 1.0, 0.0))
 
 
@@ -321,7 +321,7 @@ def test_a_part_that_does_not_fit_is_refused(settings: dict[str, object], messag
     m.parameter("q", 1.0)
     count = settings.pop("count", None)
     with pytest.raises(ModelError, match=message):
-        m.part("cell", four_bar(), count, **settings)  # type: ignore[arg-type]
+        m.part("cell", four_bar(), count, **settings)
 
 
 def test_a_model_is_no_part_of_itself_nor_of_another_plane() -> None:

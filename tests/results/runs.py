@@ -26,4 +26,4 @@ def swing(step: float = 0.05, end: float = 2.0, name: str = "swing", **more: obj
         "scene": Scene([Ground("pivot", np.zeros(3)), rod, Trace("tip", tip, tail=0.5)]),
         "events": [Event(1.5, "later", -1), Event(0.5, "contact")],
     }
-    return Results(name, t, **{**given, **more})  # type: ignore[arg-type]
+    return Results(name, t, **{**given, **more})

@@ -33,7 +33,7 @@ METHODS = ["dormand_prince", "adams", "radau"]
 
 
 @kernel
-def forced_oscillator(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def forced_oscillator(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -p[0] * x[0] + sin(t[0])
 
@@ -46,13 +46,13 @@ def forced_motion(t: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def pendulum(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def pendulum(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -sin(x[0])
 
 
 @kernel
-def on_circle(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def on_circle(t, x, p, xdot):
     tension = x[2] * x[2] + x[3] * x[3] - 9.81 * x[1]
     xdot[0] = x[2]
     xdot[1] = x[3]
@@ -61,7 +61,7 @@ def on_circle(t, x, p, xdot):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def onto_circle(t, x, p, out):  # type: ignore[no-untyped-def]
+def onto_circle(t, x, p, out):
     phi = x[0] * x[0] + x[1] * x[1] - 1.0
     scale = phi / (2.0 * (x[0] * x[0] + x[1] * x[1]))
     out[0] = x[0] - scale * x[0]
@@ -72,45 +72,45 @@ def onto_circle(t, x, p, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def falling(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def falling(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -10.0
 
 
 @kernel
-def height(t, x, p, g):  # type: ignore[no-untyped-def]
+def height(t, x, p, g):
     g[0] = x[0]
 
 
 @kernel
-def angle_and_rate(t, x, p, g):  # type: ignore[no-untyped-def]
+def angle_and_rate(t, x, p, g):
     g[0] = x[0]
     g[1] = x[1]
 
 
 @kernel
-def blow_up(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def blow_up(t, x, p, xdot):
     xdot[0] = x[0] * x[0]
 
 
 @kernel
-def root_of_negative(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def root_of_negative(t, x, p, xdot):
     xdot[0] = -sqrt(1.0 - t[0])
 
 
 @kernel
-def driven(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def driven(t, x, p, xdot):
     xdot[0] = p[0]
 
 
 @kernel
-def sampled(t, x, p, u):  # type: ignore[no-untyped-def]
+def sampled(t, x, p, u):
     u[0] = t[0]
 
 
 def oscillate(method: str, tolerance: float, times: np.ndarray, **options: object) -> VariableStep:
     problem = Problem(forced_oscillator, 2, 1)
-    solver = VariableStep(problem, method, end=times[-1], rtol=tolerance, atol=tolerance, **options)  # type: ignore[arg-type]
+    solver = VariableStep(problem, method, end=times[-1], rtol=tolerance, atol=tolerance, **options)
     solver.start(0.0, [1.0, 0.0], [4.0])
     return solver
 
@@ -388,13 +388,13 @@ def test_adams_needs_few_evaluations_for_many_digits() -> None:
 
 
 @kernel
-def van_der_pol(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def van_der_pol(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = p[0] * (1.0 - x[0] * x[0]) * x[1] - x[0]
 
 
 @kernel
-def van_der_pol_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
+def van_der_pol_jacobian(t, x, p, J):
     J[0] = 0.0
     J[1] = 1.0
     J[2] = -2.0 * p[0] * x[0] * x[1] - 1.0
@@ -402,7 +402,7 @@ def van_der_pol_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def robertson(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def robertson(t, x, p, xdot):
     xdot[0] = -0.04 * x[0] + 1e4 * x[1] * x[2]
     xdot[2] = 3e7 * x[1] * x[1]
     xdot[1] = -xdot[0] - xdot[2]

@@ -35,7 +35,7 @@ kernel = numba.cfunc(numba.types.void(P, P, P, P))
 
 
 @kernel
-def forced_oscillator(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def forced_oscillator(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -p[0] * x[0] + sin(t[0])
 
@@ -48,7 +48,7 @@ def forced_motion(t: float) -> np.ndarray:
 
 
 @kernel
-def pendulum(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def pendulum(t, x, p, xdot):
     # point on a circle of radius 1: x = (x, y, vx, vy), with the multiplier eliminated
     tension = x[2] * x[2] + x[3] * x[3] - 9.81 * x[1]
     xdot[0] = x[2]
@@ -58,7 +58,7 @@ def pendulum(t, x, p, xdot):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def onto_circle(t, x, p, out):  # type: ignore[no-untyped-def]
+def onto_circle(t, x, p, out):
     phi = x[0] * x[0] + x[1] * x[1] - 1.0
     scale = phi / (2.0 * (x[0] * x[0] + x[1] * x[1]))
     out[0] = x[0] - scale * x[0]
@@ -69,7 +69,7 @@ def onto_circle(t, x, p, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def along_circle(t, x, p, out):  # type: ignore[no-untyped-def]
+def along_circle(t, x, p, out):
     rate = x[0] * x[2] + x[1] * x[3]
     r2 = x[0] * x[0] + x[1] * x[1]
     out[0] = x[0]
@@ -80,30 +80,30 @@ def along_circle(t, x, p, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def oscillator(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def oscillator(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -x[0]
 
 
 @kernel
-def falling(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def falling(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -p[0]
 
 
 @kernel
-def height(t, x, p, g):  # type: ignore[no-untyped-def]
+def height(t, x, p, g):
     g[0] = x[0]
 
 
 @kernel
-def height_and_clock(t, x, p, g):  # type: ignore[no-untyped-def]
+def height_and_clock(t, x, p, g):
     g[0] = x[0]
     g[1] = t[0] - 0.3
 
 
 @kernel
-def blow_up(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def blow_up(t, x, p, xdot):
     xdot[0] = x[0] * x[0] * x[0]
 
 
@@ -157,7 +157,7 @@ def test_semi_implicit_euler_keeps_the_energy_bounded_and_explicit_euler_does_no
 
 
 @kernel
-def geared(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def geared(t, x, p, xdot):
     xdot[0] = x[2]
     xdot[1] = 2.0 * x[2]
     xdot[2] = -x[0]
@@ -170,13 +170,13 @@ def test_semi_implicit_euler_takes_more_positions_than_velocities() -> None:
 
 
 @kernel
-def falling_spring(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def falling_spring(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -x[0]
 
 
 @kernel
-def falling_spring_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
+def falling_spring_jacobian(t, x, p, J):
     J[0] = 0.0
     J[1] = 1.0
     J[2] = -1.0
@@ -218,12 +218,12 @@ def test_no_correction_is_taken_below_the_threshold() -> None:
 
 
 @kernel
-def sampled(t, x, p, u):  # type: ignore[no-untyped-def]
+def sampled(t, x, p, u):
     u[0] = t[0]
 
 
 @kernel
-def driven(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def driven(t, x, p, xdot):
     xdot[0] = p[1]
 
 
@@ -313,12 +313,12 @@ def test_a_step_of_ones_own_runs_in_the_same_driver() -> None:
 
 
 @numba.njit
-def rotated(angle, a, b):  # type: ignore[no-untyped-def]
+def rotated(angle, a, b):
     return cos(angle) * a + sin(angle) * b, cos(angle) * b - sin(angle) * a
 
 
 @kernel
-def exact_rotation(t, x, p, out):  # type: ignore[no-untyped-def]
+def exact_rotation(t, x, p, out):
     out[0], out[1] = rotated(p[0], x[0], x[1])
 
 
@@ -393,5 +393,5 @@ def test_driver_has_the_same_bits_by_numba_python_and_c(method: int) -> None:
 
 
 @kernel
-def lowest(t, x, p, g):  # type: ignore[no-untyped-def]
+def lowest(t, x, p, g):
     g[0] = x[0] - 0.7

@@ -23,7 +23,7 @@ kernel = numba.cfunc("void(CPointer(float64), CPointer(float64), CPointer(float6
 
 
 @kernel
-def four_bar(x, p, r):  # type: ignore[no-untyped-def]
+def four_bar(x, p, r):
     """Loop closure of a four-bar: x = angles of coupler and rocker, p = crank angle and lengths."""
     crank, a, b, c, d = p[0], p[1], p[2], p[3], p[4]
     r[0] = a * cos(crank) + b * cos(x[0]) - c * cos(x[1]) - d
@@ -31,25 +31,25 @@ def four_bar(x, p, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def four_bar_jacobian(x, p, J):  # type: ignore[no-untyped-def]
+def four_bar_jacobian(x, p, J):
     J[0], J[1] = -p[2] * sin(x[0]), p[3] * sin(x[1])
     J[2], J[3] = p[2] * cos(x[0]), -p[3] * cos(x[1])
 
 
 @kernel
-def parabola(x, p, r):  # type: ignore[no-untyped-def]
+def parabola(x, p, r):
     r[0] = x[0] * x[0] - p[0]
 
 
 @kernel
-def parabola_jacobian(x, p, J):  # type: ignore[no-untyped-def]
+def parabola_jacobian(x, p, J):
     J[0] = 2.0 * x[0]
 
 
 LENGTHS = [1.0, 3.0, 2.5, 3.5]
 
 
-def solve_four_bar(crank, method=newton, tolerance=1e-12, iterations=20):  # type: ignore[no-untyped-def]
+def solve_four_bar(crank, method=newton, tolerance=1e-12, iterations=20):
     x = np.array([0.3, 1.2])
     p = np.array([crank, *LENGTHS])
     work = np.zeros(2), np.zeros((2, 2)), np.zeros(2, dtype=np.int64)
@@ -69,7 +69,7 @@ def square_root(start: float, square: float, iterations: int) -> tuple[int, floa
 
 @pytest.mark.parametrize("method", [newton, newton_fixed])
 @pytest.mark.parametrize("crank", [0.4, 0.9, 1.5, 3.0])
-def test_four_bar_closes(method, crank: float) -> None:  # type: ignore[no-untyped-def]
+def test_four_bar_closes(method, crank: float) -> None:
     status, x, r = solve_four_bar(crank, method)
     assert status == CONVERGED
     a, b, c, d = LENGTHS

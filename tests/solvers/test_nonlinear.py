@@ -26,7 +26,7 @@ kernel = numba.cfunc(numba.types.void(P, P, P, P))
 
 
 @kernel
-def linkage(t, x, p, f):  # type: ignore[no-untyped-def]
+def linkage(t, x, p, f):
     """A four-bar of points: lengths crank, coupler, rocker, base, and the coupler once more."""
     f[0] = x[0] * x[0] + x[1] * x[1] - p[0] * p[0]
     f[1] = (x[2] - x[0]) ** 2 + (x[3] - x[1]) ** 2 - p[1] * p[1]
@@ -35,7 +35,7 @@ def linkage(t, x, p, f):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def linkage_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
+def linkage_jacobian(t, x, p, J):
     for i in range(16):
         J[i] = 0.0
     J[0], J[1] = 2 * x[0], 2 * x[1]
@@ -47,34 +47,34 @@ def linkage_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def circle(t, x, p, f):  # type: ignore[no-untyped-def]
+def circle(t, x, p, f):
     """A circle that grows with time."""
     f[0] = x[0] * x[0] + x[1] * x[1] - (p[0] + t[0]) ** 2
 
 
 @kernel
-def circle_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
+def circle_jacobian(t, x, p, J):
     J[0], J[1] = 2 * x[0], 2 * x[1]
 
 
 @kernel
-def logarithm(t, x, p, f):  # type: ignore[no-untyped-def]
+def logarithm(t, x, p, f):
     f[0] = np.log(x[0]) - p[0]
 
 
 @kernel
-def logarithm_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
+def logarithm_jacobian(t, x, p, J):
     J[0] = 1.0 / x[0]
 
 
 @kernel
-def rosenbrock(t, x, p, f):  # type: ignore[no-untyped-def]
+def rosenbrock(t, x, p, f):
     f[0] = 10.0 * (x[1] - x[0] * x[0])
     f[1] = 1.0 - x[0]
 
 
 @kernel
-def rosenbrock_jacobian(t, x, p, J):  # type: ignore[no-untyped-def]
+def rosenbrock_jacobian(t, x, p, J):
     J[0], J[1], J[2], J[3] = -20.0 * x[0], 10.0, -1.0, 0.0
 
 
@@ -89,7 +89,7 @@ def residual(x: np.ndarray, p: list[float]) -> np.ndarray:
     return np.array([1, 1, 1, 2]) * (np.array(lengths) - wanted)
 
 
-def close_linkage(guess, p=LENGTHS, **options):  # type: ignore[no-untyped-def]
+def close_linkage(guess, p=LENGTHS, **options):
     return solve_equations(linkage, linkage_jacobian, 4, guess, p=p, **options)
 
 
@@ -230,7 +230,7 @@ def scratch(r: int, n: int) -> tuple[np.ndarray, ...]:
 
 
 @pytest.mark.parametrize("method", [newton_minimum_norm, newton_minimum_norm_fixed])
-def test_same_bits_by_numba_python_and_c(method) -> None:  # type: ignore[no-untyped-def]
+def test_same_bits_by_numba_python_and_c(method) -> None:
     x, p, w = np.array(GUESS), np.array(LENGTHS), np.array([1.0, 2.0, 1.0, 0.5])
     kernels = linkage, linkage_jacobian
     args = (4, 4, 5, np.zeros(1), x, p, *kernels, w, 1e-11, 1e-10, 8, *scratch(4, 4))

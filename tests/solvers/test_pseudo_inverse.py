@@ -9,7 +9,7 @@ from biela.solvers import RANK_TOLERANCE, orthogonal_factor, orthogonal_solve
 from tests.routines_in_c import same_bits
 
 
-def decompose(J: np.ndarray, tolerance: float = RANK_TOLERANCE):  # type: ignore[no-untyped-def]
+def decompose(J: np.ndarray, tolerance: float = RANK_TOLERANCE):
     r, n = J.shape
     Q, S = J.copy(), np.zeros((r, n))
     rows = np.zeros(r, dtype=np.int64)

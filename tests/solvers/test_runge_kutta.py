@@ -20,19 +20,19 @@ P = numba.types.CPointer(numba.types.float64)
 
 
 @numba.cfunc(numba.types.void(P, P, P))
-def oscillator(x, p, xdot):  # type: ignore[no-untyped-def]
+def oscillator(x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -p[0] * x[0]
 
 
 @numba.cfunc(numba.types.void(P, P, P, P))
-def forced_pendulum(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def forced_pendulum(t, x, p, xdot):
     xdot[0] = x[1]
     xdot[1] = -p[0] * sin(x[0]) + p[1] * sin(t[0])
 
 
 @numba.cfunc(numba.types.void(P, P, P, P))
-def power_of_time(t, x, p, xdot):  # type: ignore[no-untyped-def]
+def power_of_time(t, x, p, xdot):
     xdot[0] = 4.0 * t[0] * t[0] * t[0]
 
 

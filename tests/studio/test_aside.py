@@ -15,13 +15,13 @@ class Desk:
         self.done = threading.Event()
 
     def ask(self, kind: str, job: object) -> None:
-        job()  # type: ignore[operator]
+        job()
         self.done.set()
 
 
 def test_of_two_requests_of_a_kind_the_newer_is_handed_over() -> None:
     desk, found, gate = Desk(), [], threading.Event()
-    aside = Aside(desk, found.append)  # type: ignore[arg-type]
+    aside = Aside(desk, found.append)
 
     def slow() -> str:
         gate.wait(10)
@@ -36,7 +36,7 @@ def test_of_two_requests_of_a_kind_the_newer_is_handed_over() -> None:
 
 def test_what_is_forgotten_is_not_handed_over_and_others_are() -> None:
     desk, found, gate = Desk(), [], threading.Event()
-    aside = Aside(desk, found.append)  # type: ignore[arg-type]
+    aside = Aside(desk, found.append)
     aside.find("a", lambda: gate.wait(10), found.append)
     aside.forget("a")
     aside.find("b", lambda: "b", found.append)
@@ -47,7 +47,7 @@ def test_what_is_forgotten_is_not_handed_over_and_others_are() -> None:
 
 def test_errors_are_told_in_their_words() -> None:
     desk, said = Desk(), []
-    aside = Aside(desk, said.append)  # type: ignore[arg-type]
+    aside = Aside(desk, said.append)
 
     def fail() -> None:
         raise BielaError("no forces here")

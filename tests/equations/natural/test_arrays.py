@@ -38,7 +38,7 @@ def four_bar(plane: str | None) -> bl.Model:
 def chain(count: int, plane: str | None = "xy", **settings: object) -> bl.Model:
     m = bl.Model("chain", plane=plane)
     radii = np.linspace(0.09, 0.11, count)
-    m.part("cell", four_bar(plane), count, link="rocker.tip", parameters={"r": radii}, **settings)  # type: ignore[arg-type]
+    m.part("cell", four_bar(plane), count, link="rocker.tip", parameters={"r": radii}, **settings)
     return m
 
 

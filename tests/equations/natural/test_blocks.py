@@ -15,9 +15,9 @@ from tests.equations.natural.laid import bricard, four_bar, spatial_chain, tethe
 def loaded_four_bar() -> Layout:
     lay = four_bar("switched")
     alpha, p, q = (lay.entities[name] for name in ("alpha", "p", "q"))
-    lay.spring(alpha, 3.0, 0.2, 0.1)  # type: ignore[arg-type]
-    lay.force(p, (1.0, -2.0))  # type: ignore[arg-type]
-    lay.strut(lay.entities["A"], q, 5.0, 1.0, 0.3)  # type: ignore[arg-type]
+    lay.spring(alpha, 3.0, 0.2, 0.1)
+    lay.force(p, (1.0, -2.0))
+    lay.strut(lay.entities["A"], q, 5.0, 1.0, 0.3)
     lay.drive(alpha, lambda t, p: p[0] + p[1] * t * t, (0.5, 2.0))
     return lay
 
@@ -68,7 +68,7 @@ def compare(blocks: NaturalBlocks, system: System, native: bool = True) -> None:
     ],
 )
 def test_blocks_and_system_of_a_layout_agree(make: object) -> None:
-    lay = make()  # type: ignore[operator]
+    lay = make()
     compare(lay.blocks(), lay.system())
 
 
@@ -94,7 +94,7 @@ def test_longer_chains_have_the_same_kernels() -> None:
 def test_forces_that_are_expressions_of_their_own_have_blocks_too() -> None:
     lay = loaded_four_bar()
     alpha, p = lay.entities["alpha"], lay.entities["p"]
-    lay.motor(alpha, 2.0 * lay.source.time)  # type: ignore[arg-type]
+    lay.motor(alpha, 2.0 * lay.source.time)
     q = alpha.components[0]
     (k,) = lay.source.parameters(k=3.0)
     lay.source.push(q.velocity + p.components[0] * p.components[1].velocity, k * q * q.velocity)
@@ -104,7 +104,7 @@ def test_forces_that_are_expressions_of_their_own_have_blocks_too() -> None:
 def test_what_has_no_kernel_is_refused() -> None:
     lay = four_bar()
     (u,) = lay.source.inputs("u")
-    lay.motor(lay.entities["alpha"], u)  # type: ignore[arg-type]
+    lay.motor(lay.entities["alpha"], u)
     with pytest.raises(ModelError, match="depends on the input u"):
         lay.blocks()
     other = four_bar()

@@ -171,7 +171,7 @@ def test_multipliers_jump_in_sign_and_reactions_do_not_where_the_row_is_switched
     for side in (-1e-9, 1e-9):
         angle = np.pi / 4 + side
         lay = four_bar("switched")
-        lay.motor(lay.entities["alpha"], 3.0)  # type: ignore[arg-type]
+        lay.motor(lay.entities["alpha"], 3.0)
         system = lay.system()
         instant = Instant(system, 0.0, system.inputs, system.parameters)
         names = [e.name for e in system.q]

@@ -310,7 +310,7 @@ def test_further_points_follow_the_body_in_the_plane() -> None:
     p, q = lay.entities["p"], lay.entities["q"]
     tip = lay.point("tip", (0.5, 3.0))
     n = lay.vector("n", (0.0, 1.0))
-    lay.body("plate", [p, q, tip], [n])  # type: ignore[list-item]
+    lay.body("plate", [p, q, tip], [n])
     system = lay.system()
     found = bl.assemble(system)
     assert found.mobility == 1 and not found.redundant

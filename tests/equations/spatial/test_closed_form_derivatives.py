@@ -27,7 +27,7 @@ CONSTANT = tuple(kind for kind in KINDS if kind[0] != "point_on_curve")
 def values(tree: SpatialTree, matrices: object, *arrays: np.ndarray) -> list[np.ndarray]:
     names = ("one", "two", "three")
     inputs = {"q": tree.q, "v": tree.v, "a": tree.a}
-    f = bl.Function("f", inputs, dict(zip(names, matrices, strict=True)))  # type: ignore[call-overload]
+    f = bl.Function("f", inputs, dict(zip(names, matrices, strict=True)))
     return list(f.interpret(*arrays))
 
 
@@ -136,7 +136,7 @@ def joint(
 
 @pytest.mark.parametrize("make", [arm, humanoid, geared])
 def test_accelerations_of_robots_have_the_derivatives_of_complex_steps(make: object) -> None:
-    m = make()  # type: ignore[operator]
+    m = make()
     tree = SpatialTree(m)
     q, v, a = state(tree, 2)
     tau = spatial.inverse_dynamics(m).interpret(q, v, a)

@@ -30,7 +30,7 @@ def near(found: object, expected: object) -> None:
 
 
 def steps_of_constraint_forces(model: object, q: Floats, v: Floats, tau: Floats) -> list[Floats]:
-    tree = SpatialTree(model)  # type: ignore[arg-type]
+    tree = SpatialTree(model)
     found = constraint_forces(tree, tree.tau)
     inputs = {"q": tree.q, "v": tree.v, "tau": tree.tau}
     outputs = {name: getattr(found, name) for name in ("a_T", "S", "F_S", "a_S", "accelerations")}
@@ -101,10 +101,10 @@ def rk4(f: object, y: Floats, h: float, steps: int) -> Floats:
     rows = [y]
     for k in range(steps):
         t, y = k * h, rows[-1]
-        k1 = f(t, y)  # type: ignore[operator]
-        k2 = f(t + h / 2, y + h / 2 * k1)  # type: ignore[operator]
-        k3 = f(t + h / 2, y + h / 2 * k2)  # type: ignore[operator]
-        k4 = f(t + h, y + h * k3)  # type: ignore[operator]
+        k1 = f(t, y)
+        k2 = f(t + h / 2, y + h / 2 * k1)
+        k3 = f(t + h / 2, y + h / 2 * k2)
+        k4 = f(t + h, y + h * k3)
         rows.append(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
     return np.array(rows)
 

@@ -25,7 +25,7 @@ def rotation(seed: int) -> np.ndarray:
     return Q * np.linalg.det(Q)
 
 
-def chain(make, loops: int, angle: float, *more: object) -> tuple[SaddlePoint, list[int]]:  # type: ignore[no-untyped-def]
+def chain(make, loops: int, angle: float, *more: object) -> tuple[SaddlePoint, list[int]]:
     """A chain of four-bars and the sizes of its bodies, points and joints."""
     K = make(loops, angle, *more)
     body, joint = SIZES[make]
@@ -133,14 +133,14 @@ def test_random_mechanisms_agree_with_dense_solutions(
         assert np.abs(A @ x - b).max() < 1e-13 * np.abs(A).max() * np.abs(x).max()
         assert np.all(x[solver.dropped] == 0.0)
         np.testing.assert_allclose(solver.solve(b), x, atol=1e-14 * condition * size)
-        assert solver.backward_error < 1e-13  # type: ignore[operator]
+        assert solver.backward_error < 1e-13
         solved += 1
     assert solved > 0.8 * count
 
 
 @pytest.mark.parametrize("make", [natural, reference_point])
 @pytest.mark.parametrize("loops", [1, 7, 400])
-def test_chain_of_four_bars_falls_as_the_closed_form_says(make, loops: int) -> None:  # type: ignore[no-untyped-def]
+def test_chain_of_four_bars_falls_as_the_closed_form_says(make, loops: int) -> None:
     K, blocks = chain(make, loops, 0.7)
     alpha = crank_acceleration(loops, 0.7)
     for sizes in (blocks, None):
@@ -152,7 +152,7 @@ def test_chain_of_four_bars_falls_as_the_closed_form_says(make, loops: int) -> N
 
 
 @pytest.mark.parametrize("make", [natural, reference_point])
-def test_a_long_chain_agrees_with_superlu_and_its_kinds_are_few(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_long_chain_agrees_with_superlu_and_its_kinds_are_few(make) -> None:
     K, blocks = chain(make, 3000, np.pi / 4)
     solver = BlockLDLT(K.pattern, K.multipliers, blocks=blocks)
     fronts, native = solver.analysis.fronts
@@ -233,7 +233,7 @@ def test_a_compiled_driver_calls_the_routines() -> None:
     )
 
     @njit
-    def driver(plan, addresses, A, b, tolerance, W, x, y):  # type: ignore[no-untyped-def]
+    def driver(plan, addresses, A, b, tolerance, W, x, y):
         # two right-hand sides, b on the way and y afterwards
         small = block_ldlt_factor(plan, addresses, A, b, tolerance, W, x)
         block_ldlt_back(plan, addresses, W, x)
@@ -324,7 +324,7 @@ def test_the_bricard_mechanism_moves_though_one_row_is_redundant() -> None:
 
 
 @pytest.mark.parametrize("make", [natural, reference_point])
-def test_near_a_singular_position_the_solution_keeps_its_digits(make) -> None:  # type: ignore[no-untyped-def]
+def test_near_a_singular_position_the_solution_keeps_its_digits(make) -> None:
     for angle, allowed in ((1e-2, 1e-13), (1e-4, 1e-12), (1e-5, 1e-9)):
         K, blocks = chain(make, 40, angle)
         solver = BlockLDLT(K.pattern, K.multipliers, blocks=blocks, kinds=0)
@@ -335,7 +335,7 @@ def test_near_a_singular_position_the_solution_keeps_its_digits(make) -> None:  
 
 
 @pytest.mark.parametrize("make", [natural, reference_point])
-def test_at_the_singular_position_one_row_a_loop_is_dropped(make) -> None:  # type: ignore[no-untyped-def]
+def test_at_the_singular_position_one_row_a_loop_is_dropped(make) -> None:
     K, blocks = chain(make, 40, 0.0)
     solver = BlockLDLT(K.pattern, K.multipliers, blocks=blocks)
     x = solver.factor_solve(K.values, K.right)
@@ -360,7 +360,7 @@ def test_rows_that_contradict_each_other_do_not_make_multipliers_grow(noise: flo
     kept = np.setdiff1d(np.arange(len(b)), solver.dropped)
     assert np.abs(residual[kept]).max() < 1e-11
     assert np.abs(residual[solver.dropped]).max() > 0.1 * noise
-    assert solver.backward_error < 1e-13  # type: ignore[operator]
+    assert solver.backward_error < 1e-13
 
 
 def test_a_joint_given_twice_is_dropped_once() -> None:
@@ -467,7 +467,7 @@ REVOLUTE = np.array([[1.0, 0, 0.3, -1, 0, 0.2], [0, 1, 0.1, 0, -1, 0.4]])
 
 @pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])
 @pytest.mark.parametrize("massless", [[0], [2], [0, 1]])
-def test_an_inertia_that_vanishes_after_the_analysis_is_no_wrong_solution(  # type: ignore[no-untyped-def]
+def test_an_inertia_that_vanishes_after_the_analysis_is_no_wrong_solution(
     make, massless: list[int]
 ) -> None:
     pattern, _, K = saddle_point(np.diag([2.0, 2.0, 0.1, 1.0, 1.0, 0.05]), REVOLUTE)
@@ -500,7 +500,7 @@ def test_a_vanished_pivot_is_seen_without_refinement_and_in_any_units() -> None:
 
 
 @pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])
-def test_regular_matrices_without_a_pivot_on_the_diagonal_are_refused(make) -> None:  # type: ignore[no-untyped-def]
+def test_regular_matrices_without_a_pivot_on_the_diagonal_are_refused(make) -> None:
     swap = make(SymmetricPattern(2, np.array([1]), np.array([0])))
     swap.factor([1.0])
     with pytest.raises(SingularityError, match="rows 0, 1"):
@@ -514,7 +514,7 @@ def test_regular_matrices_without_a_pivot_on_the_diagonal_are_refused(make) -> N
 
 
 @pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])
-def test_a_late_row_beside_a_vanished_pivot_is_not_taken_for_redundant(make) -> None:  # type: ignore[no-untyped-def]
+def test_a_late_row_beside_a_vanished_pivot_is_not_taken_for_redundant(make) -> None:
     # x = 3 by a constraint, but x has lost its inertia: both pivots are zero
     solver = make(SymmetricPattern(2, np.array([0, 1]), np.array([0, 0])), [1])
     solver.factor([0.0, 1.0])
@@ -525,7 +525,7 @@ def test_a_late_row_beside_a_vanished_pivot_is_not_taken_for_redundant(make) -> 
 
 
 @pytest.mark.parametrize("make", [BlockLDLT, SparseLDLT])
-def test_late_pivots_that_cancel_are_told_from_redundant_rows(make) -> None:  # type: ignore[no-untyped-def]
+def test_late_pivots_that_cancel_are_told_from_redundant_rows(make) -> None:
     # M is indefinite, and Φ M⁻¹ Φᵀ = [[0, 2], [2, 0]]
     M, Phi = np.diag([1.0, -1.0]), np.array([[1.0, 1.0], [1.0, -1.0]])
     pattern, values, K = saddle_point(M, Phi)

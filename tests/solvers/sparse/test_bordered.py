@@ -66,7 +66,7 @@ def test_random_forms_agree_with_dense_solutions(native: bool, first: int, count
         X = rng.standard_normal((A.shape[1], 2))
         found = solver.solve(A @ X)
         assert np.abs(found - X).max() < 1e-13 * condition, seed
-        assert solver.backward_error < 1e-13  # type: ignore[operator]
+        assert solver.backward_error < 1e-13
         assert solver.inconsistency < 1e-13 * condition * np.abs(A).max()
         c = rng.standard_normal(A.shape[1])
         y = solver.solve_transposed(c)
@@ -79,7 +79,7 @@ def test_random_forms_agree_with_dense_solutions(native: bool, first: int, count
 
 
 @pytest.mark.parametrize("make", [pendulum, tether])
-def test_mechanisms_of_the_thesis_are_triangular_in_blocks_of_three(make) -> None:  # type: ignore[no-untyped-def]
+def test_mechanisms_of_the_thesis_are_triangular_in_blocks_of_three(make) -> None:
     matrix = make()
     entries = {pendulum: 198, tether: 633}[make]
     assert len(matrix.values) == entries

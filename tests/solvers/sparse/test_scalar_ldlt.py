@@ -84,7 +84,7 @@ def test_random_saddle_points_agree_with_a_dense_solution(n: int, m: int, seed: 
 
 @pytest.mark.parametrize("system", [natural, reference_point])
 @pytest.mark.parametrize("loops", [1, 7, 400])
-def test_chain_of_four_bars_falls_as_the_closed_form_says(system, loops: int) -> None:  # type: ignore[no-untyped-def]
+def test_chain_of_four_bars_falls_as_the_closed_form_says(system, loops: int) -> None:
     angle = 0.7
     K = system(loops, angle)
     solver, x = solved(K)
@@ -197,7 +197,7 @@ def test_the_limit_moves_into_the_gap_where_rounding_exceeds_the_tolerance() -> 
 
 
 @pytest.mark.parametrize("system", [natural, reference_point])
-def test_near_a_singular_position_the_solution_keeps_its_digits(system) -> None:  # type: ignore[no-untyped-def]
+def test_near_a_singular_position_the_solution_keeps_its_digits(system) -> None:
     for angle, allowed in ((1e-2, 1e-13), (1e-4, 1e-12), (1e-5, 1e-9)):
         K = system(40, angle)
         solver, x = solved(K)
@@ -209,7 +209,7 @@ def test_near_a_singular_position_the_solution_keeps_its_digits(system) -> None:
 
 
 @pytest.mark.parametrize("system", [natural, reference_point])
-def test_at_the_singular_position_one_row_a_loop_is_dropped(system) -> None:  # type: ignore[no-untyped-def]
+def test_at_the_singular_position_one_row_a_loop_is_dropped(system) -> None:
     K = system(40, 0.0)
     solver, x = solved(K)
     assert len(solver.dropped) == 40
@@ -243,7 +243,7 @@ def test_inconsistent_redundant_row_shows_in_its_own_residual_only() -> None:
     residual = solver.residual(b, x)
     assert residual[row] == pytest.approx(0.25)
     assert np.abs(np.delete(residual, row)).max() < 1e-15
-    assert solver.backward_error < 1e-15  # type: ignore[operator]
+    assert solver.backward_error < 1e-15
 
 
 def test_unknown_without_inertia_is_dropped_and_named() -> None:

@@ -28,8 +28,7 @@ from biela.analysis.progress import Progress
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.lowering import GroupProgram
 from biela.errors import ShapeError
-from biela.solvers.block_sequence import run_blocks
-from biela.solvers.watched_blocks import run_watched_blocks
+from biela.solvers.block_sequence import run_blocks, run_watched_blocks
 
 __all__ = ["CACHE", "GroupRunner"]
 

@@ -21,7 +21,7 @@ from biela.solvers.integrators import (
     nystrom_step,
     second_order_euler_step,
 )
-from biela.solvers.integrators.rk4 import rk4_stage, rk4_step_in_time
+from biela.solvers.integrators.rk4 import rk4_step_in_time, rk4_three_slopes
 from biela.solvers.integrators.semi_implicit_euler import semi_implicit_euler_step_of
 
 #: Methods whose work is fixed, but for those that need to know how many of x are positions.
@@ -89,14 +89,7 @@ def rk4_projected_step(
     `biela.analysis.formulations.last_stage`.  `residuals` are those of the constraints and of
     their velocities before the corrections.
     """
-    start = t[0]
-    f(t, x, p, work[0])
-    t[0] = start + h / 2.0
-    rk4_stage(n, h / 2.0, x, work[0], work[4])
-    f(t, work[4], p, work[1])
-    rk4_stage(n, h / 2.0, x, work[1], work[4])
-    f(t, work[4], p, work[2])
-    t[0] = start + h
+    rk4_three_slopes(n, m, h, t, x, p, f, work)
     for i in range(n):
         stage[i] = x[i] + h * work[2, i]
         stage[n + i] = x[i] + h / 6.0 * (work[0, i] + 2.0 * (work[1, i] + work[2, i]))

@@ -88,10 +88,10 @@ def rk4_trajectory(
 
 
 @routine(t="1", x="n", p="m", f="1, n, m -> n", work="5, n")
-def rk4_step_in_time(
+def rk4_three_slopes(
     n: Int, m: Int, h: Real, t: Vector, x: Vector, p: Vector, f: Kernel, work: Matrix
 ) -> None:
-    """Take one step of length h of ẋ = f(t, x, p), in place; t advances too."""
+    """The first three slopes of a step of length h, in the rows of work; t advances by h."""
     start = t[0]
     f(t, x, p, work[0])
     t[0] = start + h / 2.0
@@ -100,6 +100,14 @@ def rk4_step_in_time(
     rk4_stage(n, h / 2.0, x, work[1], work[4])
     f(t, work[4], p, work[2])
     t[0] = start + h
+
+
+@routine(t="1", x="n", p="m", f="1, n, m -> n", work="5, n")
+def rk4_step_in_time(
+    n: Int, m: Int, h: Real, t: Vector, x: Vector, p: Vector, f: Kernel, work: Matrix
+) -> None:
+    """Take one step of length h of ẋ = f(t, x, p), in place; t advances too."""
+    rk4_three_slopes(n, m, h, t, x, p, f, work)
     rk4_stage(n, h, x, work[2], work[4])
     f(t, work[4], p, work[3])
     rk4_combine(n, h, x, work)
