@@ -103,6 +103,21 @@ def test_one_call_passes_as_the_global_solution_does() -> None:
         np.testing.assert_allclose(ours[name], others[name], rtol=0, atol=1e-9)
 
 
+def test_forces_are_told_to_be_undetermined_where_branches_meet() -> None:
+    model = parallelogram()
+    model.gravity = (0.0, -9.81, 0.0)
+    h = FLAT / 50
+    with pytest.warns(UserWarning, match=rf"at t = {FLAT:.6g} s two branches of a group meet"):
+        found = bl.group_inverse_dynamics(model, 80 * h, step=h)
+    torque, angle = -found["λ(motor.angle)"], START + found.t
+    on_the_line = np.isclose(found.t, FLAT)
+    np.testing.assert_array_equal(np.isnan(torque), on_the_line)
+    # the coupler, whose mass is at the crank pin, is lifted at constant speed
+    wanted = 9.81 * ARM * np.cos(angle)
+    np.testing.assert_allclose(torque[~on_the_line], wanted[~on_the_line], rtol=0, atol=1e-8)
+    assert np.isfinite(found["D0.angle"]).all()
+
+
 @pytest.mark.parametrize("longer", [1e-3, 1e-5, 1e-7])
 @pytest.mark.parametrize("closed_forms", [True, False])
 def test_a_bar_that_is_a_little_longer_stays_on_its_own_branch(

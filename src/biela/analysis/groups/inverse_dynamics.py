@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -100,10 +101,23 @@ def group_inverse_dynamics(
     motion, found = forces.run(instants.times, progress=progress)
     kept = instants.stored(end_point)
     shown = motion.at(kept)
+    _warn_of_bifurcations(model.name, shown.t, found.at(kept))
     plain = group_results(solver, shown, chosen.name, time.perf_counter() - began)
     if solver.large:
         return _of_arrays(plain, found, kept)
     return _of_system(solver, shown, plain, found.at(kept), inputs)
+
+
+def _warn_of_bifurcations(name: str, t: Floats, found: Multipliers) -> None:
+    """Say at which instants forces are not numbers, since branches of a group meet there."""
+    lost = t[~np.isfinite(found.lam).all(axis=1)]
+    if len(lost):
+        more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+        warnings.warn(
+            f"{name}: at t = {', '.join(f'{when:.6g}' for when in lost[:3])} s{more} two branches "
+            f"of a group meet; its motion goes on, its forces are not determined there and are nan",
+            stacklevel=3,
+        )
 
 
 def _of_arrays(plain: Results, found: Multipliers, kept: npt.NDArray[np.int64]) -> Results:
