@@ -30,7 +30,7 @@ _SOFTWARE = [
     "--enable-unsafe-swiftshader",
 ]
 #: A slow machine is waited for, and not longer.
-_PATIENCE = 30.0
+_PATIENCE = 60.0
 
 
 def chromium() -> str:
@@ -160,13 +160,45 @@ class Visitor:
         )
         self.tab.mouse.click(x + part * width, y + height / 2)
 
-    def drag(self, start: Floats, ways: list[Floats]) -> None:
-        """Press the left button at a pixel, and move along others; it stays pressed."""
-        self.tab.mouse.move(*start)
-        self.tab.wait_for_timeout(200)
-        self.tab.mouse.down()
-        for way in ways:
-            self.tab.mouse.move(*way, steps=3)
+    def stand_still(self) -> None:
+        """Wait until two pictures of space, a while apart, are the same: all is drawn by then."""
+        left, top, width, height = self.scene()
+        window = {"x": left, "y": top, "width": width, "height": height}
+        seen = [b""]
+
+        def still() -> bool:
+            self.tab.wait_for_timeout(300)
+            seen.append(self.tab.screenshot(clip=window))
+            return seen[-1] == seen[-2]
+
+        self.until(still)
+
+    @contextmanager
+    def dragging(self, places: list[Floats], gripped: Callable[[], Any]) -> Iterator[None]:
+        """Hold what is seen at the first place, and move it over the others; let go at the end.
+
+        Who misses a rod of four pixels, because the picture was late, tries again.
+        """
+
+        def hold() -> bool:
+            self.tab.mouse.up()
+            self.stand_still()
+            start, *ways = (self.pixel(place) for place in places)
+            self.tab.mouse.move(*start)
+            self.tab.wait_for_timeout(200)
+            self.tab.mouse.down()
+            for way in ways:
+                self.tab.mouse.move(*way, steps=3)
+            end = time.monotonic() + 3.0
+            while not gripped() and time.monotonic() < end:
+                self.tab.wait_for_timeout(50)
+            return bool(gripped())
+
+        try:
+            self.until(hold)
+            yield
+        finally:
+            self.tab.mouse.up()
 
 
 _CLICK = """([label, selector]) => {

@@ -59,7 +59,7 @@ def paused(visitor: Visitor) -> None:
     if visitor.page.clock.playing:
         visitor.press("Pause")
     visitor.until(lambda: not visitor.page.clock.playing)
-    visitor.tab.wait_for_timeout(400)
+    visitor.stand_still()
 
 
 def test_the_page_opens_with_the_mechanism_in_colour_and_asks_nobody_else(
@@ -129,7 +129,6 @@ def test_a_body_that_is_dragged_takes_the_mechanism_along_with_its_joints_closed
 ) -> None:
     visitor.slide("time, s", 0.1)
     visitor.until(lambda: abs(visitor.session.time - 0.1) < 0.02)
-    visitor.tab.wait_for_timeout(600)
     poser = visitor.session.poser
     grip, _ = poser.frame("crank.crank_pin", visitor.session.position())
     grip = 0.6 * grip  # on the crank, which turns about the origin
@@ -138,11 +137,11 @@ def test_a_body_that_is_dragged_takes_the_mechanism_along_with_its_joints_closed
         [[np.cos(turn), np.sin(turn), 0], [-np.sin(turn), np.cos(turn), 0], [0, 0, 1]]
     )
     target = target @ grip
-    visitor.drag(visitor.pixel(grip), [visitor.pixel(0.5 * (grip + target)), visitor.pixel(target)])
-    visitor.until(lambda: visitor.session.pose is not None)
-    visitor.until(lambda: np.linalg.norm(_crank(visitor) - target / np.linalg.norm(target)) < 0.05)
-    visitor.picture("drag")
-    visitor.tab.mouse.up()
+    there = target / np.linalg.norm(target)
+    way = [grip, 0.5 * (grip + target), target]
+    with visitor.dragging(way, gripped=lambda: visitor.session.pose is not None):
+        visitor.until(lambda: np.linalg.norm(_crank(visitor) - there) < 0.05)
+        visitor.picture("drag")
     q = visitor.session.pose
     pins = [poser.frame(name, q)[0] for name in ("rod.piston_pin", "piston.piston_pin")]
     assert np.linalg.norm(pins[0] - pins[1]) < 1e-6
@@ -158,16 +157,14 @@ def test_what_is_pulled_out_of_reach_stops_at_the_closest_position_and_says_how_
 ) -> None:
     visitor.slide("time, s", 0.1)
     visitor.until(lambda: abs(visitor.session.time - 0.1) < 0.02)
-    visitor.tab.wait_for_timeout(600)
     grip = 0.6 * visitor.session.poser.frame("crank.crank_pin", visitor.session.position())[0]
     out = grip / np.linalg.norm(grip)
     target = 1.6 * CRANK * out  # the point turns at 0.6 CRANK about the origin
-    visitor.drag(visitor.pixel(grip), [visitor.pixel(1.2 * grip), visitor.pixel(target)])
     told = re.compile(r"out of reach: ([\d.]+) m short, the closest")
-    visitor.until(lambda: told.search(visitor.text()))
-    visitor.until(lambda: abs(float(told.search(visitor.text()).group(1)) - CRANK) < 0.05)
-    visitor.picture("drag-out-of-reach")
-    visitor.tab.mouse.up()
+    way = [grip, 1.2 * grip, target]
+    with visitor.dragging(way, gripped=lambda: told.search(visitor.text())):
+        visitor.until(lambda: abs(float(told.search(visitor.text()).group(1)) - CRANK) < 0.05)
+        visitor.picture("drag-out-of-reach")
     assert np.linalg.norm(_crank(visitor) - out) < 0.02
 
 
