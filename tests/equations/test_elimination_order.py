@@ -82,9 +82,15 @@ def test_no_multiplier_goes_early_where_its_own_coordinates_do_not_hold_it() -> 
     stuck[:3, HUB : HUB + 3] *= 1e-6
     order = early_order(pattern, len(M), [saddle(M, J), saddle(M, stuck)])
     place = {row: k for k, row in enumerate(order)}
-    assert order
-    for k in range(3):  # those of the first leg wait for the hub
-        assert place[len(M) + k] > max(place[i] for i in range(HUB))
+    A, n = saddle(M, stuck), len(M)
+    for k in range(n, n + 3):  # those of the first leg wait for the hub
+        before = list(order[: place[k]])
+        hub = [i for i in before if i < HUB]
+        assert hub, "its own leg does not hold it"
+        # the pivot of a multiplier is a Schur complement: what stands before it in the order
+        pivot = A[k, before] @ np.linalg.solve(A[np.ix_(before, before)], A[before, k])
+        full = A[k, :n] @ np.linalg.solve(M, A[:n, k])
+        assert pivot >= 0.01 * full
 
 
 def test_dependent_constraints_keep_the_order_that_finds_them() -> None:

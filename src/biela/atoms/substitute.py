@@ -70,9 +70,7 @@ def transplant(
     The mapping may also name inner atoms, which are then not copied but replaced.
     """
     new: dict[int, int] = dict(mapping)
-    for atom in source.live(refs):
-        if atom in new:
-            continue
+    for atom in source.missing(refs, new):
         code = source.ops[atom]
         if code == op.CONSTANT:
             new[atom] = target.constant(source.values[atom])

@@ -83,7 +83,8 @@ def _minimum_degree(pattern: Pattern, n: int, samples: Floats | None) -> tuple[l
             pivots = -np.einsum("kii->ki", S)
             safe = set(np.flatnonzero(((pivots > enough) & (enough > 0)).all(axis=0)).tolist())
         allowed = [i for i in left if not waits[i] & left or i in safe]
-        chosen = min(allowed, key=lambda i: (len(neighbours[i] & left), i))
+        # of equals a multiplier first: the last leg of a hub then goes like the others
+        chosen = min(allowed, key=lambda i: (len(neighbours[i] & left), i < n, i))
         order.append(chosen)
         left.discard(chosen)
         around = neighbours[chosen] & left

@@ -77,9 +77,8 @@ def _values(made: Kernels, choices: Choices) -> dict[str, str]:
     name, n = choices.name, made.n
     sizes = {a.name: a.size for a in functions["outputs"].outputs} if "outputs" in functions else {}
     mark = heading("", [])[1]
-    code = c99.static_text(
-        [*functions.values(), *made.hoisted.prepare], work="fixed", also=("biela_select",)
-    )
+    all_functions = [*functions.values(), *made.hoisted.prepare]
+    code = c99.static_text(all_functions, work="fixed", also=("biela_select",), loops=True)
     found = {
         "HEADING": f"model {_plain(system.name)}",
         "MARK": mark,

@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from biela.atoms.table import Table
 from biela.code.arrays import ExpressionArray
 from biela.code.function import Function
 from biela.code.parts import Part, cut
+from biela.code.rolling import rolled
 from biela.code.targets.c99_fixed import FixedWorkC99
 from biela.code.targets.c99_names import RESERVED_FUNCTIONS
 from biela.code.targets.c99_notation import C99, Order, Real, curve_text, helper_texts
+from biela.code.targets.c99_rolled import RolledBody
 from biela.code.targets.description import describe, heading
 from biela.code.targets.language import Draft, wrapped
 from biela.code.targets.names import FileNames
@@ -98,13 +101,18 @@ def header_and_source(
 
 
 def static_text(
-    functions: Sequence[Function], *, work: Work = "least", also: Sequence[str] = ()
+    functions: Sequence[Function],
+    *,
+    work: Work = "least",
+    also: Sequence[str] = (),
+    loops: bool = False,
 ) -> str:
     """The functions as static ones, for a file that includes <math.h> and <stdint.h> and has more.
 
-    What they call comes first, with the helper functions ``also`` wanted.
+    What they call comes first, with the helper functions ``also`` wanted.  With ``loops`` long
+    functions go through equal parts in loops (`biela.code.rolling`).
     """
-    file = _File(functions, "double", "column", work, static=True)
+    file = _File(functions, "double", "column", work, static=True, loops=loops)
     return "\n".join([*file.helpers(also), *file.externals(), *file.definitions()])
 
 
@@ -118,6 +126,7 @@ class _File:
         order: Order,
         work: Work,
         static: bool = False,
+        loops: bool = False,
     ) -> None:
         if real not in ("double", "float") or order not in ("column", "row"):
             raise ExportError(
@@ -128,12 +137,14 @@ class _File:
                 f'work={work!r}, real={real!r}: use "least", or "fixed" with "double"'
             )
         self.real: Real = real
-        self.static = static
+        self.static, self.loops = static, loops
         self.language = C99 if work == "least" else FixedWorkC99
         self.names = _names(functions, self.language)
-        self.drafts = [
-            Draft.make(f, self.language(self.names, f.table, real, order)) for f in functions
-        ]
+        self.order: Order = order
+        self.drafts = [Draft.make(f, self._language(f.table)) for f in functions]
+
+    def _language(self, table: Table) -> C99:
+        return self.language(self.names, table, self.real, self.order)
 
     def includes(self) -> list[str]:
         """What the file includes."""
@@ -171,7 +182,11 @@ class _File:
         lines: list[str] = []
         for draft in self.drafts:
             parts, slots = cut(draft.listing, PART_SIZE)
-            if len(parts) == 1:
+            equal = rolled(draft.function.schedule) if self.loops else None
+            if equal is not None:
+                body = RolledBody(draft, equal, self._language).lines()
+                lines += [*_end(self._head(draft, draft.names.function), " {"), *body, "}", ""]
+            elif len(parts) == 1:
                 lines += self._define(draft, draft.names.function, parts[0], "")
             else:
                 lines += self._define_parts(draft, parts, slots)

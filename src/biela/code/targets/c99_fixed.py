@@ -1,6 +1,7 @@
 """C99 that does the same work in every state: no branch, no library function that has one.
 
-Cases are chosen by masks instead of jumps; sines, cosines and exponentials are our own.  What is
+Cases are chosen by masks instead of jumps, but for minima and maxima, which processors have;
+sines, cosines and exponentials are our own.  What is
 left of the library are square roots (one instruction) and, where a function has them, the inverse
 functions, logarithms and real powers, whose work depends on their argument; `variable_work` names
 them.
@@ -40,7 +41,7 @@ _SINCOS: Final = f"""\
 // sine and cosine for |x| <= {LIMIT:g}, nan beyond: the multiple k of pi/2 next to x is taken off
 // in three pieces, polynomials serve the rest r - y, and the last bits of k say which is which
 static inline void biela_sincos(double x, double *sine, double *cosine) {{
-  union {{ double real; uint64_t bits; }} t, s, c;
+  union {{ double real; uint64_t bits; }} t, s, c, size, limit;
   t.real = x*{TWO_OVER_PI!r} + {ROUND!r};
   const double k = t.real - {ROUND!r};
   const double a = x - k*{HALF_PI_SHORT[0]!r};
@@ -57,7 +58,10 @@ static inline void biela_sincos(double x, double *sine, double *cosine) {{
   c.real = w + (((1.0 - w) - half) + (z2*q + r*y));
   const uint64_t odd = t.bits << 63, sign = (t.bits << 62) & ((uint64_t)1 << 63);
   const uint64_t swap = (s.bits ^ c.bits) & (0 - (t.bits & 1));
-  const uint64_t far = 0 - (uint64_t)!(fabs(x) <= {LIMIT!r});
+  // sizes are in the order of their bits, nan last
+  size.real = fabs(x);
+  limit.real = {LIMIT!r};
+  const uint64_t far = 0 - ((limit.bits - size.bits) >> 63);
   s.bits = (s.bits ^ swap ^ sign) | far;
   c.bits = (c.bits ^ swap ^ sign ^ odd) | far;
   *sine = s.real;
@@ -164,15 +168,15 @@ static inline double biela_sign(double x) {
 }
 """,
     "biela_min": """\
-// the second unless the first is smaller
+// the second unless the first is smaller: an instruction of its own
 static inline double biela_min(double a, double b) {
-  return biela_select(a < b, a, b);
+  return a < b ? a : b;
 }
 """,
     "biela_max": """\
-// the second unless the first is larger
+// the second unless the first is larger: an instruction of its own
 static inline double biela_max(double a, double b) {
-  return biela_select(a > b, a, b);
+  return a > b ? a : b;
 }
 """,
     "biela_floor": """\

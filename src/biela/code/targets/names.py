@@ -107,10 +107,10 @@ class LocalNames(Names):
         """What an external function is called in the file."""
         return self.file.externals[name][0]
 
-    def prefix(self) -> str:
+    def prefix(self, wanted: str = "a") -> str:
         """What the names of atoms start with: no identifier is that and a number."""
         used = {name.rstrip("0123456789") for name in self.taken if name[-1].isdigit()}
-        prefix = "a"
+        prefix = wanted
         while prefix in used:
             prefix = "atom" if prefix == "a" else prefix + "_"
         return prefix
