@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.analysis.realtime import export_simulator
 from biela.atoms import Atom
 from biela.code import Function
 from biela.code.rolling import Rolled, rolled
 from biela.code.rolling.families import families
 from biela.code.targets import c99
+from examples.symbolic.stewart import stewart
 from tests.code.test_c99 import compile_c
 
 UNARY = (bl.sin, bl.cos, bl.sqrt, abs, bl.tanh, bl.exp)
@@ -29,8 +31,9 @@ def parts_of(seed: int, count: int, shared: bool = True) -> Function:
     q = [list(ws.coordinates([f"a{i}", f"b{i}", f"c{i}"])) for i in range(count)]
     recipe = [(random.randrange(9), random.random(), random.random()) for _ in range(220)]
     ends = []
-    for own in q:
-        values = [*own, *(common if shared else own)]
+    for i, own in enumerate(q):
+        length = ws.atom(0.37 + 0.11 * i)  # a number of its own, too
+        values = [*own, own[0] * length, *(common if shared else own)]
         for what, x, y in recipe:
             a, b = values[int(x * len(values))], values[int(y * len(values))]
             values.append(_operation(what, a, b))
@@ -197,10 +200,6 @@ def test_loops_give_the_same_bits_as_straight_code(seed: int) -> None:
 
 
 def test_the_six_legs_of_a_platform_are_one_loop(tmp_path: Path) -> None:
-    from examples.symbolic.stewart import stewart
-
-    from biela.analysis.realtime import export_simulator
-
     export_simulator(stewart(), tmp_path)
     text = (tmp_path / "stewart.c").read_text(encoding="utf-8")
     assert "x[6 + 3*k];  // alpha1 to alpha6" in text

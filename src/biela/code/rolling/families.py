@@ -157,8 +157,9 @@ def _shapes(
     for atom in schedule.live:
         code = table.ops[atom]
         key: Key
-        if code == op.CONSTANT:
-            key = ("constant", table.values[atom])
+        if code == op.CONSTANT:  # whole numbers come from formulas, others from geometry
+            value = table.values[atom]
+            key = ("whole", value) if float(value).is_integer() else ("number",)
         elif atom in leaves:
             key = ("leaf", colours[atom])
         else:

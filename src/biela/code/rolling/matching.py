@@ -162,12 +162,13 @@ class _Trial:
             return True
         if shapes[a] != shapes[size] or depth > _DEPTH:
             return False
-        if a in self.taken or size in self.taken or self.graph.table.ops[a] == op.CONSTANT:
+        if a in self.taken or size in self.taken:
             return False
         if a in self.graph.leaves:
-            if b > 0:
+            if b > 0 or self.graph.table.ops[a] == op.CONSTANT:
                 self.found[a] = b
-            return b > 0
+                return True
+            return False
         before = dict(self.found)
         for pairs in _pairings(self.graph.table, a, size, 1 if b > 0 else -1):
             if all(self.unify(x, y, depth + 1) for x, y in pairs):

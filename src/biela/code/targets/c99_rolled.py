@@ -80,11 +80,11 @@ class RolledBody:
         return found
 
     def _cut(self, piece: Piece) -> list[int]:
-        """The atoms that a piece reads and does not compute; numbers are no matter."""
-        inside = set(piece.atoms)
-        operands = self._table.operands
-        read = {abs(r) for atom in piece.atoms for r in operands(atom)}
-        return sorted(a for a in read - inside if self._table.ops[a] != op.CONSTANT)
+        """The atoms a piece reads and does not compute; numbers only if each part has its own."""
+        operands, ops = self._table.operands, self._table.ops
+        read = {abs(r) for atom in piece.atoms for r in operands(atom)} - set(piece.atoms)
+        moving = () if piece.family is None else piece.family.operands
+        return sorted(a for a in read if ops[a] != op.CONSTANT or a in moving)
 
     @staticmethod
     def _members(family: Family | None, operand: int) -> Sequence[int]:
