@@ -72,13 +72,13 @@ class GeneralStages:
         """From K and b to x."""
         from biela.solvers.fronts.general_code import factor_solve
 
-        return [self._call(factor_solve, memory, ("x", "rank"))]
+        return [self._call(factor_solve(), memory, ("x", "rank"))]
 
     def inward_twice(self, memory: Memory) -> list[Stage | Call]:
         """From both right-hand sides to both solutions, with the last factors."""
         from biela.solvers.fronts.general_code import solve_twice
 
-        return [self._call(solve_twice, memory, ("x", "x_2"))]
+        return [self._call(solve_twice(), memory, ("x", "x_2"))]
 
     def outward(self, memory: Memory) -> list[Stage | Call]:
         """Nothing."""
