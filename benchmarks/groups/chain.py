@@ -3,7 +3,9 @@
 Newton's method to 1e-10 in both: the C of `reference` is plain (one instant after the other) and in
 lanes, with the guards of the kernels that are generated, and without any.  "One point" keeps the
 motion of one joint; "stored" that of all of them, in memory that was there before.  In the C a dyad
-stores one joint; the groups store every item that other groups read, which here is as much.
+stores one joint; the groups store every item that other groups read, which here is as much.  Both
+tell the caches to fetch what the next block writes; the C gains a hundredth by that, as it keeps in
+registers what the next dyad reads.
 """
 
 from __future__ import annotations

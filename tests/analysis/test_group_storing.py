@@ -44,6 +44,20 @@ def test_what_is_written_in_place_is_what_would_be_copied(
     np.testing.assert_array_equal(found, copied)
 
 
+def test_rows_are_told_where_they_are_and_where_the_next_one_is() -> None:
+    solver, lanes = chain("natural"), host_lanes()
+    runner = GroupRunner(solver.groups, solver.poses, "instants")
+    rows = solver.room(4 * lanes)
+    window = solver.groups.window
+    assert window is not None
+    given = runner._driven(np.linspace(0.0, 0.1, 4 * lanes), rows)
+    here = [r.ctypes.data - runner.w.ctypes.data - 8 * window.first * lanes for r in rows]
+    np.testing.assert_array_equal(8 * given[:, 0], here)
+    np.testing.assert_array_equal(8 * given[:, 1], [0, *here[:-1]])
+    np.testing.assert_array_equal(8 * given[:, 2], [*np.diff(here), 0])
+    assert not runner._driven(np.linspace(0.0, 0.1, 4 * lanes))[:, :3].any()
+
+
 def test_rooms_that_are_not_aligned_get_the_same_numbers() -> None:
     solver = chain("natural")
     whole = solver.run(TIMES)._stored.rows

@@ -37,6 +37,7 @@ def test_a_driven_slide_tells_where_it_leaves_its_limits_and_comes_back() -> Non
 def test_a_fall_passes_the_lower_limit_after_the_time_of_galilei() -> None:
     result = simulate(carriage(limits=(-1.0, 1.0)), 0.6, step=1e-3)
     (event,) = result.events
+    assert result.statistics.events == 1
     assert (event.name, event.direction) == ("limit of slide.displacement passed", -1)
     assert event.time == pytest.approx(math.sqrt(2 / 9.81), abs=1e-6)
 

@@ -84,6 +84,12 @@ def note(*args: object, **kwargs: object) -> object:
     return "fallback", args, kwargs
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _only_what_these_tests_make_is_collected() -> None:
+    """`gc.collect` takes seconds where earlier tests have left millions of objects."""
+    gc.freeze()
+
+
 @pytest.fixture(params=["native", "ctypes"])
 def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     if request.param == "ctypes":

@@ -267,8 +267,8 @@ def test_deep_expressions_stay_within_what_compilers_promise() -> None:
         assert len(item.text) < 2000
 
 
-@pytest.mark.parametrize("length", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
-def test_a_chain_of_a_million_operations_is_written(length: int) -> None:
+@pytest.mark.parametrize("length", [20_000, 200_000])
+def test_a_chain_of_very_many_operations_is_written(length: int) -> None:
     ws = bl.Workspace()
     x, y = ws.symbols("x y")
     table, ref = ws.table, x.ref

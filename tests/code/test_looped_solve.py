@@ -661,25 +661,26 @@ def test_a_window_stands_where_its_shifts_say_and_carried_arrays_where_it_was_be
     ws = bl.Workspace("window")
     last, add = ws.symbol("last"), ws.symbol("add")
     kernel = bl.Function("window", {"last": [last], "add": [add]}, {"y": [last + add]})
-    window = Window(first=6, count=2, shift=4)
+    window = Window(first=7, count=2, shift=4)
     stage = Solve(
-        kernel, {"last": np.array([7]), "add": np.array([[3]])}, {"y": Write(np.array([7]))},
+        kernel, {"last": np.array([8]), "add": np.array([[3]])}, {"y": Write(np.array([8]))},
         status=0, carried=["last"], window=window,
     )  # fmt: skip
-    program, lanes = Program([stage], 8), host_lanes()
-    w, rows = aligned(8), aligned(6).reshape(3, 2, lanes)
-    w[3], w[7] = np.arange(lanes), 100.0
+    program, lanes = Program([stage], 9), host_lanes()
+    w, rows = aligned(9), aligned(6).reshape(3, 2, lanes)
+    w[3], w[8] = np.arange(lanes), 100.0
     for k in range(3):
-        far = [(rows[n].ctypes.data - w[6].ctypes.data) // 8 for n in (k, k - 1)]
-        w[4], w[5] = far[0], far[1] if k else 0
+        far = [(rows[n].ctypes.data - w[7].ctypes.data) // 8 for n in (k, k - 1)]
+        ahead = rows[0].size if k < 2 else 0
+        w.reshape(-1)[4 * lanes : 4 * lanes + 3] = far[0], far[1] if k else 0, ahead
         call(program.states_address, w)
         expected = 100.0 + k * (lanes - 1) + np.arange(lanes)
         np.testing.assert_array_equal(rows[k, 1], expected)
-    np.testing.assert_array_equal(w[7], 100.0)
+    np.testing.assert_array_equal(w[8], 100.0)
     assert not rows[:, 0].any()
-    alone = np.array([0.0, 0, 0, 2, 9, 9, 0, 7])
+    alone = np.array([0.0, 0, 0, 2, 9, 9, 9, 0, 7])
     program.run(alone)
-    assert alone[7] == 9.0, "one state at a time it stands in the workspace"
+    assert alone[8] == 9.0, "one state at a time it stands in the workspace"
 
 
 def test_an_array_is_in_the_window_in_all_instances_or_in_none() -> None:

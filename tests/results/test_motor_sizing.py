@@ -27,6 +27,7 @@ def test_figures_of_a_swinging_inertia_are_those_of_the_closed_form():
     assert duty.rms_torque == pytest.approx(6 / np.sqrt(2), rel=H2)
     assert duty.continuous_torque == pytest.approx(1.3 * 6 / np.sqrt(2), rel=H2)
     assert duty.peak_power == pytest.approx(9.0, rel=H2)
+    assert duty.peak_braking_power == pytest.approx(9.0, rel=H2)
     assert abs(duty.mean_power) < 1e-12
     assert duty.regenerated_energy == pytest.approx(18.0, rel=H2)
     assert duty.energy == pytest.approx(18.0, rel=H2)

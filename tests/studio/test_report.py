@@ -180,6 +180,8 @@ def test_a_mechanism_that_cannot_be_assembled_has_a_report_with_the_reason() -> 
     assert all("under Motion" in text for text in troubles[1:5])
     assert ["coupler_length", "0.01", "m"] in list(rows(found))
     assert list(fetched(found)) == []
+    assert "reactions in the plane are determinate" not in found
+    assert "there is no position in which reactions could be asked for" in found
 
 
 def test_what_is_not_driven_moves_by_its_forces() -> None:

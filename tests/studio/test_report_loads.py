@@ -99,13 +99,14 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Mapping[str, An
     return drawn
 
 
-def test_the_largest_power_of_a_motor_that_brakes_is_negative() -> None:
+def test_a_motor_that_only_brakes_has_a_peak_of_braking_and_none_of_power() -> None:
     rate = 1.0
     model = arm(f"-{rate}*t")
     table = rows_of(loads.motors(model, moved(model)))
     found = dict(zip(table[0], table[1], strict=True))
     # it holds the weight back on its way down: τ = m g L cos(ω t), p = -τ ω
-    assert found["largest power [W]"] == number(-MASS * GRAVITY * LENGTH * rate)
+    assert found["peak braking [W]"] == number(MASS * GRAVITY * LENGTH * rate)
+    assert found["peak power [W]"] == "0"
 
 
 def test_a_motor_that_gets_back_what_it_gave_has_a_mean_power_of_zero() -> None:
@@ -113,7 +114,7 @@ def test_a_motor_that_gets_back_what_it_gave_has_a_mean_power_of_zero() -> None:
     table = rows_of(loads.motors(model, moved(model)))
     found = dict(zip(table[0], table[1], strict=True))
     assert found["mean power [W]"] == "0"
-    assert found["largest power [W]"] != "0"
+    assert found["peak power [W]"] == found["peak braking [W]"] != "0"
 
 
 def test_the_motor_of_the_shaper_does_the_work_of_the_cut() -> None:

@@ -76,6 +76,27 @@ def test_a_coordinate_is_put_somewhere_by_hand_and_the_joints_stay_closed(fallin
         falling.jog("guide.displacement", 30.0)
 
 
+@pytest.mark.parametrize("angle", [3.0, -2.0, 5.5])
+def test_a_coordinate_that_is_put_far_away_takes_the_mechanism_along_on_its_branch(
+    falling: Session, angle: float
+) -> None:
+    assert falling.run(), falling.error
+    falling.jog("pivot.angle", angle)
+    assert value(falling.jogs(), "guide.displacement") == pytest.approx(piston(angle))
+
+
+def test_a_position_by_hand_has_what_sensors_of_places_read_and_no_velocities(
+    falling: Session,
+) -> None:
+    assert falling.run(), falling.error
+    falling.jog("pivot.angle", 0.3)
+    told = falling.told()
+    assert told["slider.x"] == pytest.approx(piston(0.3))
+    assert np.sin(told["rod_angle"]) == pytest.approx(-CRANK * np.sin(0.3) / ROD)
+    assert told["pivot.angle"] == pytest.approx(0.3)
+    assert "slider.vx" not in told and "rod_angle_rate" not in told
+
+
 def test_sliders_of_a_robot_end_at_the_limits_of_its_joints_and_motors() -> None:
     session = Session(FileSource(ARM))
     session.choose(duration=0.1)

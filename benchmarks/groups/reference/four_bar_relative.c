@@ -140,6 +140,7 @@ INLINE void lanes(struct run *g, enum keep keep, enum guard guard)
             if (keep == EVERYTHING) {
                 v8 *restrict o = row + 6 * (size_t)k;
                 o[0] = Bx; o[1] = By; o[2] = Bvx; o[3] = Bvy; o[4] = Bax; o[5] = Bay;
+                fetch_ahead(o, 6 * (size_t)(n + 1));
             }
             if (k == g->recorded) {
                 kept[0] = Bx; kept[1] = By; kept[2] = Bvx;

@@ -44,6 +44,13 @@ INLINE void *aligned(size_t count)
 
 INLINE v8 all(double x) { return (v8){x, x, x, x, x, x, x, x}; }
 
+/* The caches bring in what the next block will write: six vectors, so many ahead (into the second
+ * cache: the first has no more than a few dozen lines under way, and is needed for other loads). */
+INLINE void fetch_ahead(const v8 *o, size_t ahead)
+{
+    for (int j = 0; j < 6; j++) __builtin_prefetch(o + j + ahead, 0, 2);
+}
+
 /* Lanes as bits.  above: where x is above the bound; not_within: the same, or x is not a number. */
 #ifdef __AVX512F__
 #include <immintrin.h>

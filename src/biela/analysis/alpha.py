@@ -130,6 +130,7 @@ class AlphaStepper:
         )
         self._h, self._stride = h, stride
         self._steps = self._iterations = self.leaps = 0
+        self.mean = 0.0
         self.pause = 5000
 
     def start(

@@ -256,13 +256,16 @@ def _pattern(system: System, capability: str, rows: int, columns: int) -> Patter
 
 def _constant_rows(system: System, jacobian: Pattern) -> list[int]:
     """Rows whose derivatives are numbers."""
+    numbers = np.bincount([i for i, _ in _numbers(system, jacobian)], minlength=jacobian.rows)
+    entries = np.diff(jacobian.start)
+    return np.flatnonzero((entries > 0) & (numbers == entries)).tolist()
+
+
+def _numbers(system: System, jacobian: Pattern) -> list[tuple[int, int]]:
+    """Entries of the Jacobian that are numbers."""
     expressions = system["Phi_v"].expressions()
-    return [
-        i
-        for i in range(jacobian.rows)
-        if len(jacobian.row(i))
-        and all(expressions[i][j].value is not None for j in jacobian.row(i))
-    ]
+    places = zip(jacobian.entry_rows.tolist(), jacobian.entries.tolist(), strict=True)
+    return [(i, j) for i, j in places if expressions[i][j].value]
 
 
 def _joint_coordinates(model: Model) -> set[str]:
@@ -283,10 +286,12 @@ def _with_saddle(study: OrderingStudy, system: System) -> OrderingStudy:
     second = np.concatenate([M.entries, study.jacobian.entries])
     graph = adjacency(n + m, first, second)
     bodies = joints = None
+    anchors: Sequence[tuple[int, int]] = ()
     if study.coordinates == "reference" and np.all(np.diff(study.jacobian.start) > 0):
         bodies = np.concatenate([_owners([v.name for v in system.v]), np.full(m, -1)])
         joints = np.concatenate([np.full(n, -1), _owners(system.multipliers)])
-    reports = compare_eliminations(graph, np.arange(n, n + m), bodies, joints)
+        anchors = [(n + i, j) for i, j in _numbers(system, study.jacobian)]
+    reports = compare_eliminations(graph, np.arange(n, n + m), bodies, joints, anchors)
     return OrderingStudy(
         study.name,
         study.coordinates,

@@ -20,6 +20,10 @@ BETTER: Final = 0.5
 #: … and the present one has lost so much, or is as bad as this compared with the other.
 LOST: Final = 0.5
 BAD: Final = 0.05
+#: Combinations of velocities ("svd") are chosen again where the motions allowed have turned from
+#: them by an angle with this cosine; a run stops where they have turned by this one.
+TURNED: Final = 0.75
+TURNED_FAR: Final = 0.5
 #: A run stops where the ratio of pivots falls to this part of what it was: before a dead point even
 #: if steps are so long that they would pass it.
 NEAR: Final = 0.2
@@ -126,11 +130,13 @@ class PartitionWatch:
     ) -> CoordinateBasis | None:
         """A choice that is better now, or None.
 
-        ``pivots`` is the smallest ratio of pivots of the present choice of late, where known: as
-        long as that is no smaller than it was, nothing else is looked at.
+        ``pivots`` is the smallest ratio of pivots of the present choice of late, where known (of
+        combinations the least cosine): as long as that is no smaller than it was, nothing else is
+        looked at.
         """
         self.pace = 0.0
-        if pivots is not None and not self.urgent and pivots > LOST * self._pivots:
+        kept = TURNED if self._method == "svd" else LOST * self._pivots
+        if pivots is not None and not self.urgent and pivots > kept:
             if self._last:
                 # so that until then the ratio changes by a part of itself only
                 change = abs(pivots - self._last) / pivots
@@ -143,6 +149,8 @@ class PartitionWatch:
         if self.urgent:
             found = choose_basis(rows, self._method, self._late, self._rank)
             return found if found.rank > present.rank else None
+        if self._method == "svd":
+            return self._turned(rows, present)
         best = choose_basis(rows, self._method, (), present.rank)
         if best.rank < present.rank or best.same_as(present):
             return None
@@ -154,7 +162,18 @@ class PartitionWatch:
         liked = choose_basis(rows, self._method, self._late, present.rank)
         return liked if liked.steadiness(rows) > BETTER * wanted else best
 
+    def _turned(self, rows: Floats, present: CoordinateBasis) -> CoordinateBasis | None:
+        """The motions allowed now, if they are far from those of the present choice.
+
+        They are compared by angles: the steadiness falls in a singular position too, in which no
+        choice is better.
+        """
+        if present.alignment(rows) > TURNED:
+            return None
+        found = choose_basis(rows, "svd", (), present.rank)
+        return found if found.rank == present.rank else None
+
     @property
     def limit(self) -> float:
         """The ratio of pivots below which a run had better stop, for another choice."""
-        return NEAR * self._pivots
+        return TURNED_FAR if self._method == "svd" else NEAR * self._pivots

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -94,13 +95,15 @@ class Recording:
     ) -> Results:
         """Results with all channels of the system; ``more`` are monitors with their units.
 
-        Where a coordinate leaves its limits is told among the events.
+        Where a coordinate leaves its limits is told, and counted, among the events.
         """
         system = self.system
         read = self.readings
         if has_limits(system):
             passed = limit_events(system, self.t, read()["q"])
             events = sorted([*events, *passed], key=lambda event: event.time) if passed else events
+            if statistics.events is not None:
+                statistics = replace(statistics, events=len(events))
         units_v = [e.unit for e in system.v]
         # with q' = N v the velocities are not the slopes of the coordinates
         slopes = None

@@ -152,7 +152,7 @@ class Run:
                     if self.law is not None:
                         self.law.raise_failure()
                     status = found.status
-                    if status in _NO_FURTHER and self._change(plan.times[done:]):
+                    if status in _NO_FURTHER and self._went_on(plan.times[done:]):
                         status = FINISHED
                         continue
                     violated = self._violated() or self._fallen()
@@ -238,13 +238,29 @@ class Run:
         self._close()
         self._count()
         self.changes.append(t)
-        before = made.basis
+        before, so_far = made.basis, self.stepper
         self.kernels, self.stepper = found
+        self.stepper.leaps, self.stepper.mean = so_far.leaps, so_far.mean
         after = self.kernels.formulation.basis
         if before is not None and after is not None and after.rank > before.rank:
             # what was redundant in a singular position was not looked after until now
             q, v = consistent(self.system, q, v, t, u, self.p)
         self._start(t, q, v, u, times)
+        return True
+
+    def _went_on(self, times: Floats) -> bool:
+        """Whether a run that came no further goes on, with other independent coordinates or not.
+
+        It had been told to stop where pivots become small.  If no other choice is better there,
+        the constraints themselves become dependent: then it goes on as it is.
+        """
+        projected = self.kernels.formulation.projected
+        stopped = projected is not None and projected.limit > 0.0
+        if self._change(times):
+            return True
+        if projected is None or not stopped or projected.limit > 0.0:
+            return False
+        self.stepper.restart(self._now[1])
         return True
 
     def _close(self) -> None:

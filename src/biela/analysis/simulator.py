@@ -56,7 +56,7 @@ Floats = npt.NDArray[np.float64]
 
 
 #: Arguments of a run that the looped engine does not know.
-_ONLY_UNROLLED = ("control", "sample_time", "on_event", "timers")
+_ONLY_UNROLLED = ("control", "sample_time", "timers")
 
 #: Methods that update positions and velocities in different ways.
 SPLIT_METHODS = ("semi_implicit_euler", "second_order_euler", "nystrom")

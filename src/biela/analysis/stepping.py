@@ -51,10 +51,12 @@ class Stepper(Protocol):
     """What drives a run.
 
     One call takes at most ``pause`` steps, so that interrupts are answered and the state is looked
-    at whatever the output times are; ``leaps`` counts singular positions leapt across.
+    at whatever the output times are; ``leaps`` counts singular positions leapt across, and ``mean``
+    is the mean step of an adaptive run so far: who takes over from another goes on with both.
     """
 
     leaps: int
+    mean: float
     pause: int
 
     def start(
@@ -93,8 +95,8 @@ class AdaptiveStepper:
         self._across = FixedStep(problem, "rk4")
         self._end = end
         free = not problem.nu and not problem.ne
-        self._singular = singular if free else None
-        self.leaps, self.pause = 0, 500
+        self._singular = self._first_singular = singular if free else None
+        self.leaps, self.mean, self.pause = 0, 0.0, 500
 
     def start(
         self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
@@ -102,10 +104,12 @@ class AdaptiveStepper:
         """Begin somewhere; the output times are known."""
         self._integrator.start(t, x, p)
         self._left, self._origin = times, t
+        self._watch(t)
 
     def restart(self, x: Floats) -> None:
         """Go on from the time reached with another state."""
         self._integrator.restart(x)
+        self._singular = self._first_singular
 
     def advance(self, count: int) -> Progressed:
         """Go on for so many output times, or to an event before."""
@@ -143,9 +147,10 @@ class AdaptiveStepper:
 
     def _mean_step(self, t: float) -> float:
         steps = self._integrator.statistics.steps
-        return (t - self._origin) / steps if steps >= 20 else 0.0
+        return (t - self._origin) / steps if steps >= 20 else self.mean
 
     def _watch(self, t: float) -> None:
+        self.mean = self._mean_step(t)
         if self._singular is not None:
             self._integrator.give_up_below(1e-3 * self._mean_step(t))
 
@@ -208,7 +213,7 @@ class FixedStepper:
         evaluations: int = 1,
     ) -> None:
         self._each = evaluations
-        self.leaps, self.pause = 0, 5000
+        self.leaps, self.mean, self.pause = 0, 0.0, 5000
         self._integrator = FixedStep(problem, method, control_every=control_every)
         self._h, self._stride = h, stride
         self._steps = self._evaluations = 0

@@ -174,5 +174,5 @@ def _print_eliminations(study: OrderingStudy) -> None:
             style="bold green" if report is best else None,
         )
     size = study.saddle.size if study.saddle is not None else 0
-    out.print(f"\nSaddle-point matrix of order {size}, each multiplier after its unknowns")
+    out.print(f"\nSaddle-point matrix of order {size}, orders that need no pivoting")
     out.print(table)

@@ -122,6 +122,11 @@ class MotorDuty:
         return max(0.0, float(self.power.max()))
 
     @property
+    def peak_braking_power(self) -> float:
+        """The largest power taken from the load, 0 if it gives none."""
+        return max(0.0, -float(self.power.min()))
+
+    @property
     def mean_power(self) -> float:
         """∫ τ ω dt / T."""
         return mean(self.t, self.power)
@@ -148,6 +153,7 @@ class MotorDuty:
             ("largest speed", self.max_speed, speed),
             ("effective (rms) speed", rms(self.t, self.speed), speed),
             ("peak power", self.peak_power, "W"),
+            ("peak braking power", self.peak_braking_power, "W"),
             ("mean power", self.mean_power, "W"),
             ("energy given", self.energy, "J"),
             ("energy regenerated", self.regenerated_energy, "J"),

@@ -100,6 +100,19 @@ class CoordinateBasis:
         unit, _ = _unit(np.atleast_2d(np.asarray(J, dtype=float))[list(self.rows)])
         return float(np.linalg.svd(np.vstack([unit, self.B]), compute_uv=False)[-1])
 
+    def alignment(self, J: ArrayLike) -> float:
+        """How much of the motions allowed shows in ż: the smallest singular value of B N.
+
+        N is an orthonormal basis of the null space of the rows kept.  The cosine of the largest
+        angle between both spaces: 1 where the choice is made by "svd", 0 at a dead point; unlike
+        the steadiness it does not fall where the rows of J become dependent.
+        """
+        if not self.freedoms or not self.rank:
+            return 1.0
+        unit, _ = _unit(np.atleast_2d(np.asarray(J, dtype=float))[list(self.rows)])
+        N = np.linalg.svd(unit)[2][self.rank :].T
+        return float(np.linalg.svd(self.B @ N, compute_uv=False)[-1])
+
     def same_as(self, other: CoordinateBasis) -> bool:
         """Whether both choose the same velocities and rows."""
         return (

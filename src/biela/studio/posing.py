@@ -74,6 +74,20 @@ class Poser:
 
         return frame
 
+    def sensed(self, q: Floats) -> dict[str, float]:
+        """What sensors read in a position, by name: those that need no velocity and no reaction.
+
+        Which ones these are the outputs tell themselves: they are asked with velocities and
+        multipliers that are no numbers, and what is a number then does not depend on them.
+        """
+        system = self.system
+        if "outputs" not in system:
+            return {}
+        unknown, loads = np.full(len(system.v), np.nan), np.full(len(system.multipliers), np.nan)
+        found = np.ravel(system.evaluate("outputs", q, unknown, lam=loads, a=unknown))
+        named = zip((entry.name for entry in system.y), found.tolist(), strict=True)
+        return {name: value for name, value in named if np.isfinite(value)}
+
     def scene(self, q: Floats, t: float = 0.0, view: str = "") -> Scene:
         """What is drawn in a position; ``view`` is that of the scene it is to look like."""
         drawing = self.system.drawing

@@ -7,8 +7,7 @@ answer stays, so that there is always something to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +21,12 @@ from biela.results.paths import traces
 from biela.results.scene import PLANES
 from biela.studio.building import Builder, Built
 from biela.studio.channels import frames_of
-from biela.studio.dragging import Dragged, Dragging, Grip
+from biela.studio.handling import Handled
 from biela.studio.joint_signs import sign_unit
 from biela.studio.posing import Motion, Poser
 from biela.studio.quantities import Quantities
 from biela.studio.runs import Answer, answer, without_energies
 from biela.studio.settings import Analysis
-from biela.studio.sliders import Sliders
 from biela.studio.source import Source
 from biela.studio.starting import coordinates_at, rates_at
 
@@ -36,13 +34,11 @@ __all__ = ["Session"]
 
 Floats = npt.NDArray[np.float64]
 
-#: How often a point is pulled at to reach a place, at most.
-_PULLS = 50
 #: Cosine of the angle between an axis and the normal of a plane, at least.
 _ALONG = 0.999
 
 
-class Session(Sliders):
+class Session(Handled):
     """A mechanism on the table.
 
     Attributes:
@@ -56,9 +52,7 @@ class Session(Sliders):
         self.source = source
         super().__init__(source.model({}))
         self._builder = Builder(source)
-        self._dragging: tuple[Any, Dragging] | None = None
         self._unit: tuple[Scene, float] | None = None
-        self._grip: Grip | None = None
         self._scene: Scene | None = None
 
     # ---------------------------------------------------------------------------- answers
@@ -217,6 +211,10 @@ class Session(Sliders):
         """Likewise, by name."""
         return dict(zip(self.poser.names, self.position().tolist(), strict=True))
 
+    def told(self) -> dict[str, float]:
+        """Coordinates, and sensors of places and angles."""
+        return {**self.poser.sensed(self.position()), **self.coordinates()}
+
     def frames(self) -> Motion:
         """Frames in the position that is shown, k = 1."""
         frame = self.poser.placed(self.position())
@@ -226,88 +224,3 @@ class Session(Sliders):
             return r[None], R[None]
 
         return found
-
-    # ---------------------------------------------------------------------------- by hand
-
-    @property
-    def dragging(self) -> Dragging:
-        """The mechanism without drivers, to be pulled at.
-
-        Raises:
-            BielaError: Its equations cannot be derived.
-        """
-        built = self._build()
-        if self._dragging is None or self._dragging[0] != built.key[0]:
-            self._dragging = built.key[0], Dragging(built.model, self.size)
-        return self._dragging[1]
-
-    @property
-    def holding(self) -> bool:
-        """Whether a body is gripped."""
-        return self._grip is not None
-
-    def grip(self, body: str, place: Iterable[float]) -> None:
-        """Grip the point of a body that is at a place now.
-
-        Raises:
-            BielaError: There is no such body.
-        """
-        q = self._renamed(self.position(), self.poser, self.dragging.poser)
-        self._grip = self.dragging.grip(body, np.array([*place], dtype=float), q)
-
-    def pull(self, target: Iterable[float]) -> Dragged:
-        """Pull the point that is gripped to a target: the mechanism follows as far as it can.
-
-        Raises:
-            BielaError: Nothing is gripped, or the mechanism cannot be moved.
-        """
-        if self._grip is None:
-            raise ModelError("grip a body first")
-        found = self.dragging.pull(self._grip, np.array([*target], dtype=float))
-        self._grip = found.grip
-        self.pose = self._renamed(found.grip.q, self.dragging.poser, self.poser)
-        self.error = ""
-        self.note = found.told(self.size)
-        return found
-
-    def holds(self, last: Dragged) -> bool:
-        """Whether the hand has done nothing since a pull."""
-        return self._grip is last.grip
-
-    def let_go(self) -> None:
-        """Leave the mechanism where it is."""
-        self._grip = None
-
-    def reach(self, frame: str, place: Iterable[float]) -> Dragged:
-        """Bring a body or marker to a place: inverse kinematics of a point.
-
-        Raises:
-            BielaError: There is no such frame on a body that moves.
-        """
-        r, _ = self.poser.frame(frame, self.position())
-        bodies = [b for b in self.dragging.bodies if frame == b or frame.startswith(f"{b}.")]
-        self.grip(max(bodies, key=len, default=frame), r)
-        found = self.pull(place)
-        for _ in range(_PULLS):
-            if found.settled:
-                break
-            found = self.pull(place)
-        return found
-
-    def jog(self, name: str, value: float) -> None:
-        """Put one coordinate somewhere: the others follow as far as joints are to stay closed.
-
-        Raises:
-            BielaError: It cannot be there.
-        """
-        free = self.dragging.poser
-        q = self._renamed(self.position(), self.poser, free)
-        guess = dict(zip(free.names, q.tolist(), strict=True))
-        found = bl.assemble(free.system, guess, hold={name: float(value)}).q
-        self.pose = self._renamed(found, free, self.poser)
-        self.error, self.note = "", "by hand: Start begins a motion here"
-
-    @staticmethod
-    def _renamed(q: Floats, before: Poser, after: Poser) -> Floats:
-        """The same position in other equations of the same joints."""
-        return after.position(dict(zip(before.names, q.tolist(), strict=True)))

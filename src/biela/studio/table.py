@@ -103,6 +103,10 @@ class Table(Choices, ABC):
     def coordinates(self) -> dict[str, float]:
         """The position that is shown, by the names of the coordinates."""
 
+    def told(self) -> dict[str, float]:
+        """All values that are known in the position that is shown, by name."""
+        return self.coordinates()
+
     def start_here(self) -> None:
         """Begin the next motion in the position that is shown; drivers let go of it.
 

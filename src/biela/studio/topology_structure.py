@@ -104,6 +104,12 @@ class Structure:
         count = len(rank.constraints)
         if not rank.redundant and not rank.singular:
             where = " in the plane" if self._model.plane else ""
+            if self.open:
+                return words(
+                    f"None as the model is written: all {count:,} constraints are independent "
+                    f"there. Its joints cannot be closed, so that there is no position in which "
+                    f"reactions could be asked for."
+                )
             return words(
                 f"None: all {count:,} constraints are independent, and all reactions"
                 f"{where} are determinate."

@@ -218,6 +218,11 @@ class Projected:
         """Give no numbers where the ratio of pivots is smaller: a dead point is near."""
         self._arrays["monitor"][1] = ratio
 
+    @property
+    def limit(self) -> float:
+        """The ratio of pivots below which nothing is evaluated."""
+        return float(self._arrays["monitor"][1])
+
     def least_pivot(self) -> float:
         """The smallest ratio of pivots of J_d since this was asked for last."""
         found = float(self._arrays["monitor"][0])

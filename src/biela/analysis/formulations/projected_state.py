@@ -75,6 +75,21 @@ def next_probe(n: Int, k: Int, scale: Vector, y: Vector, probe: Vector) -> Real:
     return min(1.0, 1.0 / sqrt(length))
 
 
+@routine(R="n, f")
+def least_cosine(n: Int, f: Int, R: Matrix) -> Real:
+    """The least cosine of the angles between motions R z and what is seen of them, B R z = z.
+
+    Of unit vectors z: that of the longest column of R, where B is orthonormal.
+    """
+    most = 1.0
+    for c in range(f):
+        total = 0.0
+        for i in range(n):
+            total += R[i, c] ** 2
+        most = max(most, total)
+    return 1.0 / sqrt(most)
+
+
 @routine(
     t="1", x="nx", p="np", place="1, nq + n, np -> g + m + nj",
     motion="1, nq + n + m, np -> nm + n + m + nq", moved="1, nq + n, np -> nq",
@@ -213,6 +228,8 @@ def projected_state(
         ratio = 1.0
         if singular != 0:
             ratio = 0.0
+        elif selects == 0:
+            ratio = least_cosine(n, n - r, R)
         elif kind == 0:
             ratio = pivot_ratio(r, A, n, JT)
         elif counts[0] % SOME == 0 and r > 0:

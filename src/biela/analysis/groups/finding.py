@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from biela.analysis.engine_choice import with_drivers
+from biela.analysis.groups.drives import driven_model, joint_drive
 from biela.analysis.groups.positions import DENSE, SPARSE, assembled_positions, later_positions
 from biela.analysis.looped.start import first_blocks
 from biela.equations.blocks import reference_blocks
@@ -23,10 +24,9 @@ from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
 
-__all__ = ["structural_groups"]
+__all__ = ["Study", "structural_groups"]
 
-#: What `with_drivers` calls the drivers it adds, and a law for those of which only the row counts.
-_CALLED: Final = "drive "
+#: A law for drivers of which only the row counts.
 _LAW: Final = "0.37"
 #: Choices of independent coordinates that are all tried; of more, one after the other is chosen.
 _TRIES: Final = 300
@@ -77,7 +77,7 @@ def structural_groups(
     if passive not in ("hold", "report"):
         raise ModelError(f"passive is hold or report, not {passive!r}")
     driven = with_drivers(model, drivers) if drivers else model
-    study = _Study(driven, parameters, t, positions, seed)
+    study = Study(driven, parameters, t, positions, seed)
     if independent is None or (not isinstance(independent, str) and not len(independent)):
         return structure_of(study.rows, model.name, None, passive, study.elsewhere)
     if independent == "auto":
@@ -87,16 +87,19 @@ def structural_groups(
     return structure_of(rows, model.name, known, passive)
 
 
-class _Study:
-    """The equations of a model at assembled positions, with coordinates taken as known."""
+class Study:
+    """The equations of a model at assembled positions, with coordinates taken as known.
+
+    Arguments are those of `structural_groups`.
+    """
 
     def __init__(
         self,
         model: Model,
         parameters: Mapping[str, float] | None,
         t: float,
-        positions: int,
-        seed: int,
+        positions: int = 3,
+        seed: int = 0,
     ) -> None:
         self.model, self.parameters, self.t = model, parameters, t
         linked = any(part.link is not None for part in model.parts.values())
@@ -130,7 +133,8 @@ class _Study:
         Raises:
             ModelError: A name is no coordinate of a joint, or it is driven.
         """
-        whole = with_drivers(self.model, {name: _LAW for name in names})
+        drives = [joint_drive(self.model, name) for name in names]
+        whole = driven_model(self.model, drives, [[_LAW]] * len(drives))
         blocks = reference_blocks(whole, parameters=self.parameters, t=self.t)
         known = dict(zip(self.blocks.extra, range(len(self.blocks.extra)), strict=True))
         size = self.blocks.body_sizes[0]
@@ -142,10 +146,11 @@ class _Study:
             at.append((self.t, np.concatenate([q[:size], extra])))
         rows = rows_of(blocks, at)
         found = {}
+        called = {drive.driver.name: drive.name for drive in drives}
         for sort in rows.elements.sorts:
             text = sort.element.name
-            if text.startswith(_CALLED) and text[len(_CALLED) :] in names:
-                found[sort.first] = _full(sort.references[0].joint, text[len(_CALLED) :])
+            if text in called:
+                found[sort.first] = _full(sort.references[0].joint, called[text])
         return rows, found
 
 
@@ -159,7 +164,7 @@ def _full(joint: Joint, name: str) -> str:
     )
 
 
-def _chosen(study: _Study, passive: Passive) -> Structure:
+def _chosen(study: Study, passive: Passive) -> Structure:
     """The structure with the coordinates as known that split the model best."""
     name = study.model.name
     plain = structure_of(study.rows, name, None, passive)

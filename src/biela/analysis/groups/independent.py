@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.engine_choice import LARGE, with_drivers
-from biela.analysis.groups.finding import structural_groups
-from biela.analysis.groups.poses import poses_of
-from biela.analysis.groups.starting import across_plane, assembled_blocks
-from biela.analysis.looped.start import first_state, first_velocity
-from biela.analysis.one_start import start_state
-from biela.analysis.preparation import values
-from biela.equations import formulate
-from biela.equations.blocks import reference_blocks
+from biela.analysis.groups.beginning import Beginning
+from biela.analysis.groups.choosing import further_drives
+from biela.analysis.groups.drives import (
+    Drive,
+    driven_model,
+    joint_drive,
+    named_drive,
+)
+from biela.analysis.groups.finding import Study, structural_groups
+from biela.analysis.groups.spinning import spinning_rods
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
+from biela.equations.groups.casts import Casts
+from biela.equations.groups.dynamics import StateCoordinates
 from biela.equations.groups.structure import Structure
 from biela.errors import ModelError
 from biela.model import Model
-from biela.model.parts.flattening import body_count
-from biela.model.sensors.joint import JointSensor
+from biela.model.drivers.joint_driver import JointDriver
 
 __all__ = ["Independent", "independent_coordinates"]
 
@@ -38,10 +39,12 @@ class Independent:
     Attributes:
         model: With these drivers.
         structure: Its groups.
-        names: The coordinates, "joint.coordinate".
+        names: The coordinates: "joint.coordinate", or as `biela.analysis.groups.drives` calls
+            them; numbers first, then rotations.
         drivers: The names of their drivers, in order.
-        z: Their values at the start.
-        dz: Their rates.
+        coordinates: How many numbers and rotations there are.
+        z: Their values at the start; of a rotation a unit quaternion.
+        dz: Their rates; of a rotation the angular velocity.
         poses: Where all bodies are.
     """
 
@@ -49,6 +52,7 @@ class Independent:
     structure: Structure
     names: tuple[str, ...]
     drivers: tuple[str, ...]
+    coordinates: StateCoordinates
     z: Floats
     dz: Floats
     poses: Poses
@@ -71,70 +75,98 @@ def independent_coordinates(
     """
     if isinstance(names, str) and names != "auto":
         names = [names]
-    if not isinstance(names, str):
-        freedoms = structural_groups(model, parameters=parameters, t=t).freedoms
-        if len(names) != len(freedoms):
-            raise ModelError(
-                f"{model.name} has {len(freedoms)} freedom{'s' * (len(freedoms) != 1)} that no "
-                f"driver gives; {len(names)} independent coordinates are named: "
-                f"{', '.join(names) or 'none'}"
-            )
-    found = structural_groups(model, independent=names, parameters=parameters, t=t)
-    chosen = tuple(found.independent)
-    if not found.determined:
-        raise ModelError(
-            f"{model.name}: the independent coordinates {', '.join(chosen) or '(none)'} do not "
-            f"determine the motion of all bodies; {found.wanting()}. Bodies that are free, or "
-            f"turn in balls, have no joint coordinate to integrate: use simulate(model)"
-        )
+    begun = Beginning(model, q, v, t, parameters)
+    chosen = (
+        _chosen(model, begun, t, parameters)
+        if isinstance(names, str)
+        else _named(model, names, t, parameters)
+    )
+    begun.read([drive.name for drive in chosen if isinstance(drive.driver, JointDriver)])
+    driven, structure = _driven(model, chosen, begun, t, parameters)
+    spins: list[Drive] = []
+    if any(table.example.locked for table in structure.tables.values()):
+        casts = Casts(World(driven, parameters), structure)
+        spins = spinning_rods(casts, begun.poses, begun.twists)
+    if spins:
+        chosen = [*chosen, *spins]
+        driven, structure = _driven(model, chosen, begun, t, parameters)
     if not chosen:
         raise ModelError(f"{model.name} has no freedom that is not driven; use group_kinematics")
-    poses, z, dz = _start(model, chosen, q, v, t, parameters)
-    # laws that differ, so that each has a place of its own; their values come from the integrator
-    laws = {name: f"{float(z[k])!r} + {k + 1}*(t - {float(t)!r})" for k, name in enumerate(chosen)}
-    driven = with_drivers(model, laws)
-    structure = structural_groups(driven, parameters=parameters, t=t)
-    drivers = tuple(f"drive {name}" for name in chosen)
-    return Independent(driven, structure, chosen, drivers, z, dz, poses)
+    ordered = _ordered(chosen)
+    values = [begun.of(drive) for drive in ordered]
+    rotations = sum(drive.rotation for drive in ordered)
+    return Independent(
+        driven,
+        structure,
+        tuple(drive.name for drive in ordered),
+        tuple(drive.driver.name for drive in ordered),
+        StateCoordinates(len(ordered) - rotations, rotations),
+        np.concatenate([z for z, _ in values]),
+        np.concatenate([dz for _, dz in values]),
+        begun.poses,
+    )
 
 
-def _start(
+def _ordered(drives: Sequence[Drive]) -> list[Drive]:
+    """Numbers first, then rotations."""
+    return sorted(drives, key=lambda drive: drive.rotation)
+
+
+def _named(
+    model: Model, names: Sequence[str], t: float, parameters: Mapping[str, float] | None
+) -> list[Drive]:
+    """The drives of coordinates that somebody names."""
+    found = [named_drive(model, name) for name in names]
+    freedoms = len(structural_groups(model, parameters=parameters, t=t).freedoms)
+    given = sum(drive.freedoms for drive in found)
+    if given > freedoms and any(drive.rotation for drive in found):
+        # the ball of a rod gives its spin too, which is else no freedom that wants a driver
+        loose = structural_groups(model, passive="report", parameters=parameters, t=t)
+        freedoms = min(given, len(loose.freedoms))
+    if given != freedoms:
+        raise ModelError(
+            f"{model.name} has {freedoms} freedom{'s' * (freedoms != 1)} that no driver gives; "
+            f"{given} independent coordinates are named: {', '.join(names) or 'none'}"
+        )
+    return found
+
+
+def _chosen(
+    model: Model, begun: Beginning, t: float, parameters: Mapping[str, float] | None
+) -> list[Drive]:
+    """The drives that split the model best: numbers of joints, rotations where they must be."""
+    found = structural_groups(model, independent="auto", parameters=parameters, t=t)
+    if found.determined:
+        return [joint_drive(model, name) for name in found.independent]
+    study = Study(model, parameters, t)
+    plain = structural_groups(model, parameters=parameters, t=t)
+    more = further_drives(study, plain)
+    # held where they start, so that numbers of joints can be chosen for the rest
+    held = driven_model(model, more, begun.laws(more))
+    rest = structural_groups(held, independent="auto", parameters=parameters, t=t)
+    return [*(joint_drive(model, name) for name in rest.independent), *more]
+
+
+def _driven(
     model: Model,
-    names: Sequence[str],
-    q: Mapping[str, float] | None,
-    v: Mapping[str, float] | None,
+    drives: Sequence[Drive],
+    begun: Beginning,
     t: float,
     parameters: Mapping[str, float] | None,
-) -> tuple[Poses, Floats, Floats]:
-    """Poses, values and rates of the independent coordinates where a motion starts."""
-    read = copy(model)
-    read.sensors = dict(model.sensors)
-    mine = [f"independent {k}" for k in range(len(names))]
-    for sensor, name in zip(mine, names, strict=True):
-        read.sensors[sensor] = JointSensor(name=sensor, coordinate=name)
-    world = World(read, parameters)
-    if model.parts or body_count(model) > LARGE:
-        # the start is that of the model itself: what is read might change how it is assembled
-        blocks, guess, speed = first_state(model, q, v, t, parameters)
-        place = assembled_blocks(blocks, guess, t)
-        if speed is None:
-            speed = first_velocity(model, blocks, place, t, v, parameters)
-        reading = reference_blocks(read, parameters=parameters, t=t)
-        outputs = dict(zip(reading.outputs, reading.y(place, speed, t), strict=True))
-        extra = dict(zip(blocks.extra, place[len(place) - len(blocks.extra) :], strict=True))
-        poses = poses_of(world, place, extra, blocks.across)
-    else:
-        system = formulate(model, "reference")
-        p = values(system, "parameter", system.p, parameters)
-        u = values(system, "input", system.u, None)
-        place, speed = start_state(system, q, v, t=t, u=u, p=p)
-        system = formulate(read, "reference")
-        given = {"t": np.array([t]), "q": place, "v": speed, "u": u, "p": p}
-        function = system["outputs"]
-        y = np.asarray(function(*(given[a.name] for a in function.inputs))).ravel()
-        outputs = dict(zip((e.name for e in system.y), y, strict=True))
-        known = {e.name: float(x) for e, x in zip(system.q, place, strict=True)}
-        poses = poses_of(world, place, known, across_plane(model, world))
-    z = np.array([float(outputs[name]) for name in mine])
-    dz = np.array([float(outputs[f"{name}_rate"]) for name in mine])
-    return poses, z, dz
+) -> tuple[Model, Structure]:
+    """The model with its independent coordinates driven, and its groups.
+
+    Raises:
+        ModelError: They do not determine the motion.
+    """
+    driven = driven_model(model, drives, begun.laws(drives))
+    structure = structural_groups(driven, parameters=parameters, t=t)
+    if not structure.determined:
+        called = ", ".join(drive.name for drive in drives)
+        apart = "simulate model.flattened(), whose parts are written out, " if model.parts else ""
+        raise ModelError(
+            f"{model.name}: the independent coordinates {called or '(none)'} do not determine the "
+            f"motion of all bodies; {structure.wanting()}. Name others, independent=[…], {apart}"
+            f"or use simulate(model)"
+        )
+    return driven, structure

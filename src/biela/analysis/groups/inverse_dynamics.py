@@ -15,6 +15,7 @@ from biela.analysis.groups.forces import GroupForces
 from biela.analysis.groups.formulations import formulation_named
 from biela.analysis.groups.motion import counted_coordinates, group_results
 from biela.analysis.groups.multipliers import Multipliers
+from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.preparation import values
@@ -147,7 +148,8 @@ def _of_system(
     if system.multipliers:
         recording = Recording(system, readings, plain.t, np.zeros((len(plain.t), 0)), p, u)
         readings["lam"] = _in_order(system, recording, found)
-    recording = Recording(system, readings, plain.t, np.zeros((len(plain.t), 0)), p, u)
+    states = np.zeros((len(plain.t), 0))
+    recording = GroupRecording(solver, system, readings, plain.t, states, p, u)
     statistics = plain.statistics
     assert statistics is not None
     statistics = replace(statistics, method=f"inverse dynamics by {statistics.method}")

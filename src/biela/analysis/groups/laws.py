@@ -43,24 +43,33 @@ class Laws:
 
     def at(self, t: Floats) -> Floats:
         """Values, rates and second rates, (instants, 3 * number of laws)."""
-        return self.courses(t).T
-
-    def courses(self, t: Floats) -> Floats:
-        """The same, law after law: (3 * number of laws, instants)."""
         found = np.zeros((3, self.size, len(t)))
+        self.write(t, found)
+        return found.reshape(3 * self.size, len(t)).T
+
+    def write(self, t: Floats, into: Floats) -> None:
+        """Write the same right where it belongs.
+
+        Args:
+            t: Times, of any shape.
+            into: (3, number of laws, shape of the times).
+        """
+        times = t.reshape(-1)
         for block in self._blocks:
             for row in range(len(block.parameters)):
-                given = [t[:, None]]
+                given = [times[:, None]]
                 if block.parameters.shape[1]:
-                    given.append(np.tile(block.parameters[row], (len(t), 1)))
+                    given.append(np.tile(block.parameters[row], (len(times), 1)))
                 values = block.kernel.map(*given)
                 for rate, name in enumerate(("w", "dw", "ddw")):
                     places = np.atleast_1d(np.asarray(block.scatter[name][1])[row])
-                    found[rate, places] = np.asarray(values[rate]).reshape(len(t), -1).T
+                    found = np.asarray(values[rate]).reshape(len(times), -1)
+                    for k, place in enumerate(places):
+                        into[rate, place] = found[:, k].reshape(t.shape)
         if self._followed is not None:
-            known, laws, values = self._followed
-            found[:, laws] = np.moveaxis(_between(known, values, t), 0, 2)
-        return found.reshape(3 * self.size, len(t))
+            known, laws, numbers = self._followed
+            between = np.moveaxis(_between(known, numbers, times), 0, 2)
+            into[:, laws] = between.reshape(3, len(laws), *t.shape)
 
 
 def _between(known: Floats, values: Floats, t: Floats) -> Floats:

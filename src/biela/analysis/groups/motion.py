@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.body_motion import planar_motion, spatial_motion
+from biela.analysis.groups.held_spins import turned_back, without_spins
 from biela.analysis.groups.motion_events import motion_events
+from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.looped.results import channel_groups
 from biela.analysis.preparation import values
-from biela.analysis.recording import Recording
 from biela.equations import System, formulate
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.groups.placing import angle_in_plane
@@ -34,14 +35,15 @@ def group_results(
     spent: float,
     model: Model | None = None,
     *,
-    events: bool = False,
+    free: bool = False,
 ) -> Results:
     """All channels of a motion that groups have found.
 
     ``name`` is that of the formulation; ``model`` the one that is shown, if it is not that of the
-    solver; ``events`` says whether the events of small models are looked for.
+    solver.  ``free`` is a motion under forces, not one that drivers give: events of small models
+    are looked for, and rods that do not spin are shown so.
     """
-    q, v, a = _bodies(solver, motion)
+    q, v, a = _bodies(solver, motion, free)
     shown = solver.model if model is None else model
     if solver.large:
         return _of_arrays(solver, motion, (q, v, a), name, spent, shown)
@@ -51,34 +53,27 @@ def group_results(
     if len(system.q) > q.shape[1]:
         q, v, a = _with_counted(system, motion, (q, v, a))
     readings = {"q": q, "v": v, "a": a}
-    recording = Recording(system, readings, motion.t, np.zeros((len(motion.t), 0)), p, u)
+    states = np.zeros((len(motion.t), 0))
+    recording = GroupRecording(solver, system, readings, motion.t, states, p, u)
     error = recording.constraint_error()
-    seen = motion_events(system, motion.t, q, v, u, p) if events else []
+    seen = motion_events(system, motion.t, q, v, u, p) if free else []
     return recording.results(_statistics(motion, name, spent, error), seen, False)
 
 
-def _bodies(solver: GroupSolver, motion: GroupMotion) -> tuple[Floats, Floats, Floats]:
+def _bodies(
+    solver: GroupSolver, motion: GroupMotion, free: bool = False
+) -> tuple[Floats, Floats, Floats]:
     plane = solver.model.plane
     if plane is None:
-        return _without_held_spins(solver, *spatial_motion(*motion.body_rows))
+        q, v, a = spatial_motion(*motion.body_rows)
+        if free:
+            turned_back(solver, motion.t, q, v, a)
+        else:
+            without_spins(solver, q, v, a)
+        return q, v, a
     centre, turn = motion.body_rows
     first = angle_in_plane(plane, solver.poses.axes)
     q, v, a = planar_motion(plane, centre, turn, first)
-    return q, v, a
-
-
-def _without_held_spins(
-    solver: GroupSolver, q: Floats, v: Floats, a: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Rods without the rate about their line by which coordinates hold their spin."""
-    for cast in solver.casts.casts:
-        for spin in cast.spins:
-            axis = spin.second - spin.first
-            axis = axis / np.linalg.norm(axis, axis=1, keepdims=True)
-            for body, u in zip(cast.bodies[:, spin.slot], axis, strict=True):
-                own = slice(6 * body + 3, 6 * body + 6)
-                for rates in (v, a):
-                    rates[:, own] -= (rates[:, own] @ u)[:, None] * u
     return q, v, a
 
 

@@ -35,8 +35,11 @@ __all__ = ["CACHE", "GroupRunner"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-#: Instants between looks at the clock and the keyboard.
-_CHUNK: Final = 16384
+#: Instants between looks at the clock and the keyboard, at most and at least; between these so many
+#: that places times instants are this many: some hundredths of a second.
+_CHUNK: Final = 65536
+_SHORT_CHUNK: Final = 4096
+_WORK: Final = 1 << 25
 #: Bytes of a workspace above which it is run tile by tile, and blocks of instants of a tile.
 CACHE: Final = 4_000_000
 _BLOCKS: Final = 64
@@ -123,11 +126,12 @@ class GroupRunner(GroupWorkspace):
         if self._tiles and not coarse.any() and self._tiled(padded, stretches, rows, progress):
             return Stored(t, rows, float(self.steps[0]), 0)
         careful = done = 0
+        chunk = self._blocks_between_looks()
         together = 1  # coarse blocks that are run at once
         started: list[tuple[float, Floats]] = []  # where the last chunk began, if it was short
         with Progress(f"kinematics of {self.model}", blocks, progress) as bar:
             while done < blocks:
-                longest = together if coarse[done] else max(1, _CHUNK // W)
+                longest = together if coarse[done] else chunk
                 last = done + _alike(coarse[done : done + longest])
                 before, began = self.w.copy(), self.t
                 care.look()
@@ -143,7 +147,7 @@ class GroupRunner(GroupWorkspace):
                     elif good and last - done == 1:
                         times = np.concatenate([[began], padded[done * W : last * W]])
                         good -= care.kinked(before, times)
-                    together = min(2 * together, _CHUNK // W)
+                    together = min(2 * together, chunk)
                 else:
                     good = self._chunk(padded, done, last, stretches, rows)
                 if good < last - done:
@@ -164,6 +168,10 @@ class GroupRunner(GroupWorkspace):
                 done += good
                 bar.update(done)
         return Stored(t, rows, float(self.steps[0]), careful, self._solving)
+
+    def _blocks_between_looks(self) -> int:
+        instants = max(_SHORT_CHUNK, _WORK // self.groups.memory.size)
+        return max(1, min(_CHUNK, instants) // self.lanes)
 
     def _stored(self, t: Floats, rows: Floats, before: int, careful: int, more: int) -> Stored:
         """What is stored up to some lanes of the last block."""
@@ -227,18 +235,20 @@ class GroupRunner(GroupWorkspace):
         Of a run that writes its items right into ``rows`` also how far these are.
         """
         W, count = self.lanes, len(times) // self.lanes
-        laws = self.laws.courses(times)
-        given = np.empty((count, 3 + len(laws), W))
-        given[:, 1:3] = 0.0
-        given[0, 0] = times[:W] - self.t
-        given[1:, 0] = times[W:].reshape(-1, W) - times[W - 1 :: W][:-1, None]
+        blocks = times.reshape(count, W)
+        given = np.zeros((count, 3 + (1 + 3 * self.laws.size) * W))
+        far, in_lanes = given[:, :3], given[:, 3:].reshape(count, -1, W)
+        in_lanes[0, 0] = blocks[0] - self.t
+        in_lanes[1:, 0] = blocks[1:] - blocks[:-1, -1:]
+        laws = in_lanes[:, 1:].reshape(count, 3, -1, W)
+        self.laws.write(blocks, laws.transpose(1, 2, 0, 3))
         if rows is not None and self.groups.window is not None:
             # in doubles from where items stand in the workspace
             start = (rows.ctypes.data - self.w.ctypes.data) // 8 - self.groups.window.first * W
-            given[:, 1] = (start + np.arange(count) * rows[0].size)[:, None]
-            given[1:, 2] = given[:-1, 1]
-        given[:, 3:] = laws.reshape(-1, count, W).transpose(1, 0, 2)
-        return given.reshape(count, -1)
+            far[:, 0] = start + np.arange(count) * rows[0].size
+            far[1:, 1] = far[:-1, 0]
+            far[:-1, 2] = rows[0].size
+        return given
 
     def _chunk(
         self,

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.coordinates import Coordinates, placed_group
 from biela.analysis.groups.independent import Independent, independent_coordinates
+from biela.analysis.groups.massless import refuse_massless
 from biela.analysis.groups.motion import counted_coordinates, group_results
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
@@ -25,6 +26,7 @@ from biela.code.looped import Failure
 from biela.equations.blocks.world import World
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.dynamics import Influence, MotionProgram
+from biela.equations.groups.dynamics.laws import law_places
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError, SimulationError
@@ -39,6 +41,8 @@ __all__ = ["GroupSimulator", "group_simulation"]
 Floats = npt.NDArray[np.float64]
 #: Steps between looks at the clock and at the state of the groups.
 _CHUNK: Final = 2000
+#: Integrators that take the velocities for the rates of the positions.
+_OF_NUMBERS: Final = ("second_order_euler", "nystrom")
 
 
 class GroupSimulator:
@@ -82,19 +86,17 @@ class GroupSimulator:
         self.start: Independent = independent_coordinates(
             model, independent, q=q, v=v, t=t, parameters=parameters
         )
-        f = len(self.start.names)
-        if not f:
-            raise ModelError(
-                f"{model.name} has no freedom that is not driven; use group_kinematics"
-            )
         self.program = self._program(iteration or Iteration(tolerance=1e-11))
-        self.problem = Problem(self.program.function, 2 * f)
+        sizes = self.start.coordinates
+        self.problem = Problem(
+            self.program.function, sizes.positions + sizes.freedoms, nq=sizes.positions
+        )
 
     def _program(self, iteration: Iteration) -> MotionProgram:
         start = self.start
         world = World(start.model, self.parameters)
         casts = Casts(world, start.structure)
-        numbers = {name: k for k, name in enumerate(start.drivers)}
+        numbers = {name: start.coordinates.columns(k) for k, name in enumerate(start.drivers)}
         influence = Influence(casts, numbers)
         between = casts.coordinates_between(influence.casts)
         equations = []
@@ -103,14 +105,23 @@ class GroupSimulator:
             for _, element, coordinate in sorted(x for x in between if x[0] == c):
                 derivation.require(element, coordinate)
             equations.append(GroupEquations(derivation, start.poses))
-        laws = np.array([casts.law_place(name) for name in start.drivers], dtype=np.int64)
-        return MotionProgram(casts, influence, equations, laws, iteration, positive_definite_stage)
+        laws = np.array([p for name in start.drivers for p in law_places(casts, name)])
+        return MotionProgram(
+            casts,
+            influence,
+            equations,
+            laws,
+            start.coordinates,
+            iteration,
+            positive_definite_stage,
+        )
 
     def begin(self) -> Floats:
         """Assemble the groups at the start, and give the state there.
 
         Raises:
             SimulationError: A group cannot be assembled.
+            ModelError: A coordinate moves no mass.
         """
         start, program = self.start, self.program
         w = program.function.w
@@ -125,6 +136,7 @@ class GroupSimulator:
                     f"{start.model.name}: at the start, t = {self.t:g} s, {self.what_failed()}"
                 )
         memory.view(w, "status")[:] = 0.0
+        refuse_massless(start, program)
         return x
 
     def failed(self) -> bool:
@@ -146,14 +158,16 @@ class GroupSimulator:
 
     def accelerations(self, t: Floats, states: Floats) -> Floats:
         """The accelerations of the independent coordinates at states of a run."""
-        f = len(self.start.names)
+        nq = self.start.coordinates.positions
         self.begin()
         slope, nothing = self.program.function, np.zeros(0)
         instants = zip(t, states, strict=True)
-        found = [slope(np.array([a]), x, nothing)[f:] for a, x in instants]
-        return np.array(found).reshape(len(t), f)
+        found = [slope(np.array([a]), x, nothing)[nq:] for a, x in instants]
+        return np.array(found).reshape(len(t), self.start.coordinates.freedoms)
 
-    def body_motion(self, t: Floats, z: Floats, dz: Floats, ddz: Floats) -> tuple[Any, Any]:
+    def body_motion(
+        self, t: Floats, states: Floats, accelerations: Floats
+    ) -> tuple[GroupSolver, GroupMotion]:
         """The motion of all bodies at instants of a run."""
         start = self.start
         solver = GroupSolver(
@@ -166,7 +180,7 @@ class GroupSimulator:
             t=self.t,
             iteration=Iteration(tolerance=1e-10, polish=1),
         )
-        values = np.concatenate([z, dz, ddz], axis=1)
+        values = start.coordinates.laws(states, accelerations)
         return solver, solver.run(t, given=(start.drivers, values))
 
 
@@ -218,8 +232,13 @@ def group_simulation(
     steps, stride = taken.steps, taken.stride
     simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
     x = simulator.begin()
+    if integrator in _OF_NUMBERS and simulator.start.coordinates.rotations:
+        turning = [n for n in simulator.start.names if n.endswith(".rotation")]
+        raise ModelError(
+            f"{model.name}: {integrator} is for coordinates that are numbers, and "
+            f"{', '.join(turning)} is none; take another integrator, such as rk4"
+        )
     stepper = FixedStep(simulator.problem, integrator)
-    f = len(x) // 2
     times, states = [np.array([float(t)])], [x[None]]
     done, failure, dead = 0, "", False
     moving = time.perf_counter()
@@ -246,10 +265,9 @@ def group_simulation(
             bar.update(done)
     spent = time.perf_counter() - moving
     instants, rows = np.concatenate(times), np.concatenate(states)
-    z, dz = rows[:, :f], rows[:, f:]
-    ddz = simulator.accelerations(instants, rows)
+    accelerations = simulator.accelerations(instants, rows)
     try:
-        solver, motion = simulator.body_motion(instants, z, dz, ddz)
+        solver, motion = simulator.body_motion(instants, rows, accelerations)
     except DeadPointError as error:
         # steps so long that a dead point was passed between two of them
         assert isinstance(error.results, GroupMotion)
@@ -261,7 +279,7 @@ def group_simulation(
     motion.time_run = spent
     shown = simulator.model
     lasted = time.perf_counter() - began
-    results = group_results(solver, motion, "groups", lasted, shown, events=True)
+    results = group_results(solver, motion, "groups", lasted, shown, free=True)
     if failure:
         kind = DeadPointError if dead else SimulationError
         raise kind(

@@ -41,6 +41,7 @@ from biela.code.llvm.host import host_lanes
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
+from biela.equations.groups.dynamics.laws import law_places
 from biela.equations.groups.entries import ASSEMBLIES, LINEAR_SOLVERS, Assembly, LinearSolver
 from biela.equations.groups.items import Item
 from biela.equations.groups.kernel import Convective, GroupEquations
@@ -254,7 +255,7 @@ class GroupSolver:
             store: All items of all groups, or what was asked for as points.
             room: Where it is stored, see `room`; new memory if it is not given.
             given: Drivers that follow numbers in place of their laws: their names, and values,
-                rates and second rates of all of them at every instant, (instants, 3 * drivers).
+                rates and second rates of all their laws at every instant, (instants, 3 * laws).
             progress: Whether to show a bar; None shows it on a terminal for long runs.
 
         Raises:
@@ -268,7 +269,7 @@ class GroupSolver:
         began = time.perf_counter(), time.process_time()
         runner = GroupRunner(self.groups, self.poses, self.lanes, self.threads, self._strands)
         if given is not None:
-            places = [self.casts.law_place(name) for name in given[0]]
+            places = [p for name in given[0] for p in law_places(self.casts, name)]
             runner.laws.follow(times, places, np.asarray(given[1], dtype=float))
         runner.assemble(float(times[0]))
         stretches, place = self._stretches(store)

@@ -46,8 +46,9 @@ class GroupWorkspace:
         w: The workspace, (places, lanes) in one row.
         t: The instant it is at.
         steps: Steps of Newton's method that were taken, one number.
-        driven: Places of what is given before a run, in ``w``: the time since the last instant,
-            how far rows are that items are written to, and laws.
+        driven: Places of what is given before a run, in ``w``: three numbers that tell how far
+            rows are that items are written to, then in all lanes the time since the last instant,
+            and laws.
     """
 
     def __init__(self, groups: GroupProgram, poses: Poses, lanes: Lanes) -> None:
@@ -58,9 +59,11 @@ class GroupWorkspace:
         self.w = aligned_zeros(memory.size, W)
         self._status = memory.first("status") * W
         self.laws = Laws(groups.casts.laws)
-        names = ("tau", "shift", "w", "dw", "ddw")
+        names = ("tau", "w", "dw", "ddw")
         places = np.concatenate([memory.places(name) for name in names])
-        self.driven: Integers = (places[:, None] * W + np.arange(W)).ravel()
+        far = memory.first("shift") * W + np.arange(3)
+        in_lanes = (places[:, None] * W + np.arange(W)).ravel()
+        self.driven: Integers = np.concatenate([far, in_lanes])
         self.steps = np.zeros(1)
         self.t = 0.0
         groups.write_start(self.w.reshape(-1, W), poses)
@@ -86,8 +89,8 @@ class GroupWorkspace:
 
     def attempt(self, t: float, since: float) -> bool:
         """Solve all groups at an instant, from the state of some time before; whether they are."""
-        given = np.concatenate([[since, 0.0, 0.0], self.laws.at(np.array([t]))[0]])
-        self.w[self.driven] = np.repeat(given, self.lanes)
+        given = np.concatenate([[since], self.laws.at(np.array([t]))[0]])
+        self.w[self.driven] = np.concatenate([np.zeros(3), np.repeat(given, self.lanes)])
         nothing = np.zeros(0, dtype=np.int64)
         done = run_blocks(
             len(self.w), 1, 0, 0, 0, self.lanes, self._status, self._program, self.w,

@@ -5,19 +5,21 @@ Programs on one workspace, with the signatures that integrators take:
     f         (t, x, u) → x'                         accelerations by Lagrange multipliers
     project   (t, x, u) → x, max(|Φ|, |Φ_v v - β|)   one correction of positions and velocities
     step      (t, x, u, h) → x                       a step of RK4 with a correction after it
+    events    (t, x, u) → g                          what changes its sign at events
 
 with x = (q, v).  Each evaluates its kernels over all instances, then eliminates front by front
 (`biela.solvers.fronts`).  The corrections are those of `analysis.formulations.projection`, in the
 metric of the mass, with the factors of the last evaluation of f: in a step that is at a position
 nearby, and the corrections are small.  Bodies without inertia about an axis get some from the rows
-that hold them (`stiffening`).
+that hold them (`stiffening`).  Forces that depend on multipliers, such as friction in a joint, are
+found in rounds from λ = 0, each with an evaluation of its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +32,15 @@ from biela.analysis.looped.tape import Evaluation, Tape
 from biela.code.looped import Clear, Memory, Program
 from biela.code.looped.dispatch import copying_code
 from biela.equations.blocks import ReferenceBlocks
+from biela.equations.blocks.block import read_multipliers
 from biela.solvers.fronts import FrontStages, GeneralStages, TooMuchCodeError, find_fronts
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+
+#: Rounds for forces that depend on multipliers.
+ROUNDS: Final = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +110,7 @@ class LoopedMotion(MotionStages):
                 "out_q": blocks.nq,
                 "out_v": n,
                 "largest": 1,
+                "g": len(blocks.events),
                 "first_q": blocks.nq,
                 "first_v": n,
                 "sum_q": blocks.nq,
@@ -126,6 +134,17 @@ class LoopedMotion(MotionStages):
         size = self.blocks.nq + self.n
         out = "out_q" if self.m else "q"
         return self._entry(self._whole_step(), ("start", "first_q", "u"), out, size)
+
+    @cached_property
+    def events(self) -> NativeEntry:
+        """The functions whose changes of sign are events."""
+        tape = Tape()
+        if read_multipliers(self.blocks.watched):
+            self._accelerate(tape, self._evaluation())
+        else:
+            tape.whole(self._stages(self.blocks.laws))
+        tape.whole(self._stages(self.blocks.watched))
+        return self._entry(tape, ("t", "q", "u"), "g", len(self.blocks.events))
 
     def _eliminated(
         self, rows: Integers, columns: Integers, values: Floats, J: Floats
@@ -182,13 +201,17 @@ class LoopedMotion(MotionStages):
         """Accelerations and multipliers of the state."""
         b, fronts = self.blocks, self.fronts
         tape.whole(evaluation.laws)
-        if len(b.extra):
-            # bodies set their part of the right-hand side, and rows theirs
-            places = fronts.fronts.place[self.n - len(b.extra) : self.n]
-            tape.whole([self._zeros(self.memory.first("b") + places)])
-        tape.by_tiles(evaluation.evaluated, evaluation.inward, fronts)
-        at = tape.add(evaluation.outward)
-        tape.segments += fronts.outward_tape(at)
+        loaded = read_multipliers(b.forces)
+        if loaded:
+            tape.whole([Clear(self.memory.first("x") + self.n, self.m)])
+        for _ in range(ROUNDS if loaded else 1):
+            if len(b.extra):
+                # bodies set their part of the right-hand side, and rows theirs
+                places = fronts.fronts.place[self.n - len(b.extra) : self.n]
+                tape.whole([self._zeros(self.memory.first("b") + places)])
+            tape.by_tiles(evaluation.evaluated, evaluation.inward, fronts)
+            at = tape.add(evaluation.outward)
+            tape.segments += fronts.outward_tape(at)
         if len(b.extra) and not self._plain:
             tape.whole([self._copy("v", "rates", len(b.extra))])
 
@@ -241,6 +264,18 @@ class LoopedMotion(MotionStages):
         self.f.program.run(self.w)
         x = self.memory.view(self.w, "x")
         return x[: self.n].copy(), x[self.n :].copy()
+
+    def corrected(self, t: float, x: Floats, u: Floats) -> tuple[Floats, float]:
+        """A state after one correction, and by how much it missed its constraints before.
+
+        The factors are those of the last evaluation of accelerations.
+        """
+        nq = self.blocks.nq
+        for name, values in (("t", np.array([t])), ("q", x[:nq]), ("v", x[nq:]), ("u", u)):
+            self.memory.view(self.w, name)[:] = values
+        self.project.program.run(self.w)
+        found = [self.memory.view(self.w, name) for name in ("out_q", "out_v")]
+        return np.concatenate(found), float(self.memory.view(self.w, "largest")[0])
 
     def dependent_rows(self) -> int:
         """How many rows depended on others in the last evaluation, and were dropped."""

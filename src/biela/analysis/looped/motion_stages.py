@@ -75,6 +75,7 @@ class MotionStages:
         """
         memory = self.memory
         first = {name: memory.first(name) for name in ("t", "q", "v", "u", "w", "dw", "ddw")}
+        first["lam"] = memory.first("x") + self.n
         widths = {a.name: a.size for a in block.kernel.outputs}
         if groups is None:
             groups = self._needed(block)

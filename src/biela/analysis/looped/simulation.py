@@ -9,32 +9,38 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.looped.balance import unbalanced
+from biela.analysis.looped.events import EventAnswers, Reaction
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.pictures import looped_scene
 from biela.analysis.looped.results import channel_groups
+from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import numbers
 from biela.analysis.progress import Progress
-from biela.analysis.stepping import statistics
+from biela.analysis.stepping import Progressed, Stepper, statistics
 from biela.errors import ModelError, SimulationError
 from biela.model import Model
 from biela.results import Results
-from biela.solvers.integrators import FINISHED, Problem
+from biela.solvers.integrators import BOTH, EVENT, FINISHED, Problem
 
 Floats = npt.NDArray[np.float64]
 
 #: A constraint missed by more than this ends a run.
 _MISSED = 1e-5
+#: Forces that differ from those of the round before by more than this part were not found.
+_UNBALANCED = 1e-4
 #: Native calls are about this long, so that an interrupt is answered soon.
 _CHUNK_SECONDS = 0.1
+#: States at events are stored up to so many numbers.
+_AT_EVENTS = 50_000_000
 
 
 def looped_simulation(
@@ -50,6 +56,8 @@ def looped_simulation(
     tolerance: float | None = None,
     parameters: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | Sequence[float] | None = None,
+    events: bool = True,
+    on_event: Mapping[str, Reaction | str] | None = None,
     progress: bool | None = None,
 ) -> Results:
     """The motion of a large mechanism from its forces.
@@ -69,11 +77,17 @@ def looped_simulation(
         tolerance: Relative tolerance of adaptive methods, 1e-8 if none is given.
         parameters: Values other than those of the model.
         inputs: Constant values of the inputs, by name or in order.
+        events: Whether to look for the events of the model.  Each is found by about ten steps of
+            the whole, and begins a new one: of thousands of buffers that may be too much.
+        on_event: What to do at an event, by its name ("cell[3].buffer.upper"): "stop", or a
+            function of t, q and v that returns None, "stop", or the (q, v) of all bodies to go on
+            with, in the order of these channels.
         progress: Whether to show a bar; None shows it on a terminal for long runs.
 
     Returns:
         Channels q, v, a of the bodies, outputs y, the motion of frames, and the monitors "energy",
-        "constraint error" and "velocity error".
+        "constraint error" and "velocity error"; and the events, each with a stored instant, if
+        they do not fill the memory.
 
     Raises:
         ModelError: An argument makes no sense.
@@ -96,9 +110,12 @@ def looped_simulation(
         speed = first_velocity(model, blocks, start, t, v, parameters)
     plan = Plan.make(integrator, duration, t, step, output, None, False)
     tolerance = plan.checked_tolerance(model.name, tolerance)
-    run = _Run(motion, plan, u)
+    if on_event and not events:
+        raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
+    run = _Run(motion, plan, u, EventAnswers(motion, u, on_event))
     x = np.concatenate([start, speed])
-    if plan.integrator == "rk4":
+    watched = events and len(blocks.events) > 0
+    if plan.integrator == "rk4" and not watched:
         problem = Problem(motion.step, len(x), len(u) + 1, nq=blocks.nq)
         return run.go(problem, x, tolerance, progress, began)
     held = bool(len(blocks.rows))
@@ -109,6 +126,8 @@ def looped_simulation(
         nq=blocks.nq,
         project_q=motion.project if held else None,
         q_iterations=1 if held else 0,
+        events=motion.events if watched else None,
+        directions=[BOTH] * len(blocks.events) if watched else (),
     )
     return run.go(problem, x, tolerance, progress, began)
 
@@ -132,16 +151,18 @@ def _by_name(model: Model, what: str, given: object) -> dict[str, float] | None:
 class _Run:
     """One run: what it has stored so far, and its loop."""
 
-    def __init__(self, motion: LoopedMotion, plan: Plan, u: Floats) -> None:
-        self.motion, self.plan, self.u = motion, plan, u
+    def __init__(self, motion: LoopedMotion, plan: Plan, u: Floats, answers: EventAnswers) -> None:
+        self.motion, self.plan, self.u, self.answers = motion, plan, u, answers
         self.times: list[Floats] = []
         self.states: list[Floats] = []
+        #: How many numbers were stored at events.
+        self.at_events = 0
 
     def go(
         self, problem: Problem, x: Floats, tolerance: float, progress: bool | None, began: float
     ) -> Results:
         plan, blocks = self.plan, self.motion.blocks
-        whole = problem.f is self.motion.step if plan.integrator == "rk4" else False
+        whole = not problem.ne and plan.integrator == "rk4"
         stepper = plan.stepper(problem, tolerance, fused=whole)
         length = np.array([plan.step] if whole else [], dtype=float)
         stepper.start(plan.start, x, np.concatenate([self.u, length]), plan.times)
@@ -151,11 +172,11 @@ class _Run:
         kinds, nq = len(self.motion.fronts.kinds), blocks.nq
         self.motion.accelerations(plan.start, x[:nq], x[nq:], self.u)
         dependent = self.motion.dependent_rows()
-        done, native, interrupted, fault = 0, 0.0, False, ""
+        done, native, interrupted, fault, stopped = 0, 0.0, False, "", False
         prepared = time.perf_counter()
         with Progress(f"simulating {blocks.name}", plan.duration, progress) as bar:
             try:
-                while done < len(plan.times) and not fault:
+                while done < len(plan.times) and not fault and not stopped:
                     tick = time.perf_counter()
                     found = stepper.advance(len(plan.times) - done)
                     spent = time.perf_counter() - tick
@@ -165,6 +186,9 @@ class _Run:
                     self.states.append(found.states[good])
                     done += len(found.times)
                     fault = self._fault(found.status, found.t, found.x)
+                    if found.status == EVENT and not fault:
+                        stopped = self._react(stepper, found)
+                        continue
                     if spent < _CHUNK_SECONDS / 2:
                         stepper.pause = min(2 * stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
@@ -182,21 +206,42 @@ class _Run:
         }
         results = self._results(costs, interrupted or bool(fault))
         if fault:
+            until = min(self.answers.until, float(results.t[-1]))
+            results = results.between(results.t[0], until)
             raise SimulationError(f"{blocks.name}: {fault}", results)
         return results
+
+    def _react(self, stepper: Stepper, found: Progressed) -> bool:
+        """Store the state at an event, and the one to go on with; whether to stop there."""
+        stop, x = self.answers.react(found.t, found.x.copy(), found.fired)
+        kept = [found.x] if np.array_equal(x, found.x) else [found.x, x]
+        if self.at_events < _AT_EVENTS:
+            self.times.append(np.full(len(kept), found.t))
+            self.states.append(np.array(kept))
+            self.at_events += len(kept) * len(x)
+        if not stop:
+            stepper.restart(x)
+        return stop
 
     def _fault(self, status: int, t: float, x: Floats) -> str:
         """What to say if the run cannot go on; else nothing."""
         blocks = self.motion.blocks
-        if status != FINISHED or not np.isfinite(x).all():
+        if np.isfinite(x).all() and not unbalanced(self.motion, t, x, self.u) <= _UNBALANCED:
+            return (
+                f"forces that depend on multipliers (friction) are not found at t = {t:.6g} s: the "
+                f"rounds do not converge. Look whether the friction locks the mechanism, so that "
+                f"there is no solution"
+            )
+        if status not in (EVENT, FINISHED) or not np.isfinite(x).all():
             return (
                 f"the motion cannot be followed beyond t = {t:.6g} s: velocities or accelerations "
                 f"grow without bound. Take smaller steps, or look for a singular position or a "
                 f"force without limit near there; the results until then are in the attribute "
                 f"results of this error"
             )
-        if not len(blocks.rows):
-            return ""
+        beyond = self.answers.fallen(t, x)
+        if beyond or not len(blocks.rows):
+            return beyond
         Phi = np.abs(blocks.Phi(x[: blocks.nq], t))
         worst = int(np.argmax(Phi))
         if not Phi[worst] > _MISSED * max(1.0, float(np.abs(x[: blocks.nq]).max())):
@@ -222,6 +267,7 @@ class _Run:
             integrator=plan.name,
             time_simulated=float(motion.t[-1] - motion.t[0]),
             max_constraint_error=float(errors.max(initial=0.0)),
+            events=len(self.answers.events),
             energy_drift=float(np.abs(total - total[0]).max()) / scale if alone else None,
         )
         monitors: dict[str, Floats | Callable[[], Floats]] = {
@@ -233,68 +279,13 @@ class _Run:
         groups = channel_groups(motion)
         scene = looped_scene(blocks, lambda: motion.q)
         return Results(
-            blocks.name, motion.t, groups, monitors, units, found, scene, (), interrupted
+            blocks.name,
+            motion.t,
+            groups,
+            monitors,
+            units,
+            found,
+            scene,
+            self.answers.events,
+            interrupted,
         )
-
-
-class SimulatedMotion:
-    """The stored states of a run; what follows from them is found when somebody asks for it."""
-
-    def __init__(self, motion: LoopedMotion, t: Floats, states: Floats, u: Floats) -> None:
-        self.motion, self.blocks, self.t, self.u = motion, motion.blocks, t, u
-        self.q, self.v = states[:, : self.blocks.nq], states[:, self.blocks.nq :]
-
-    @cached_property
-    def a(self) -> Floats:
-        """Accelerations."""
-        return np.array([a for a, _ in self._instants()])
-
-    @cached_property
-    def lam(self) -> Floats:
-        """Multipliers."""
-        return np.array([lam for _, lam in self._instants()])
-
-    def _instants(self) -> list[tuple[Floats, Floats]]:
-        rows = zip(self.t, self.q, self.v, strict=True)
-        return [self.motion.accelerations(float(t), q, v, self.u) for t, q, v in rows]
-
-    def outputs(self) -> Floats:
-        """What sensors read."""
-        rows = zip(self.t, self.q, self.v, strict=True)
-        needed = self.blocks.reads_multipliers
-        lams = self.lam if needed else [None] * len(self.t)
-        return np.array(
-            [
-                self.blocks.y(q, v, float(t), self.u, lam)
-                for (t, q, v), lam in zip(rows, lams, strict=True)
-            ]
-        )
-
-    def constraint_errors(self) -> Floats:
-        """The largest violation at each instant."""
-        return np.array(
-            [
-                np.abs(self.blocks.Phi(q, float(t))).max(initial=0.0)
-                for t, q in zip(self.t, self.q, strict=True)
-            ]
-        )
-
-    def velocity_errors(self) -> Floats:
-        """The largest |Φ_v v - β|."""
-        rows = zip(self.t, self.q, self.v, strict=True)
-        return np.array(
-            [np.abs(self.blocks.dPhi(q, v, float(t))).max(initial=0.0) for t, q, v in rows]
-        )
-
-    def energies(self) -> dict[str, Floats]:
-        """Kinetic and potential energy, and their sum."""
-        blocks = self.blocks
-        kinetic = blocks.kinetic_energy(self.v)
-        rows = zip(self.t, self.q, self.v, strict=True)
-        stored = [blocks.stored_energy(q, v, float(t), self.u) for t, q, v in rows]
-        potential = blocks.height_energy(self.q) + np.array(stored)
-        return {
-            "energy": kinetic + potential,
-            "kinetic energy": kinetic,
-            "potential energy": potential,
-        }

@@ -26,7 +26,7 @@ from biela.code.looped import solve_status
 from biela.code.looped.blocks import Blocks, Equations, Steps
 from biela.code.looped.emit import LoopModule
 from biela.code.looped.newton_loop import NewtonLoop
-from biela.code.looped.solve_body import SolveAccess, SolveBody
+from biela.code.looped.solve_body import FETCH_DECLARATION, SolveAccess, SolveBody
 from biela.code.looped.solve_parts import Parts
 from biela.code.schedule import Chunk, Pack, Schedule
 
@@ -156,6 +156,13 @@ class _SolveModule(LoopModule):
         for g, e, value in results:
             body.store(g, e, value)
         body.store_the_rest()
+        if self.access.has_window and any(self.access.outputs_in_window):
+            # out of the way: runs that stay where they are have no jump
+            body.branch("%stays", "written", "fetch", _RARELY)
+            body.start("fetch")
+            body.fetch_ahead()
+            body.go("written")
+            body.start("written")
 
     # the loop over instances
 
@@ -217,12 +224,19 @@ class _SolveModule(LoopModule):
         return body.lines
 
     def _window(self) -> list[str]:
-        """Where the window is, now and in the last run: so many doubles from the workspace."""
+        """Where the window is, now and in the last run, so many doubles from the workspace.
+
+        And how much farther in the next one.
+        """
         lines = [
             "  %at_window = getelementptr i64, ptr %base_settings, i64 4",
             "  %window = load i64, ptr %at_window",
             f"  %at_now = getelementptr {self.type}, ptr %x, i64 %window",
-            f"  %at_last = getelementptr {self.type}, ptr %at_now, i64 1",
+            "  %at_last = getelementptr double, ptr %at_now, i64 1",
+            "  %at_ahead = getelementptr double, ptr %at_now, i64 2",
+            "  %far_ahead = load double, ptr %at_ahead",
+            "  %ahead = fptosi double %far_ahead to i64",
+            "  %stays = icmp eq i64 %ahead, 0",
         ]
         for name in ("now", "last"):
             lines += [
@@ -241,4 +255,5 @@ class _SolveModule(LoopModule):
         """What the lines were found to need."""
         wide = self.side_by_side > 1
         cttz = solve_status.declarations(self.options.lanes) if wide else []
-        return [*cttz, *super()._declarations()]
+        fetch = [FETCH_DECLARATION] if self.access.has_window else []
+        return [*cttz, *fetch, *super()._declarations()]

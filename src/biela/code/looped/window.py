@@ -17,13 +17,16 @@ __all__ = ["Window"]
 class Window:
     """Places that need not stand in the workspace, where states are in the lanes.
 
-    At the place ``shift`` of the workspace stands by how many doubles they are moved, and behind
-    it by how many they were in the run before: carried arrays are read there.
+    From the place ``shift`` of the workspace on stand three numbers, one double after the other: by
+    how many doubles they are moved; by how many they were in the run before, where carried arrays
+    are read; and by how many more they will be in the next one, 0 if nobody knows.  There the
+    caches are told to fetch what that one writes: an instance that reads what another has just
+    written would wait for the memory.
 
     Attributes:
         first: The first of them.
         count: How many.
-        shift: The first of two places.
+        shift: The first of three places that are kept for them.
     """
 
     first: int

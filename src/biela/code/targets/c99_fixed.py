@@ -1,7 +1,6 @@
 """C99 that does the same work in every state: no branch, no library function that has one.
 
-Cases are chosen by masks instead of jumps, but for minima and maxima, which processors have;
-sines, cosines and exponentials are our own.  What is
+Cases are chosen by masks instead of jumps; sines, cosines and exponentials are our own.  What is
 left of the library are square roots (one instruction) and, where a function has them, the inverse
 functions, logarithms and real powers, whose work depends on their argument; `variable_work` names
 them.
@@ -100,15 +99,20 @@ static inline double biela_expm1_2k(double x, uint64_t *k) {{
 """
 
 _HELPERS: Final = {
-    "biela_select": """\
-// a if the condition is 1, b if it is 0
-static inline double biela_select(int condition, double a, double b) {
+    "biela_masked": """\
+// a where the mask has ones, b where it has zeros
+static inline double biela_masked(uint64_t mask, double a, double b) {
   union { double real; uint64_t bits; } x, y;
-  const uint64_t mask = 0 - (uint64_t)condition;
   x.real = a;
   y.real = b;
   x.bits = (x.bits & mask) | (y.bits & ~mask);
   return x.real;
+}
+""",
+    "biela_select": """\
+// a if the condition is 1, b if it is 0
+static inline double biela_select(int condition, double a, double b) {
+  return biela_masked(0 - (uint64_t)condition, a, b);
 }
 """,
     "biela_sincos": _SINCOS,
@@ -168,15 +172,20 @@ static inline double biela_sign(double x) {
 }
 """,
     "biela_min": """\
-// the second unless the first is smaller: an instruction of its own
+// the second unless the first is smaller, by the sign of the difference: compilers that see a
+// comparison make a jump of it, or do not run several side by side
 static inline double biela_min(double a, double b) {
-  return a < b ? a : b;
+  union { double real; uint64_t bits; } rest;
+  rest.real = a - b;
+  return biela_masked(0 - (rest.bits >> 63), a, b);
 }
 """,
     "biela_max": """\
-// the second unless the first is larger: an instruction of its own
+// the second unless the first is larger, likewise
 static inline double biela_max(double a, double b) {
-  return a > b ? a : b;
+  union { double real; uint64_t bits; } rest;
+  rest.real = b - a;
+  return biela_masked(0 - (rest.bits >> 63), a, b);
 }
 """,
     "biela_floor": """\

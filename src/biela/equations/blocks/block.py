@@ -87,6 +87,11 @@ class Block:
         return found
 
 
+def read_multipliers(blocks: Sequence[Block]) -> bool:
+    """Whether blocks read the reaction of a joint."""
+    return any(source == "lam" for block in blocks for source, _ in block.gather.values())
+
+
 def _taken(x: Floats, places: Integers, width: int) -> Floats:
     if places.ndim == 2:
         return x[places]

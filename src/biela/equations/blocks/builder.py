@@ -31,7 +31,7 @@ class Builder:
         self.groups: dict[tuple[object, ...], Group] = {}
         self._literal: set[tuple[object, ...]] = set()
         self.extra, self.row_names, self.inputs = Names(), Names(), Names()
-        self.outputs = Names()
+        self.outputs, self.events = Names(), Names()
         self.output_units: list[tuple[int, tuple[tuple[str, str], ...]]] = []
         self.input_values: list[float] = []
         self.counted: dict[tuple[int, str, str], Integers] = {}
@@ -205,6 +205,8 @@ class Builder:
         places["Phi_v"] = ("Phi_v", group.first_entry + entries * np.arange(count))
         if what == "output":
             places["y"] = ("y", self._output_places(group))
+        if what == "event":
+            places["g"] = ("g", self._event_places(group))
         return Block(
             f"{what} of {group.members[0].casting.original.kind}",
             function,
@@ -233,6 +235,13 @@ class Builder:
                 (output.unit, f"{name}{output.rate}" if output.rate else "") for output in outputs
             )
             self.output_units.append((len(casting), described))
+        return np.concatenate(found)
+
+    def _event_places(self, group: Group) -> Integers:
+        names, found = group.kernel.events, []
+        for member in group.members:
+            first = self._named(self.events, member.casting, names)
+            found.append(first + len(names) * np.arange(len(member.casting)))
         return np.concatenate(found)
 
 

@@ -36,3 +36,4 @@ class Collected:
     energies: list[Atom] = field(default_factory=list)
     outputs: list[tuple[Output, Atom]] = field(default_factory=list)
     inputs: list[tuple[str, str, float, Atom]] = field(default_factory=list)
+    events: list[tuple[str, Atom]] = field(default_factory=list)

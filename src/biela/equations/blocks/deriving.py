@@ -231,7 +231,8 @@ class KernelDerivation(SystemDerivation):
             self.said.outputs.append((Output(after, f"{unit}/s" if unit else "1/s"), rate))
 
     def watch(self, name: str, expression: Atom) -> None:
-        """An event: blocks do not look for them."""
+        """An event, by its name after that of the element."""
+        self.said.events.append((name.removeprefix(self.casting.element.name), expression))
 
     # ---------------------------------------------------------------------- equations
 

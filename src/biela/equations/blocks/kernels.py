@@ -11,6 +11,7 @@ They are derived by the same rows on the same markers as the equations of a whol
     rate           dPhi = Phi_v v - beta
     force          Q0, Q1 … on the bodies, Qx along x, and the energy V
     output         y
+    event          g, which changes its sign there
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Kernel:
         laws: Which laws are used, in the order of w, and of what dimension they are.
         inputs: Name after that of the element, unit and default of each input.
         outputs: What it measures.
+        events: Name after that of the element of each event.
         multipliers: Joints whose multipliers are used, and how many.
     """
 
@@ -65,6 +67,7 @@ class Kernel:
     laws: tuple[tuple[int, str], ...]
     inputs: tuple[tuple[str, str, float], ...]
     outputs: tuple[Output, ...]
+    events: tuple[str, ...]
     multipliers: tuple[tuple[str, int], ...]
 
 
@@ -119,6 +122,9 @@ class _Finisher:
         measured = derivation.said.outputs
         if measured:
             self.outputs["output"] = {"y": [value for _, value in measured]}
+        watched = derivation.said.events
+        if watched:
+            self.outputs["event"] = {"g": [value for _, value in watched]}
         if lasting:
             self.outputs["fixed"] = {"Phi": [row.value for row in lasting]}
         self._find_used()
@@ -134,6 +140,7 @@ class _Finisher:
             tuple(derivation.law_dimensions.items()),
             tuple(entry[:3] for entry in derivation.said.inputs),
             tuple(output for output, _ in measured),
+            tuple(name for name, _ in watched),
             tuple((joint, len(lam)) for joint, lam in derivation.multipliers.items()),
         )
 

@@ -111,6 +111,7 @@ def _built(world: World, t: float, known: Relative | None) -> ReferenceBlocks:
         rates_of_rows=builder.blocks("rate"),
         forces=builder.blocks("force"),
         sensors=outputs,
+        watched=builder.blocks("event"),
         laws=builder.laws.blocks(),
         law_count=builder.laws.size,
         masses=masses,
@@ -121,6 +122,7 @@ def _built(world: World, t: float, known: Relative | None) -> ReferenceBlocks:
         input_values=np.array(builder.input_values),
         outputs=builder.outputs,
         output_units=tuple(builder.output_units),
+        events=builder.events,
     )
     place = builder.widths[0] * world.count
     for use, coordinate, missing in builder.counted_uses:

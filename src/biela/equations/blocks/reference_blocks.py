@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biela.equations.blocks.block import Block, looped
+from biela.equations.blocks.block import Block, looped, read_multipliers
 from biela.equations.blocks.populations import Floats, Integers, Names
 from biela.equations.blocks.world import World
 
@@ -34,6 +34,7 @@ class ReferenceBlocks:
         rates_of_rows: Of dPhi = Phi_v v - beta.
         forces: Of Q and the stored energy V.
         sensors: Of y.
+        watched: Of g, whose changes of sign are events.
         laws: Of the laws of time.
         law_count: How many laws there are.
         masses: The bodies by themselves.
@@ -44,6 +45,7 @@ class ReferenceBlocks:
         input_values: Their values if nobody gives others.
         outputs: Names of the outputs.
         output_units: For so many instances, unit and name of the rate of each output.
+        events: Names of the events.
     """
 
     name: str
@@ -59,6 +61,7 @@ class ReferenceBlocks:
     rates_of_rows: tuple[Block, ...]
     forces: tuple[Block, ...]
     sensors: tuple[Block, ...]
+    watched: tuple[Block, ...]
     laws: tuple[Block, ...]
     law_count: int
     masses: Block
@@ -69,6 +72,7 @@ class ReferenceBlocks:
     input_values: Floats
     outputs: Names
     output_units: tuple[tuple[int, tuple[tuple[str, str], ...]], ...]
+    events: Names
     _laws_at: dict[float, dict[str, Floats]] = field(default_factory=dict)
 
     # ---------------------------------------------------------------------------- sizes
@@ -180,7 +184,7 @@ class ReferenceBlocks:
     @property
     def reads_multipliers(self) -> bool:
         """Whether a sensor reads the reaction of a joint."""
-        return any(source == "lam" for s in self.sensors for source, _ in s.gather.values())
+        return read_multipliers(self.sensors)
 
     def y(
         self,
@@ -193,6 +197,10 @@ class ReferenceBlocks:
         """The outputs."""
         sizes = {"y": len(self.outputs)}
         return looped(self.sensors, self.vectors(q, v, t, u, lam), sizes)["y"]
+
+    def g(self, q: Floats, v: Floats, t: float = 0.0, u: Floats | None = None) -> Floats:
+        """What changes its sign at events."""
+        return looped(self.watched, self.vectors(q, v, t, u), {"g": len(self.events)})["g"]
 
     def M(self) -> Floats:
         """The mass matrix, constant: a block a body, (n, 6, 6), or (n, 3, 3) in the plane.

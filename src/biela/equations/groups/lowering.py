@@ -145,7 +145,7 @@ class GroupProgram:
     # ------------------------------------------------------------------------- memory
 
     def _make_memory(self) -> None:
-        sizes: dict[str, int] = {"status": STATUS, "tau": 1, "shift": 2}
+        sizes: dict[str, int] = {"status": STATUS, "tau": 1, "shift": 3}
         laws = self.casts.laws.size
         sizes |= {"w": laws, "dw": laws, "ddw": laws}
         counts = [cast.count for cast in self.kinds]

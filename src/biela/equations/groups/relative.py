@@ -20,6 +20,7 @@ from biela.atoms import Atom
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Cast, CastElement, Poses, Spin
 from biela.equations.groups.derivation import GroupDerivation
+from biela.equations.groups.given_places import given_rotation, place_as_given
 from biela.equations.groups.placed_bodies import relative_poses
 from biela.equations.groups.placing import (
     add_quaternion,
@@ -121,7 +122,8 @@ class _Carrier:
         from biela.equations.groups.reference_point import place_freely
 
         for slot in sorted(missing):
-            place_freely(self.derivation, slot, self.cast.example.bodies_in_order[slot])
+            if not place_as_given(self.derivation, slot):
+                place_freely(self.derivation, slot, self.cast.example.bodies_in_order[slot])
 
     def _asked(self) -> set[int]:
         """Joints whose coordinates somebody names."""
@@ -241,6 +243,9 @@ class _Carrier:
         element = self.cast.elements[branch.element]
         i, j = element.markers[0].frames, element.markers[1].frames
         first, last = (j, i) if branch.marker == 0 else (i, j)
+        given = given_rotation(self.derivation, base, first, last)
+        if given is not None:
+            return given
 
         def rotation(poses: Poses) -> Floats:
             found: Floats = relative_poses(poses, first, last)[:, :3, :3]

@@ -51,11 +51,13 @@ def compare_eliminations(
     late: ArrayLike = (),
     bodies: ArrayLike | None = None,
     joints: ArrayLike | None = None,
+    anchors: ArrayLike = (),
 ) -> tuple[EliminationReport, ...]:
     """Orders of elimination of a symmetric matrix, with each late vertex behind its neighbours.
 
     Orders that know nothing of late vertices have them moved back, see `deferred`.  With the body
-    of each unknown and the joint of each multiplier that of `multibody_order` is there too.
+    of each unknown and the joint of each multiplier that of `multibody_order` is there too, which
+    also knows `anchors`, entries that never vanish.
 
     Raises:
         ShapeError: a late vertex is not in the graph, or bodies and joints do not fit it.
@@ -74,7 +76,7 @@ def compare_eliminations(
         "nested dissection": general(nested_dissection),
     }
     if bodies is not None and joints is not None:
-        runs["multibody"] = lambda: multibody_order(graph, bodies, joints).order
+        runs["multibody"] = lambda: multibody_order(graph, bodies, joints, anchors).order
     reports = []
     for name, run in runs.items():
         start = time.perf_counter()

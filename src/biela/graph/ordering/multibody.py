@@ -33,6 +33,7 @@ from biela.graph.adjacency import Adjacency, Integers, integer_array
 from biela.graph.connections import blocks as biconnected
 from biela.graph.connections import breadth_first
 from biela.graph.cost import FactorCost, symbolic_fill
+from biela.graph.ordering.anchored_rows import AnchoredRows
 from biela.graph.ordering.band import reverse_cuthill_mckee
 from biela.graph.ordering.degree import minimum_degree, ordered_after
 
@@ -62,7 +63,9 @@ class MultibodyOrder:
         return self.costs[self.strategy]
 
 
-def multibody_order(graph: Adjacency, bodies: ArrayLike, joints: ArrayLike) -> MultibodyOrder:
+def multibody_order(
+    graph: Adjacency, bodies: ArrayLike, joints: ArrayLike, anchors: ArrayLike = ()
+) -> MultibodyOrder:
     """The cheapest of several orders for the saddle-point matrix of a multibody system.
 
     - *late*: minimum degree, each multiplier after all unknowns it acts on;
@@ -72,7 +75,9 @@ def multibody_order(graph: Adjacency, bodies: ArrayLike, joints: ArrayLike) -> M
     - *tree*: every joint of a tree of shortest paths from the ground follows its child, each other
       one the loop it closes;
     - *trunk*: the same with a tree of shortest paths from a longest one, so that the loops of long
-      and narrow nets are short.
+      and narrow nets are short;
+    - *anchored*, *pairs*, *pins*: those of both trees in which rows with an anchor follow that
+      alone, see `biela.graph.ordering.anchored_rows`.
 
     Args:
         graph: that of the matrix.
@@ -81,12 +86,16 @@ def multibody_order(graph: Adjacency, bodies: ArrayLike, joints: ArrayLike) -> M
         joints: for each vertex the number of the joint whose multiplier it is, -1 for unknowns.
             The rows of a joint must be independent on each of its bodies, as those of a joint
             between rigid bodies are; rows of which this is not known are joints of their own.
+        anchors: pairs of a multiplier and an unknown, of entries that are numbers other than zero
+            in every position, such as those of the centre of mass in the rows of a pin.
 
     Raises:
-        ShapeError: a vertex is neither or both, or a joint has rows for no body.
+        ShapeError: a vertex is neither or both, a joint has rows for no body, or an anchor is no
+            entry.
     """
     topology = _Topology(graph, integer_array("bodies", bodies), integer_array("joints", joints))
     late = topology.multipliers
+    held = AnchoredRows(graph, topology.body, topology.joint, anchors)
     found = {"late": minimum_degree(graph, late)}
     found["given"] = deferred(graph, np.arange(graph.size), late)
     found["band"] = deferred(graph, reverse_cuthill_mckee(graph), late)
@@ -95,6 +104,10 @@ def multibody_order(graph: Adjacency, bodies: ArrayLike, joints: ArrayLike) -> M
         waits = topology.loop_waits(tree)
         if waits is not None:
             found[name] = ordered_after(graph, *waits)
+            # without loops a joint that follows its whole child is never beaten
+            if len(held) and (tree.child < 0).any():
+                more = held.orders(tree.child, waits)
+                found |= {f"{name}, {way}": order for way, order in more.items()}
     costs = {name: symbolic_fill(graph, order) for name, order in found.items()}
     best = min(costs, key=lambda name: costs[name].operations)
     return MultibodyOrder(found[best], best, costs)

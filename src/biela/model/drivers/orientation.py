@@ -13,6 +13,7 @@ from biela.model.element import quantity
 from biela.model.joints.primitives import Row
 from biela.model.laws.law import Law
 from biela.model.markers import Marker
+from biela.model.pair import Place
 from biela.model.reference import pair_from_ground
 from biela.space import Base, Vector, angular_velocity
 
@@ -62,17 +63,22 @@ class OrientationDriver(Driver):
         pair = pair_from_ground(derivation, self.i, self.marker)
         angles = [derivation.law(law, "angle") for law in self._laws()]
         target = pair.i.base.euler(f"{self.name}_target", self.axes, angles)
-        turning = angular_velocity(target, pair.j.base)
-        rows = []
-        for k, letter in enumerate("xyz"):
-            b, c = "xyz"[(k + 1) % 3], "xyz"[(k + 2) % 3]
-            t_b, t_c = _axis(target, b), _axis(target, c)
-            e_b, e_c = pair.j.axis(b), pair.j.axis(c)
-            value = (t_c.dot(e_b) - t_b.dot(e_c)) / 2
-            lever = (e_b.cross(t_c) - e_c.cross(t_b)) / 2
-            nothing = Vector(derivation.space, {})
-            rows.append(Row(f"about_{letter}", value, turning.dot(lever), nothing, lever))
-        return rows
+        return rows_towards(target, pair.j)
+
+
+def rows_towards(target: Base, j: Place) -> list[Row]:
+    """Three rows that hold the axes of a marker at those of a base: sines of what is left."""
+    turning = angular_velocity(target, j.base)
+    rows = []
+    for k, letter in enumerate("xyz"):
+        b, c = "xyz"[(k + 1) % 3], "xyz"[(k + 2) % 3]
+        t_b, t_c = _axis(target, b), _axis(target, c)
+        e_b, e_c = j.axis(b), j.axis(c)
+        value = (t_c.dot(e_b) - t_b.dot(e_c)) / 2
+        lever = (e_b.cross(t_c) - e_c.cross(t_b)) / 2
+        nothing = Vector(target.space, {})
+        rows.append(Row(f"about_{letter}", value, turning.dot(lever), nothing, lever))
+    return rows
 
 
 def _axis(base: Base, letter: str) -> Vector:

@@ -132,8 +132,8 @@ def motors(model: bl.Model, course: Course) -> str:
     if found:
         html += words(
             f"The continuous load is the effective one times a safety of {found[0].safety:g}. "
-            f"The largest power is that of the largest size: below zero the motor brakes. Energy "
-            f"that comes back must be stored or burnt.",
+            f"The peak power is what the load takes at most, the peak braking power what it gives "
+            f"at most. Energy that comes back must be stored or burnt.",
             "caption",
         )
     idle = uncommanded(model)
@@ -199,15 +199,14 @@ def _heads(linear: bool) -> Sequence[str]:
         f"effective [{effort}]",
         f"continuous [{effort}]",
         f"largest speed [{speed}]",
-        "largest power [W]",
+        "peak power [W]",
+        "peak braking [W]",
         "mean power [W]",
         "energy back [J]",
     )
 
 
 def _row(duty: MotorDuty) -> tuple[str | float, ...]:
-    power = duty.power
-    largest = float(power[np.argmax(np.abs(power))])
     # the work of a cycle that gives back what it took is rounding only
     least = _ROUNDING * duty.peak_torque * duty.max_speed
     mean = duty.mean_power if abs(duty.mean_power) > least else 0.0
@@ -219,7 +218,8 @@ def _row(duty: MotorDuty) -> tuple[str | float, ...]:
         duty.rms_torque,
         duty.continuous_torque,
         duty.max_speed,
-        largest if abs(largest) > least else 0.0,
+        duty.peak_power if duty.peak_power > least else 0.0,
+        duty.peak_braking_power if duty.peak_braking_power > least else 0.0,
         mean,
         back if back > least * float(duty.t[-1] - duty.t[0]) else 0.0,
     )

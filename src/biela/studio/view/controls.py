@@ -16,6 +16,7 @@ from biela.studio.settings import Analysis
 from biela.studio.shelf import Shelf
 from biela.studio.table import Table
 from biela.studio.view.binding import on_change, on_click
+from biela.studio.view.start_tab import MOST, NONE, start_tab
 from biela.studio.view.status import status_text
 from biela.studio.view.worker import Worker
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Controls"]
 
 SPEEDS: Final = {"⅛": 0.125, "¼": 0.25, "½": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
-#: Sliders beyond these would bury the page.
-_MOST: Final = 24
-_NONE: Final = "-"
 _SYMBOLS: Final = (
     "pin with collars: revolute; square sleeve: prismatic; round sleeve: cylindrical; threads: "
     "screw; cross: universal; ball: spherical; plate: planar; cube: fixed. Driven ones are orange"
@@ -67,7 +65,10 @@ class Controls:
         on_change(worker, self._time, "time", lambda t: page.go_to(float(t)))
         on_click(worker, self._speed, "speed", lambda: page.set_speed(SPEEDS[self._speed.value]))
         on_change(
-            worker, self._analysis, "analysis", lambda name: page.change(analysis=Analysis(name))
+            worker,
+            self._analysis,
+            "analysis",
+            lambda name: page.changes.change(analysis=Analysis(name)),
         )
         self._tabs: Any = None
         self._named: dict[str, Any] = {}
@@ -149,7 +150,7 @@ class Controls:
         with self._tab("Values"):
             self._values(session)
         with self._tab("Start"):
-            self._start(session)
+            start_tab(self._gui, self._worker, self._page, session, self._slider)
         with self._tab("Show"):
             self._shown(session)
         with self._tab("Save"):
@@ -194,28 +195,31 @@ class Controls:
             "duration, s", session.settings.duration, min=1e-3, step=1e-3
         )
         on_change(
-            self._worker, self._duration, "duration", lambda x: page.change(duration=float(x))
+            self._worker,
+            self._duration,
+            "duration",
+            lambda x: page.changes.change(duration=float(x)),
         )
         laws = session.laws() if isinstance(session, Session) else []
         if laws:
             self._driven = gui.add_checkbox(
                 "drivers act", session.settings.driven, hint="else it is left to its forces"
             )
-            on_change(self._worker, self._driven, "driven", lambda on: page.drive(bool(on)))
+            on_change(self._worker, self._driven, "driven", lambda on: page.changes.drive(bool(on)))
         parameters = session.parameters()
-        for each in parameters[:_MOST]:
-            self._slider("parameter", each, page.set_parameter)
-        if len(parameters) > _MOST:
-            gui.add_markdown(f"*{len(parameters) - _MOST} more parameters have no slider.*")
+        for each in parameters[:MOST]:
+            self._slider("parameter", each, page.changes.set_parameter)
+        if len(parameters) > MOST:
+            gui.add_markdown(f"*{len(parameters) - MOST} more parameters have no slider.*")
         inputs = session.inputs()
         if inputs:
             with gui.add_folder("motors" if isinstance(session, Session) else "inputs"):
                 gui.add_markdown("*What is given from outside, which dynamics takes.*")
-                for each in inputs[:_MOST]:
-                    self._slider("input", each, page.set_input)
+                for each in inputs[:MOST]:
+                    self._slider("input", each, page.changes.set_input)
         if laws:
             with gui.add_folder("drivers", expand_by_default=len(laws) == 1):
-                for law in laws[:_MOST]:
+                for law in laws[:MOST]:
                     self._law(law, session)
         reset = gui.add_button("Reset all values", icon=viser.Icon.REFRESH)
         on_click(self._worker, reset, "reset", page.reset)
@@ -239,7 +243,7 @@ class Controls:
 
         def set_law(_: object = None) -> None:
             written = "" if text.value.strip() == law.text else text.value
-            self._page.set_law(law.name, LawChange(written, factor.value, shift.value))
+            self._page.changes.set_law(law.name, LawChange(written, factor.value, shift.value))
 
         @form.on_submit
         async def _(_: Any) -> None:
@@ -247,54 +251,6 @@ class Controls:
 
         on_change(self._worker, factor, f"law {law.name}", set_law)
         on_change(self._worker, shift, f"law {law.name}", set_law)
-
-    def _start(self, session: Table) -> None:
-        """Initial conditions, and the position by hand."""
-        gui, page = self._gui, self._page
-        jointed = isinstance(session, Session)
-        rest = "What constraints bind is"
-        if jointed:
-            rest = "Drivers decide that for what they drive; the rest is"
-        gui.add_markdown(
-            f"*Where and how fast a motion begins. {rest} assembled around these values.*"
-        )
-        here = gui.add_button(
-            "Start from the position shown",
-            hint="drag it there first" if jointed else "find a position of rest first",
-            icon=viser.Icon.HAND_GRAB,
-        )
-        on_click(self._worker, here, "start here", page.start_here)
-        robot = False
-        if isinstance(session, Session):
-            robot = not session.laws() and bool(session.inputs())
-            with gui.add_folder("by hand", expand_by_default=robot):
-                for each in session.jogs()[:_MOST]:
-                    self._slider("jog", each, page.hand.jog)
-        with gui.add_folder("positions", expand_by_default=not robot):
-            for each in session.starts()[:_MOST]:
-                self._slider("start", each, page.set_start)
-        with gui.add_folder("velocities", expand_by_default=False):
-            for each in session.rates()[:_MOST]:
-                self._slider("rate", each, page.set_rate)
-        if isinstance(session, Session) and session.motion is not None:
-            self._reached(session)
-
-    def _reached(self, session: Session) -> None:
-        """Inverse kinematics of a point."""
-        gui, page = self._gui, self._page
-        with gui.add_folder("a point to a place", expand_by_default=False):
-            frames = tuple(session.points) or (_NONE,)
-            first = next((n for n in reversed(session.model.bodies) if n in frames), frames[0])
-            frame: Any = gui.add_dropdown("point", frames, initial_value=first)
-            r, _ = session.poser.frame(first, session.position())
-            place: Any = gui.add_vector3("place, m", tuple(r.tolist()), step=1e-3)
-
-            def begin(name: str) -> None:
-                place.value = tuple(session.poser.frame(name, session.position())[0].tolist())
-
-            on_change(self._worker, frame, "point", begin)
-            go = gui.add_button("Reach it", hint="inverse kinematics", icon=viser.Icon.TARGET)
-            on_click(self._worker, go, "reach", lambda: page.hand.reach(frame.value, place.value))
 
     def _shown(self, session: Table) -> None:
         gui, page = self._gui, self._page
@@ -305,20 +261,20 @@ class Controls:
         glass: Any = gui.add_checkbox("see through bodies", page.glass)
         on_change(self._worker, glass, "glass", lambda on: page.see_through(bool(on)))
         drawn = page.shown.points  # which may be sensors of points too
-        points = (_NONE, *dict.fromkeys((*drawn, *session.points)))
-        first, second = (*drawn, _NONE, _NONE)[:2]
+        points = (NONE, *dict.fromkeys((*drawn, *session.points)))
+        first, second = (*drawn, NONE, NONE)[:2]
         way: Any = gui.add_dropdown(
             "trace of", points, initial_value=first, hint="the path of a point"
         )
         also: Any = gui.add_dropdown("and of", points, initial_value=second, hint="another one")
 
         def trace(_: object) -> None:
-            page.trace(*(each.value for each in (way, also) if each.value != _NONE))
+            page.trace(*(each.value for each in (way, also) if each.value != NONE))
 
         on_change(self._worker, way, "trace", trace)
         on_change(self._worker, also, "trace", trace)
         look: Any = gui.add_button_group("look from", ("the front", "the side"))
-        on_click(self._worker, look, "look", lambda: page.look(look.value == "the side"))
+        on_click(self._worker, look, "look", lambda: page.looking.look(look.value == "the side"))
 
 
 def _call(act: Any, kind: str, value: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import viser
 
+from biela.errors import BielaError
 from biela.model.parts.flattening import body_count
 from biela.results.scene import PLANES
 from biela.studio.dragging import Dragged
@@ -53,12 +54,18 @@ class Hand:
     def prepare(self, session: Session, idle: Callable[[], bool]) -> None:
         """Compile what dragging needs as long as nothing moves, a body at a time."""
 
+        def current() -> bool:
+            try:
+                return session is self._session()
+            except BielaError:  # symbols, which nobody drags, are on the page now
+                return False
+
         def body(name: str) -> None:
-            if session is self._session() and idle():
+            if current() and idle():
                 session.dragging.prepare(name)
 
         def all_bodies() -> None:
-            if session is not self._session() or body_count(session.model) > _SMALL:
+            if not current() or body_count(session.model) > _SMALL:
                 return
             for name in session.dragging.bodies[:_PREPARED]:
                 self._worker.ask_later(partial(body, name))
@@ -97,7 +104,7 @@ class Hand:
         if self._on_its_way:
             self._worker.ask_later(partial(self._pull_on, target, found))
         elif self._released:
-            self._session().let_go()
+            self._leave()
 
     def _pull_on(self, target: Floats, last: Dragged) -> None:
         """Go on to where the hand is, if nobody has pulled elsewhere since."""
@@ -108,7 +115,12 @@ class Hand:
         """Let go, when it is where the pointer was."""
         self._released = True
         if not self._on_its_way:
-            self._session().let_go()
+            self._leave()
+
+    def _leave(self) -> None:
+        """Leave it where it is; what is too slow to follow a hand shows the position now."""
+        self._session().let_go()
+        self._moved()
 
     def jog(self, name: str, value: float) -> None:
         """Put one coordinate somewhere."""

@@ -5,7 +5,6 @@ Every method here but the first runs in the thread of the visitor, see `worker`.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -15,7 +14,6 @@ import viser
 from biela.errors import BielaError
 from biela.studio.beginning import begun
 from biela.studio.clock import Clock
-from biela.studio.laws import LawChange
 from biela.studio.pieces import Piece, alike
 from biela.studio.saving import PICTURE, file_name, saved
 from biela.studio.session import Session
@@ -24,8 +22,10 @@ from biela.studio.shelf import Shelf
 from biela.studio.table import Table
 from biela.studio.view.aside import Aside
 from biela.studio.view.asking import Asking
+from biela.studio.view.changes import Changes
 from biela.studio.view.controls import Controls
 from biela.studio.view.hand import Hand
+from biela.studio.view.looking import Looking
 from biela.studio.view.overlays import Overlays
 from biela.studio.view.picture import picture
 from biela.studio.view.plots import Plots
@@ -38,9 +38,6 @@ __all__ = ["Page"]
 
 #: Of the beats every so many-th moves the sliders and plots too.
 _SLOW: Final = 6
-#: The window of the scene is another one if its aspect changes by this; within so many seconds.
-_NARROWER: Final = 0.1
-_SETTLING: Final = 4.0
 
 
 class Page:
@@ -68,15 +65,16 @@ class Page:
         self.glass = True
         self._pieces: Sequence[Piece] = ()
         self._beats = 0
-        self._fitted = (0.0, 0.0)
         self._prepared: Table | None = None
         self.worker = Worker(self._beat, self._fail)
         self._view, self._over = SceneView(client), Overlays(client)
+        self.looking = Looking(client, self.worker, self._now)
         self._aside = Aside(self.worker, self._fail)
         self.shown = Shown(self._over, self._aside, lambda text: self._controls.show_scale(text))
         self.hand = Hand(
             client, self.worker, self._jointed, partial(self._play, False), self._moved
         )
+        self.changes = Changes(self._now, self._again)
         self._controls = Controls(client, self.worker, self, shelf)
         self._asking = Asking(self.worker, self._controls)
         panel = client.gui.add_panel()
@@ -84,20 +82,7 @@ class Page:
         self._plots = Plots(client, self.worker, self._aside, tab)
         self._structure = Structure(client, self.worker, panel, self._aside, self._now)
         panel.dock_left()
-        client.camera.on_update(self._resized)
         self.worker.ask("open", partial(self.open, name, session))
-
-    async def _resized(self, camera: viser.CameraHandle) -> None:
-        """Panels take their place a moment after the page is opened: look again then."""
-        aspect, opened = self._fitted
-        if abs(camera.aspect - aspect) > _NARROWER * min(aspect, 1.0):
-            settling = time.monotonic() - opened < _SETTLING
-            self.worker.ask("look", self.look if settling else self._refit)
-
-    def _refit(self) -> None:
-        """The window is another one, but how the visitor looks is his."""
-        self._fitted = (self._client.camera.aspect, self._fitted[1])
-        self._view.refit()
 
     def end(self) -> None:
         """The visitor has gone."""
@@ -122,10 +107,9 @@ class Page:
         self.session = session
         self.shown.begin(session)
         self._structure.clear()
-        self._fitted = (self._fitted[0], time.monotonic())
         self._controls.build(session)  # first: a browser may take a second to draw the scene
-        self.look()
-        self._view.show(found, self._drag)
+        self.looking.begin()
+        self._view.show(found, self._drag, self.looking.extent)
         self._pieces = found
         self._refreshed(fresh=True)
         self._play(self._at_once and session.motion is not None)
@@ -135,11 +119,13 @@ class Page:
         session = self._session
         found = session.pieces
         if not alike(found, self._pieces):
-            self._view.show(found, self._drag)
+            self._view.show(found, self._drag, self.looking.extent)
         self._pieces = found
         motion, quantities = session.motion, session.quantities
         if motion is not None and quantities is not None:
             self.clock.between(float(motion.t[0]), float(motion.t[-1]))
+            if fresh:
+                self.clock.go_to(session.time)  # not where another mechanism was
             self._controls.show_span(self.clock.start, self.clock.end)
             self._plots.show(quantities, session.asked.get("plot", ()), fresh)
         elif fresh:
@@ -202,7 +188,7 @@ class Page:
         else:
             self._view.move(posed, 0.0)
             self.shown.pose(session)
-            self._plots.pose(session.coordinates())
+            self._plots.pose(session.told())
 
     def _moved(self) -> None:
         """The session has another position, by hand."""
@@ -241,7 +227,7 @@ class Page:
             raise BielaError("there is no motion to play: choose kinematics or dynamics")
         if not self.clock.playing and not session.settings.analysis.moves:
             driven = isinstance(session, Session) and session.model.drivers
-            self.change(analysis=Analysis.KINEMATICS if driven else Analysis.DYNAMICS)
+            self.changes.change(analysis=Analysis.KINEMATICS if driven else Analysis.DYNAMICS)
         self._play(not self.clock.playing)
 
     def go_to(self, time: float) -> None:
@@ -269,39 +255,6 @@ class Page:
             self._play(False)
         if not fine:
             self._fail(session.error)
-
-    def change(self, **settings: Any) -> None:
-        """Change settings."""
-        self._again(lambda: self._session.choose(**settings))
-
-    def drive(self, driven: bool) -> None:
-        """Let the drivers act, or leave the mechanism to its forces, which kinematics knows not."""
-        settings = self._session.settings
-        if not driven and settings.analysis is Analysis.KINEMATICS:
-            self.change(driven=driven, analysis=Analysis.DYNAMICS)
-        else:
-            self.change(driven=driven)
-
-    def set_parameter(self, name: str, value: float) -> None:
-        """Give a parameter a value."""
-        self._again(lambda: self._session.set_parameter(name, value))
-
-    def set_law(self, name: str, change: LawChange) -> None:
-        """Change the law of a driver."""
-        self._again(lambda: self._session.set_law(name, change))
-
-    def set_input(self, name: str, value: float) -> None:
-        """Give a motor a value of its input, and let it move by forces."""
-        self._session.choose(analysis=Analysis.DYNAMICS)
-        self._again(lambda: self._session.set_input(name, value))
-
-    def set_start(self, name: str, value: float) -> None:
-        """Begin with a value of a coordinate."""
-        self._again(lambda: self._session.set_start(name, value))
-
-    def set_rate(self, name: str, value: float) -> None:
-        """Begin with a velocity."""
-        self._again(lambda: self._session.set_rate(name, value))
 
     def start_here(self) -> None:
         """Begin in the position by hand, and let go."""
@@ -346,9 +299,3 @@ class Page:
         """Let joints inside of bodies be seen, or not."""
         self.glass = through
         self._view.see_through(through)
-
-    def look(self, aside: bool | None = None) -> None:
-        """Look at the whole mechanism; a planar one straight, or a little from the side."""
-        aside = not self._session.flat if aside is None else aside
-        self._fitted = (self._client.camera.aspect, self._fitted[1])
-        self._view.look(self._session.scene, aside)

@@ -41,6 +41,7 @@ class Plots:
         self._failed: dict[str, str] = {}
         self._ready: set[str] = set()
         self._chart: Any = None
+        self._lines: tuple[str, ...] = ()
         self._tab = tab
         with self._tab:
             self._drawing: Any = self._gui.add_html("", visible=False)
@@ -66,6 +67,7 @@ class Plots:
         kept = [name for name in self._names if name in quantities]
         if fresh or not kept:
             self._names = usual(quantities.motion, wanted)
+            self._remove_chart()
         else:
             self._names = kept
         if fresh or self._across not in quantities:
@@ -82,13 +84,16 @@ class Plots:
         """Show nothing: there is no motion."""
         self._all, self._names, self._across = None, [], TIME
         self._aside.forget("loads")
-        if self._chart is not None:
-            self._chart.remove()
-            self._chart = None
+        self._remove_chart()
         self._drawing.visible = False
         self._now.content = ""
         self._owner.options = self._quantity.options = ("-",)
         self._across_owner.options, self._across_quantity.visible = (TIME,), False
+
+    def _remove_chart(self) -> None:
+        if self._chart is not None:
+            self._chart.remove()
+            self._chart = None
 
     def pose(self, values: Mapping[str, float]) -> None:
         """Tell the values of a position that is none of the motion, as far as they are known."""
@@ -198,16 +203,18 @@ class Plots:
         self._find()
         # what is found beside the page meanwhile is drawn when it is handed over
         self._ready = {n for n in (self._across, *self._names) if self._all.known(n)}
-        if self._chart is not None:
-            self._chart.remove()  # a chart with other lines is another chart
-            self._chart = None
         across, up = self._curves()
         timely = self._across == TIME
+        lines = tuple(each.label for each in up) if timely else ()
+        if lines != self._lines:
+            self._remove_chart()  # a chart with other lines is another chart
         self._drawing.visible = bool(up) and not timely
-        self._now.content = ""
-        if up and timely:
+        # one with the same lines stays, and a zoom with it: a page that makes a chart while its
+        # values come may leave out what stands along the axis
+        if lines and self._chart is None:
             with self._tab:
                 self._chart = chart(self._gui, across, up, self._place)
+        self._lines = lines
         self.move(self._place)
 
     def move(self, place: float) -> None:

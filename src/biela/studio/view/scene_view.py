@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import viser
 
-from biela.results.display import view_matrix
-from biela.results.drawing import nice_step
-from biela.results.scene import PLANES, Scene
+from biela.studio.grips import Corner, grip_box, unseen_box
 from biela.studio.pieces import Piece, Solid, Stroke, Track, Tracks, hues
 
 __all__ = ["SceneView"]
@@ -22,28 +20,21 @@ Floats = npt.NDArray[np.float64]
 #: What is dragged: a body, with the event of the pointer.
 OnDrag = Callable[[str, Any], None]
 
-#: The grid as a part of the extent of the scene, and how much more than the scene is seen.
-_GRID: Final = 1.4
-_ROOM: Final = 1.25
 _DAYLIGHT: Final = 1.6
 #: Bodies are a little see-through, so that the joints inside of them are there to be seen.
 _GLASS: Final = 0.6
-#: Lines of the floor (pixels): thinner ones have gaps where edges are not smoothed.
-_FINE: Final = 1.4
-#: Angles of view up and down (rad): of mechanisms in space, and of those in a plane.
-_NEAR: Final = np.radians(45.0)
-_FAR: Final = np.radians(8.0)
-#: A little from the side and from above, so that planar mechanisms have depth.
-_ASIDE: Final = (-0.22, 0.28)
+#: How far from the middle of a thin body it is gripped, as a part of what is seen: some pixels.
+_REACH: Final = 0.022
 
 
 @dataclass
 class _Mover:
-    """A node that is moved along the track of a piece."""
+    """A node that is moved along the track of a piece; what it is gripped by goes along."""
 
     piece: int
     node: Any
     length: float | None = None
+    grip: Any = None
 
 
 class SceneView:
@@ -65,13 +56,19 @@ class SceneView:
         self._moved: tuple[Sequence[Piece], Tracks] | None = None
         self._surfaces: list[Any] = []
         self._glass: float | None = _GLASS
-        self._root, self._shown = "", 0
-        self._half, self._aspect = (1.0, 1.0), 1.0
+        self._root, self._shown, self._reach = "", 0, 0.0
 
     # ------------------------------------------------------------------------------- building
 
-    def show(self, pieces: Sequence[Piece], on_drag: OnDrag | None) -> None:
-        """Put pieces in place of those that are there; without ``on_drag`` none is dragged."""
+    def show(self, pieces: Sequence[Piece], on_drag: OnDrag | None, seen: float) -> None:
+        """Put pieces in place of those that are there; without ``on_drag`` none is dragged.
+
+        Args:
+            pieces: What to show.
+            on_drag: Is told when a body is dragged.
+            seen: How much is seen at once (m), a part of which a pointer may be beside a body.
+        """
+        self._reach = _REACH * seen
         with self._client.atomic():
             self.clear()
             # never a name again: a page remembers the place of what had it before
@@ -130,11 +127,24 @@ class SceneView:
             )
             if piece.shaped:
                 self._surfaces.append(node)
-            if len(group) == 1:
-                length = None if piece.track.scale is None else 1.0
-                self._movers.append(_Mover(k, node, length))
+            grip = None
             if piece.role == "body" and on_drag is not None:
                 self._draggable(node, piece.name, on_drag)
+                grip = self._grip(own, piece)
+            if len(group) == 1:
+                length = None if piece.track.scale is None else 1.0
+                self._movers.append(_Mover(k, node, length, grip))
+
+    def _grip(self, name: str, solid: Solid) -> Any:
+        """What a thin body is gripped by: a part of its node, which has the events of its parts."""
+        box = _box(solid, self._reach)
+        if box is None:
+            return None
+        scene = self._client.scene
+        made = scene.add_glb(
+            f"{name}/grip", unseen_box(*box), cast_shadow=False, receive_shadow=False
+        )
+        return self._kept(made)
 
     def _draggable(self, node: Any, body: str, on_drag: OnDrag) -> None:
         @node.on_drag("left")  # type: ignore[untyped-decorator]
@@ -164,6 +174,8 @@ class SceneView:
                     length = _track(pieces[mover.piece]).scale_at(place)
                     if abs(length - mover.length) > 1e-9:
                         mover.node.scale = (1.0, 1.0, max(length, 1e-9))
+                        if mover.grip is not None:
+                            mover.grip.scale = mover.node.scale
                         mover.length = length
             for k, node in self._lines:
                 stroke = pieces[k]
@@ -171,71 +183,12 @@ class SceneView:
                 if len(stroke.points) > 1 or stroke.role == "sign":
                     node.points = stroke.segments(place).astype(np.float32)
 
-    def look(self, scene: Scene, aside: bool = False) -> None:
-        """Set the camera, up and the floor for a scene; ``aside`` gives a planar one depth.
-
-        A planar mechanism is seen along the normal of its plane and from far away, so that lengths
-        are those of a drawing.
-        """
-        client, (low, high) = self._client, scene.bounds
-        flat = scene.view in PLANES and not aside
-        fov = _FAR if flat else _NEAR
-        middle, extent = (low + high) / 2, scene.extent
-        across, up, toward = view_matrix(scene.view)
-        if aside and scene.view in PLANES:
-            toward = toward + _ASIDE[0] * across + _ASIDE[1] * up
-            toward /= np.linalg.norm(toward)
-        axis = int(np.abs(up).argmax()) if scene.view in PLANES else 2
-        # a narrow window sees less across than up
-        aspect = client.camera.aspect if client.camera.image_height else 1.0
-        first, last = scene.bounds_along(np.array([across, up, toward]))
-        wide, high_up, deep = (last - first) / 2
-        self._half, self._aspect = (wide, high_up), aspect
-        away = _ROOM * self._needed(aspect) / np.tan(fov / 2) + deep
-        client.camera.fov = fov
-        client.camera.up_direction = np.eye(3)[axis]
-        client.camera.position = middle + away * toward
-        client.camera.look_at = middle
-        client.camera.near, client.camera.far = 0.02 * extent, 100.0 * extent
-        if flat:  # seen from the front a floor would be a line: squared paper behind instead
-            axis = PLANES[scene.view][2]
-            behind = np.array([low[axis], high[axis]])[int(toward[axis] < 0)]
-            self._floor(middle, behind - 0.06 * extent * toward[axis], axis, extent)
-        else:
-            self._floor(middle, low[axis] - 0.06 * extent, axis, extent)
-
-    def _needed(self, aspect: float) -> float:
-        """Half of what must be seen up and down, so that all is seen across as well."""
-        wide, high_up = self._half
-        return float(max(wide / max(aspect, 1e-3), high_up))
-
-    def refit(self) -> None:
-        """Go nearer or away as the window becomes wider or narrower; the view stays."""
-        camera = self._client.camera
-        change = self._needed(camera.aspect) / max(self._needed(self._aspect), 1e-12)
-        self._aspect = camera.aspect
-        eye, at = np.array(camera.position), np.array(camera.look_at)
-        camera.position = at + change * (eye - at)
-        camera.look_at = at
-
-    def _floor(self, middle: Floats, level: float, axis: int, extent: float) -> None:
-        """A grid below the mechanism: plain lines, which cost a slow renderer the least."""
-        step = nice_step(extent)
-        a, b = (k for k in range(3) if k != axis)
-        half = step * np.ceil(0.5 * _GRID * extent / step)
-        ways = np.arange(-half, half + step / 2, step)
-        corner = step * np.round(middle / step)
-        lines = np.zeros((2 * len(ways), 2, 3))
-        lines[..., axis] = level
-        for k, (along, across) in enumerate(((a, b), (b, a))):
-            part = lines[k * len(ways) : (k + 1) * len(ways)]
-            part[..., across] = corner[across] + ways[:, None]
-            part[..., along] = corner[along] + np.array([-half, half])
-        self._client.scene.add_line_segments(
-            "/floor", lines, (214, 217, 222), thickness=_FINE, thickness_units="screen"
-        )
-
 
 def _track(piece: Piece) -> Track:
     assert isinstance(piece, Solid), "strokes are lines"
     return piece.track
+
+
+def _box(solid: Solid, reach: float) -> tuple[Corner, Corner] | None:
+    """The box by which a solid is gripped, if it is thin."""
+    return grip_box(solid.mesh.vertices, reach, solid.track.scale_at(0))

@@ -6,12 +6,14 @@ accelerations as S z'' + b, where S and b follow from those of the groups before
 
     (Σ Sᵀ M S) z'' = Σ Sᵀ (Q - M b),
 
-so that the cost is that of the groups, each with the coordinates it depends on.
+so that the cost is that of the groups, each with the coordinates it depends on.  Of z, rotations
+are unit quaternions, whose rates are angular velocities.
 """
 
 from __future__ import annotations
 
 from biela.equations.groups.dynamics.influence import Influence
 from biela.equations.groups.dynamics.program import MotionProgram
+from biela.equations.groups.dynamics.state import StateCoordinates
 
-__all__ = ["Influence", "MotionProgram"]
+__all__ = ["Influence", "MotionProgram", "StateCoordinates"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Influence:
 
     Args:
         casts: Kinds of groups.
-        drivers: Number of the independent coordinate of each driver that stands for one.
+        drivers: Of each driver that stands for a coordinate the numbers of its freedoms.
 
     Attributes:
         casts: The casts, divided.
@@ -29,11 +29,11 @@ class Influence:
         of_body: Those of each body.
     """
 
-    def __init__(self, casts: Casts, drivers: Mapping[str, int]) -> None:
+    def __init__(self, casts: Casts, drivers: Mapping[str, Sequence[int]]) -> None:
         structure = casts.structure
         sets: list[tuple[int, ...]] = [()] * len(structure.groups)
         for number, group in enumerate(structure.groups):
-            found = {drivers[name] for name in group.drivers if name in drivers}
+            found = {k for name in group.drivers for k in drivers.get(name, ())}
             for before in group.after:
                 found.update(sets[before])
             sets[number] = tuple(sorted(found))

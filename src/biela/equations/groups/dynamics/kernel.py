@@ -25,7 +25,6 @@ from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.symbols import Column, Known, Unknown
 from biela.equations.groups.wanted import Wanted, component_atoms
 from biela.equations.reference_point import NORMAL
-from biela.errors import ModelError
 from biela.space import angular_velocity
 
 __all__ = ["BodyMasses", "MotionKernel", "motion_kernel"]
@@ -211,34 +210,23 @@ class _Maker:
 
         A rod that is alike all around its line never spins if it did not at the start.  Its turn
         in these coordinates has a part about the line that is not real: with no inertia about it
-        the angular momentum is that of the rod.
-
-        Raises:
-            ModelError: The rod is not alike all around, and would spin.
+        the angular momentum is that of the rod.  The other half of a strut turns with the one that
+        is held.  (Rods that do spin have a driver of their spin, and are not held.)
         """
-        cast = self.derivation.cast
-        spins = [spin for spin in cast.spins if spin.slot == slot]
-        if not spins:
-            return masses.inertia
-        axis = spins[0].second - spins[0].first
-        length = np.linalg.norm(axis, axis=1, keepdims=True)
-        axis = axis / length
-        off = np.cross(masses.centre - spins[0].first, axis)
-        across = np.eye(3) - axis[:, :, None] * axis[:, None, :]
-        along = np.einsum("ni,nij,nj->n", axis, masses.inertia, axis)
-        mean = (np.trace(masses.inertia, axis1=1, axis2=2) - along) / 2
-        alike = mean[:, None, None] * across
-        rest = masses.inertia - alike - along[:, None, None] * axis[:, :, None] * axis[:, None, :]
-        size = np.abs(masses.inertia).max(axis=(1, 2)) + masses.mass * length[:, 0] ** 2
-        wrong = np.abs(rest).max(axis=(1, 2)) > 1e-9 * size
-        wrong |= np.linalg.norm(off, axis=1) > 1e-9 * length[:, 0]
-        if (wrong & (masses.mass > 0)).any():
-            raise ModelError(
-                f"{cast.example.bodies_in_order[slot]} is not alike all around the line of its two "
-                f"balls, and would spin about it: dynamics by groups holds that spin; use "
-                f"simulate(model)"
-            )
-        return np.asarray(alike)
+        cast, poses = self.derivation.cast, self.equations.poses
+        names = cast.example.bodies_in_order
+        inertia = masses.inertia
+        for spin, locked in zip(cast.spins, cast.example.locked, strict=True):
+            if names[slot] not in locked.bodies:
+                continue
+            (_, first), (_, own) = (poses.body(cast.bodies[:, k]) for k in (spin.slot, slot))
+            axis = spin.second - spin.first
+            axis = axis / np.linalg.norm(axis, axis=1, keepdims=True)
+            # along the line in this body, which it keeps
+            axis = np.einsum("nji,njk,nk->ni", own, first, axis)
+            along = np.einsum("ni,nij,nj->n", axis, inertia, axis)
+            inertia = inertia - along[:, None, None] * axis[:, :, None] * axis[:, None, :]
+        return np.asarray(inertia)
 
     def _add(
         self,

@@ -8,7 +8,7 @@ starts from φ + S (z - z_last).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -25,6 +25,11 @@ from biela.equations.groups.dynamics.forces import ForceDerivation, ForceKernel
 from biela.equations.groups.dynamics.influence import Influence
 from biela.equations.groups.dynamics.kernel import BodyMasses, motion_kernel
 from biela.equations.groups.dynamics.masses import masses_of, of_slot
+from biela.equations.groups.dynamics.state import (
+    StateCoordinates,
+    number_kernel,
+    rotation_kernel,
+)
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration
 from biela.equations.groups.wanted import Wanted
@@ -44,7 +49,9 @@ class MotionProgram(GroupProgram):
         casts: Kinds of groups of the model with its independent coordinates driven.
         influence: Which of these coordinates move which group.
         equations: Of each cast of ``influence``, in coordinates of its own.
-        laws: Where the laws of the independent coordinates stand among those of the model.
+        laws: Where the laws of the independent coordinates stand among those of the model, four
+            for a rotation.
+        coordinates: How many numbers and rotations these are.
         iteration: How equations are solved.
         solve: Makes the stage that solves M z'' = Q for more than `SMALL` coordinates, from the
             memory, rows and columns of the lower triangle of M and the vectors "M", "Q", "ddz".
@@ -59,11 +66,12 @@ class MotionProgram(GroupProgram):
         influence: Influence,
         equations: Sequence[GroupEquations],
         laws: Integers,
+        coordinates: StateCoordinates,
         iteration: Iteration | None = None,
         solve: Solver | None = None,
     ) -> None:
         self.influence, self.laws = influence, laws
-        self.freedoms = len(laws)
+        self.coordinates, self.freedoms = coordinates, coordinates.freedoms
         self._solve = solve
         self.mass_rows, self.mass_columns = self._mass_pattern()
         mass, inertia, gravity = masses_of(casts.world)
@@ -132,9 +140,10 @@ class MotionProgram(GroupProgram):
     # -------------------------------------------------------------------------- memory
 
     def _make_memory(self) -> None:
-        f, laws = self.freedoms, self.casts.laws.size
-        sizes: dict[str, int] = {"status": STATUS, "t": 1, "state": 2 * f, "p": 0, "slope": 2 * f}
-        sizes |= {"one": 1, "zero": 1, "z_last": f, "move": f, "ddz": f}
+        f, laws, nq = self.freedoms, self.casts.laws.size, self.coordinates.positions
+        sizes: dict[str, int] = {"status": STATUS, "t": 1, "state": nq + f, "p": 0, "slope": nq + f}
+        sizes |= {"one": 1, "zero": 1, "z_last": nq, "move": f, "ddz": f}
+        sizes["turns"] = 12 * self.coordinates.rotations
         sizes |= {"M": len(self.mass_rows), "Q": f, "w": laws, "dw": laws, "ddw": laws}
         counts = [cast.count for cast in self.kinds]
         for c, kernel in enumerate(self.kernels):
@@ -155,7 +164,7 @@ class MotionProgram(GroupProgram):
         before: list[Any] = [
             Clear(memory.first("M"), memory.sizes["M"] + f),
             *self._law_stages(),
-            self._state_stage(),
+            *self._state_stages(),
         ]
         self._begin = len(before)
         stages, tape = self._group_stages(side_by_side, self._begin)
@@ -178,37 +187,41 @@ class MotionProgram(GroupProgram):
             found.append(Stage(block.kernel, gather, scatter, parameters, name=block.name))
         return found
 
-    def _state_stage(self) -> Stage:
+    def _state_stages(self) -> Iterator[Stage]:
         """From the state to the laws of the independent coordinates, and how far they moved."""
-        f, memory = self.freedoms, self.memory
-        ws = Workspace("state")
-        z = [ws.symbol(f"z{k}") for k in range(f)]
-        dz = [ws.symbol(f"dz{k}") for k in range(f)]
-        last = [ws.symbol(f"last{k}") for k in range(f)]
-        zero = ws.atom(0.0)
-        kernel = Function(
-            "state",
-            {"state": [*z, *dz], "last": last},
-            {
-                "w": z,
-                "dw": dz,
-                "ddw": [zero] * f,
-                "move": [a - b for a, b in zip(z, last, strict=True)],
-                "now": z,
-                "rate": dz,
-            },
-        )
-        row = np.array([0])
-        return Stage(
-            kernel,
-            {"state": memory.first("state") + row, "last": memory.first("z_last") + row},
-            {
-                **{d: Write(memory.first(d) + self.laws[None]) for d in ("w", "dw", "ddw")},
-                "move": Write(memory.first("move") + row),
-                "now": Write(memory.first("z_last") + row),
-                "rate": Write(memory.first("slope") + row),
-            },
-        )
+        n, row = self.coordinates.numbers, np.zeros(1, dtype=np.int64)
+        if n:
+            yield self._state_stage(number_kernel(n), row, row, self.laws[None, :n], {})
+        if self.coordinates.rotations:
+            k = np.arange(self.coordinates.rotations)
+            turns = {"turns": Write(self.memory.first("turns") + 12 * k)}
+            laws = self.laws[n:].reshape(-1, 4)
+            yield self._state_stage(rotation_kernel(), n + 4 * k, n + 3 * k, laws, turns)
+
+    def _state_stage(
+        self,
+        kernel: Function,
+        positions: Integers,
+        velocities: Integers,
+        laws: Integers,
+        more: Mapping[str, Write],
+    ) -> Stage:
+        """Of coordinates whose positions and velocities begin at places of the state."""
+        memory = self.memory
+        first, nq = memory.first, self.coordinates.positions
+        gather = {
+            "q": first("state") + positions,
+            "v": first("state") + nq + velocities,
+            "last": first("z_last") + positions,
+        }
+        scatter = {
+            **{d: Write(first(d) + laws) for d in ("w", "dw", "ddw")},
+            "move": Write(first("move") + velocities),
+            "now": Write(first("z_last") + positions),
+            "rate": Write(first("slope") + positions),
+            **more,
+        }
+        return Stage(kernel, gather, scatter)
 
     def _places_of_its_own(
         self, c: int, kernel: Any, order: Integers
@@ -243,13 +256,14 @@ class MotionProgram(GroupProgram):
         """Where the columns of what is known stand, (instances, known x columns)."""
         memory = self.memory
         asked = {a.item: a for a in reads}
-        zero, one = memory.first("zero"), memory.first("one")
-        place_of_law = {int(law): k for k, law in enumerate(self.laws)}
+        zero = memory.first("zero")
+        own = self._law_columns()
         found = np.full((len(columns), len(known), columns.shape[1]), zero, dtype=np.int64)
         for n, what in enumerate(known):
             if what.item.kind == "law":
-                own = np.array([place_of_law.get(int(b), -1) for b in what.item.body])
-                found[:, n][own[:, None] == columns] = one
+                for i, law in enumerate(what.item.body.tolist()):
+                    for velocity, place in own.get(law, ()):
+                        found[i, n, columns[i] == velocity] = place
                 continue
             c, k, first = asked[what.item].places.T
             for owner in np.unique(c):
@@ -264,6 +278,19 @@ class MotionProgram(GroupProgram):
                     at, column = np.nonzero(same)
                     found[rows[at], n, column] = start[at] + j
         return found.reshape(len(columns), -1)
+
+    def _law_columns(self) -> dict[int, list[tuple[int, int]]]:
+        """Of each law of a coordinate the velocities it depends on, and where columns stand."""
+        one, turns = self.memory.first("one"), self.memory.first("turns")
+        n, found = self.coordinates.numbers, {}
+        for k, law in enumerate(self.laws.tolist()):
+            if k < n:
+                found[law] = [(k, one)]
+                continue
+            r, component = divmod(k - n, 4)
+            first = turns + 12 * r + 3 * component
+            found[law] = [(n + 3 * r + j, first + j) for j in range(3)]
+        return found
 
     def _force_stages(self) -> list[Stage]:
         memory = self.memory
@@ -318,7 +345,7 @@ class MotionProgram(GroupProgram):
         if not f:
             return []
         row = np.array([0])
-        out = {"ddz": Write(memory.first("slope") + f + row)}
+        out = {"ddz": Write(memory.first("slope") + self.coordinates.positions + row)}
         if f > SMALL:
             assert self._solve is not None, "more coordinates need a solver"
             ws = Workspace("copy")

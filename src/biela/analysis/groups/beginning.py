@@ -1,0 +1,135 @@
+"""Where a motion under forces starts: poses and twists of bodies, joint coordinates and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.engine_choice import LARGE
+from biela.analysis.groups.drives import Drive, Twists, drive_values
+from biela.analysis.groups.poses import poses_of
+from biela.analysis.groups.starting import across_plane, assembled_blocks
+from biela.analysis.looped.start import first_state, first_velocity
+from biela.analysis.one_start import start_state
+from biela.analysis.preparation import values
+from biela.equations import formulate
+from biela.equations.blocks import reference_blocks
+from biela.equations.blocks.world import World
+from biela.model import Model
+from biela.model.joints import Joint
+from biela.model.parts.flattening import body_count
+from biela.model.sensors.joint import JointSensor
+
+__all__ = ["Beginning"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class Beginning:
+    """The start of a motion.
+
+    Args:
+        model: Bodies, joints, drivers of some freedoms.
+        q: Where it starts, by name.
+        v: Rates there, by name.
+        t: Start time, s.
+        parameters: Values other than those of the model.
+
+    Attributes:
+        world: The bodies.
+        poses: Where they are.
+        twists: How they move.
+
+    Raises:
+        AssemblyError: The model cannot be assembled.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        q: Mapping[str, float] | None,
+        v: Mapping[str, float] | None,
+        t: float,
+        parameters: Mapping[str, float] | None,
+    ) -> None:
+        self.model, self._q, self.t, self.parameters = model, q or {}, t, parameters
+        self.world = World(model, parameters)
+        self._large = bool(model.parts) or body_count(model) > LARGE
+        if self._large:
+            blocks, guess, speed = first_state(model, q, v, t, parameters)
+            place = assembled_blocks(blocks, guess, t)
+            if speed is None:
+                speed = first_velocity(model, blocks, place, t, v, parameters)
+            extra = dict(zip(blocks.extra, place[len(place) - len(blocks.extra) :], strict=True))
+            self.poses = poses_of(self.world, place, extra, blocks.across)
+        else:
+            system = formulate(model, "reference")
+            p = values(system, "parameter", system.p, parameters)
+            u = values(system, "input", system.u, None)
+            place, speed = start_state(system, q, v, t=t, u=u, p=p)
+            known = {e.name: float(x) for e, x in zip(system.q, place, strict=True)}
+            self.poses = poses_of(self.world, place, known, across_plane(model, self.world))
+        self._place, self._speed = place, speed
+        self.twists = Twists.of(self.world, self.poses, speed)
+        self._outputs: dict[str, tuple[float, float]] = {}
+
+    def read(self, names: Sequence[str]) -> None:
+        """Read joint coordinates with their rates.
+
+        The start is that of the model itself: what is read might change how it is assembled.
+        """
+        if not names:
+            return
+        read = copy(self.model)
+        read.sensors = {}  # those of the model may read reactions, which are not known here
+        mine = [f"independent {k}" for k in range(len(names))]
+        for sensor, name in zip(mine, names, strict=True):
+            read.sensors[sensor] = JointSensor(name=sensor, coordinate=name)
+        outputs = self._sensed(read)
+        for name, k in zip(names, mine, strict=True):
+            value, rate = (float(outputs[text]) for text in (k, f"{k}_rate"))
+            self._outputs[name] = self._over_turns(name, value), rate
+
+    def _sensed(self, read: Model) -> dict[str, float]:
+        """What the sensors of a model read."""
+        if self._large:
+            reading = reference_blocks(read, parameters=self.parameters, t=self.t)
+            found = reading.y(self._place, self._speed, self.t)
+            return dict(zip(reading.outputs, found, strict=True))
+        system = formulate(read, "reference")
+        p = values(system, "parameter", system.p, self.parameters)
+        u = values(system, "input", system.u, None)
+        given = {"t": np.array([self.t]), "q": self._place, "v": self._speed, "u": u, "p": p}
+        function = system["outputs"]
+        y = np.asarray(function(*(given[a.name] for a in function.inputs))).ravel()
+        return dict(zip((e.name for e in system.y), y, strict=True))
+
+    def _over_turns(self, name: str, angle: float) -> float:
+        """An angle as many turns from zero as its start says, which poses do not tell."""
+        owner, _, part = name.rpartition(".")
+        joint = self.model.joints.get(owner)
+        if not isinstance(joint, Joint):
+            return angle
+        (coordinate,) = (c for c in joint.coordinates if c.name == part)
+        given = [self._q[k] for k in (owner, name) if k in self._q]
+        said = given[0] if given else joint.start.get(part)
+        if coordinate.unit != "rad" or said is None:
+            return angle
+        start = float(self.world.host.value(said, "angle"))
+        return angle + 2 * np.pi * round((start - angle) / (2 * np.pi))
+
+    def of(self, drive: Drive) -> tuple[Floats, Floats]:
+        """Values and rates of an independent coordinate; those of joints have been read."""
+        return drive_values(drive, self.world, self.poses, self.twists, self._outputs)
+
+    def laws(self, drives: Sequence[Drive]) -> list[list[str]]:
+        """Laws that differ, so that each has a place of its own; the integrator gives values."""
+        number, found = count(1), []
+        for drive in drives:
+            z, _ = self.of(drive)
+            found.append([f"{float(x)!r} + {next(number)}*(t - {float(self.t)!r})" for x in z])
+        return found
