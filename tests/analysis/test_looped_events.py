@@ -14,7 +14,7 @@ from biela.analysis.looped import simulation
 from biela.analysis.looped.simulation import looped_simulation
 from biela.errors import AssemblyError, ModelError, SimulationError
 from biela.model.derivation import Derivation
-from biela.model.element import quantity
+from biela.model.element import KINDS, quantity
 from biela.model.forces import Force
 from biela.model.laws.law import Law, law_from
 
@@ -204,6 +204,9 @@ class Gate(Force):
     def act(self, derivation: Derivation) -> None:
         level = derivation.law(self.level, "length")
         derivation.watch(f"{self.name}.met", derivation.coordinate(self.coordinate) - level)
+
+
+KINDS[Gate.category].pop(Gate.kind)  # only of this file: others go through those of biela
 
 
 def test_an_event_of_an_element_of_ones_own_may_depend_on_time() -> None:
