@@ -15,6 +15,7 @@ from biela.analysis.assembly import consistent
 from biela.analysis.closure import dependent_rows
 from biela.analysis.control import Controller
 from biela.analysis.divergence import broken_energy, explanation
+from biela.analysis.event_answers import says_stop
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
 from biela.analysis.instant import Instant
@@ -395,9 +396,7 @@ class Run:
                 answer = reaction(t, found[0], found[1])
             if answer is None:
                 continue
-            if isinstance(answer, str):
-                if answer != "stop":
-                    raise ModelError(f"event {name}: {answer!r} is not a reaction; use 'stop'")
+            if says_stop(name, answer):
                 stop = True
                 continue
             q, v = _answered(system, name, answer)

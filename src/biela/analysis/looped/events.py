@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.event_answers import says_stop
 from biela.analysis.looped.motion import LoopedMotion
 from biela.errors import AssemblyError, ModelError
 from biela.model.element import nearest
@@ -87,9 +88,7 @@ class EventAnswers:
                 answer = answer(t, x[: blocks.nq].copy(), x[blocks.nq :].copy())
             if answer is None:
                 continue
-            if isinstance(answer, str):
-                if answer != "stop":
-                    raise ModelError(f"event {name}: {answer!r} is not a reaction; use 'stop'")
+            if says_stop(name, answer):
                 stop = True
                 continue
             x = self._answered(name, answer)
