@@ -197,7 +197,9 @@ def test_rods_alike_all_around_keep_their_energy_and_do_not_spin(
 def test_a_rod_alike_all_around_that_spins_at_the_start_goes_on_spinning() -> None:
     model = rssr()
     spin = {f"rod.own_w{axis}": float(w) for axis, w in zip("xyz", 30 * rod_line(), strict=True)}
-    assert independent_coordinates(model, v=spin).names == ("A.angle", "rod.spin")
+    names = independent_coordinates(model, v=spin).names
+    assert names == ("A.angle", "rod.spin")
+    assert independent_coordinates(model, names, v=spin).names == names
     found = group_simulation(model, 0.1, step=2e-4, output=0.01, v=spin)
     whole = bl.simulate(
         bl.formulate(model, "reference"), 0.1, step=1e-4, integrator="rk4", output=0.01, v=spin
@@ -245,6 +247,10 @@ def test_rotations_are_named_as_independent_coordinates() -> None:
 def test_a_body_has_the_coordinates_that_a_message_tells() -> None:
     with pytest.raises(ModelError, match=r"b\.rotation, b\.rx, b\.ry, b\.rz"):
         independent_coordinates(sprung_body(), ["axle.angle", "b.x"])
+    with pytest.raises(ModelError, match=r"did you mean 'axle\.angle'"):
+        independent_coordinates(sprung_body(), ["axle.angel"])
+    with pytest.raises(ModelError, match="by name"):
+        independent_coordinates(sprung_body(), [3])
 
 
 def test_a_rod_without_inertia_about_its_line_is_held_unless_something_turns_it() -> None:

@@ -149,7 +149,15 @@ def _unit(model: Model, name: str) -> str:
         for coordinate in joint.coordinates:
             if coordinate.name == wanted or (whole and len(joint.coordinates) == 1):
                 return coordinate.unit
-    raise ModelError(f"{model.name}: {name!r} is not one coordinate of a joint")
+    known = [
+        f"{owner}.{coordinate.name}"
+        for owner, other in model.joints.items()
+        if isinstance(other, Joint)
+        for coordinate in other.coordinates
+    ]
+    raise ModelError(
+        f"{model.name}: {name!r} is not one coordinate of a joint{nearest(name, known)}"
+    )
 
 
 def with_start(model: Model, q: Mapping[str, float]) -> tuple[Model, dict[str, float]]:

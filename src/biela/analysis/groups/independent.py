@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -113,10 +114,17 @@ def _ordered(drives: Sequence[Drive]) -> list[Drive]:
 
 
 def _named(
-    model: Model, names: Sequence[str], t: float, parameters: Mapping[str, float] | None
+    model: Model, names: Sequence[Any], t: float, parameters: Mapping[str, float] | None
 ) -> list[Drive]:
-    """The drives of coordinates that somebody names."""
-    found = [named_drive(model, name) for name in names]
+    """The drives of coordinates that somebody names; spins of rods come by themselves."""
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise ModelError(
+            f"{model.name}: independent coordinates are given by name, as 'joint.angle', not as "
+            f"{wrong[0]!r}"
+        )
+    spins = {f"{body}.spin" for body in model.bodies if body not in model.joints}
+    found = [named_drive(model, name) for name in names if name not in spins]
     freedoms = len(structural_groups(model, parameters=parameters, t=t).freedoms)
     given = sum(drive.freedoms for drive in found)
     if given > freedoms and any(drive.rotation for drive in found):
