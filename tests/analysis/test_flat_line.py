@@ -19,17 +19,19 @@ DURATION = 2.0
 G = 9.81
 
 
-def parallelograms(count: int) -> bl.Model:
-    """Rods of 1 m and 1 kg in a row, all cranks upright at the start and turning."""
-    m = bl.Model("parallelograms", plane="xy", gravity=(0, -G, 0))
+def parallelograms(
+    count: int, angle: float = np.pi / 2, rate: float = -1.0, gravity: float = G
+) -> bl.Model:
+    """Rods of 1 m and 1 kg in a row, all cranks alike at the start and turning."""
+    m = bl.Model("parallelograms", plane="xy", gravity=(0, -gravity, 0))
     rod = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": 1 / 12}
     cranks = [m.body(f"crank{k}", **rod) for k in range(count + 1)]
     couplers = [m.body(f"coupler{k}", **rod) for k in range(count)]
     for k, crank in enumerate(cranks):
-        start = {"start": np.pi / 2, "rates": -1.0}
+        start = {"start": angle, "rates": rate}
         m.joint("revolute", f"A{k}", m.ground.at(k, 0, 0), crank.at(), **start)
     for k, coupler in enumerate(couplers):
-        m.joint("revolute", f"B{k}", cranks[k].at(1, 0, 0), coupler.at(), start=-np.pi / 2)
+        m.joint("revolute", f"B{k}", cranks[k].at(1, 0, 0), coupler.at(), start=-angle)
         m.joint("revolute", f"C{k}", coupler.at(1, 0, 0), cranks[k + 1].at(1, 0, 0))
     return m
 
@@ -122,3 +124,16 @@ def test_motions_turn_away_from_a_choice_but_singular_positions_do_not_count():
     watch.begin(0.0, at(0.2), independent_basis(made, 0.0, at(0.2), u, p, (), "svd"))
     assert watch.another(0.0, at(1e-5), chosen) is None
     assert watch.another(0.0, at(1.5), chosen) is not None
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference", "natural"])
+@pytest.mark.parametrize("step", [1e-2, 2e-3, 1e-3, 5e-4])
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_step_that_ends_on_the_line_goes_on(count: int, step: float, coordinates: str) -> None:
+    """Without gravity the cranks turn evenly, and are on the line after 1 s, but for rounding."""
+    m = parallelograms(count, 0.3, -0.3, gravity=0.0)
+    r = bl.simulate(bl.formulate(m, coordinates), 2.5, step=step, formulation="multipliers")
+    end = 0.3 - 0.3 * 2.5
+    for k in range(count + 1):
+        found = r.frame(f"crank{k}").orientation[-1][:2, 0]
+        assert found == pytest.approx([np.cos(end), np.sin(end)], abs=1e-9)

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from biela.analysis.orderings import OrderingStudy, study_orderings
+from biela.cli import order
 from biela.cli.main import main
+from biela.cli.models import model_in
 
 MECHANISMS = Path(__file__).parents[2] / "examples" / "mechanisms"
 
@@ -41,6 +44,48 @@ def test_a_layout_in_a_python_file_is_ordered(
     )
     assert main(["order", str(file)]) == 0
     assert "2 × 2, 4 entries" in capsys.readouterr().out
+
+
+def test_no_number_is_cut_off_however_narrow_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = MECHANISMS / "stewart.toml"
+    study = study_orderings(model_in(file, None))
+    monkeypatch.setattr(order, "study_orderings", lambda *_: study)
+    for width in (140, 80, 60, 30):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert main(["order", str(file)]) == 0
+        assert_whole(capsys.readouterr().out, study)
+
+
+def assert_whole(out: str, study: OrderingStudy) -> None:
+    """Assert that the costs of all orders are printed, and the blocks of one."""
+    lines, saddle = (part.splitlines() for part in out.split("Saddle-point matrix"))
+    for report in study.orderings:
+        (line,) = (line for line in lines if line[2:].startswith(f"{report.name}  "))
+        assert f" {report.fill:,} " in line and f" {report.predicted:,.0f} " in f"{line} "
+    for found in study.eliminations:
+        (line,) = (line for line in saddle if line[2:].startswith(f"{found.name}  "))
+        assert f" {found.cost.storage:,} " in line and f" {found.predicted:,} " in f"{line} "
+    # blocks that have no room go on below
+    (start,) = (k for k, line in enumerate(lines) if line[2:].startswith("block triangular"))
+    (end,) = (k for k, line in enumerate(lines) if line[2:].startswith("P5  "))
+    (parted,) = (r for r in study.orderings if r.name == "block triangular")
+    listed = re.findall(r"\d+×\d+", " ".join(lines[start:end]))
+    assert listed == [f"{count}×{k}" for k, count in parted.orders.items()]
+
+
+def test_the_orders_of_elimination_say_what_they_count_and_what_multibody_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = str(MECHANISMS / "bennett.toml")
+    for coordinates in ("reference", "natural", "joint"):
+        assert main(["order", file, "--coordinates", coordinates]) == 0
+        text = capsys.readouterr().out.partition("Saddle-point matrix")[2]
+        for word in ("fill:", "storage:", "cost:"):
+            assert f"  {word} " in text
+        assert ("multibody: knows" in text) == (coordinates == "reference")
+        assert ("--coordinates reference shows" in text) == (coordinates != "reference")
 
 
 def test_what_has_no_jacobian_is_told_so(

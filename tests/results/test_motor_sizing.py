@@ -33,6 +33,22 @@ def test_figures_of_a_swinging_inertia_are_those_of_the_closed_form():
     assert duty.energy == pytest.approx(18.0, rel=H2)
 
 
+def test_powers_and_energies_that_are_rounding_are_listed_as_zero():
+    # given back in the second half, but for the last digits
+    duty = motor_duty([0.0, 1.0], [1.0, -1.0 + 2**-50], [3.0, 3.0])
+    figures = dict(zip(duty.table()["figure"], duty.table()["value"], strict=True))
+    assert duty.mean_power > 0.0 and figures["mean power"] == 0.0
+    assert figures["energy regenerated"] == duty.regenerated_energy == pytest.approx(0.75)
+    # a torque that only rounding turns against the speed
+    pushed = motor_duty([0.0, 1.0, 2.0], [5.0, 5.0, -1e-15], [1.0, 1.0, 1.0]).table()
+    figures = dict(zip(pushed["figure"], pushed["value"], strict=True))
+    assert figures["peak braking power"] == figures["energy regenerated"] == 0.0
+    assert figures["peak power"] == 5.0 and figures["mean power"] == pytest.approx(3.75)
+    # small beside others, but not beside its own peak: no rounding
+    small = motor_duty([0.0, 1.0], [1e-12, 1e-12], [1e-3, 1e-3]).table()
+    assert dict(zip(small["figure"], small["value"], strict=True))["mean power"] == 1e-15
+
+
 def test_energy_that_changes_its_sign_within_a_step_is_parted_there():
     """Power from 3 W to -1 W in a second: 9/8 J given, 1/8 J back."""
     duty = motor_duty([0.0, 1.0], [3.0, -1.0], [1.0, 1.0])

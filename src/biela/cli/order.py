@@ -6,7 +6,9 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from biela.analysis.orderings import OrderingStudy, draw_ordering_study, study_orderings
@@ -20,6 +22,8 @@ from biela.errors import ModelError
 _SINGULAR = 1e-12
 #: Characters across from which the shape of the matrix and times are shown too.
 _WIDE = 108
+#: Characters across that no table needs.
+_ENDLESS = 10_000
 
 
 def order(
@@ -126,7 +130,7 @@ def _print_orderings(study: OrderingStudy) -> None:
             style="bold green" if report is best else None,
         )
     out.print("\nJacobian, solved by blocks where they are listed, otherwise by sparse LU")
-    out.print(table)
+    _print_whole(table)
     out.print("  fill: of the factors L and U", style="dim")
     out.print("  cost: multiplications of a factorisation and solution", style="dim")
     if known:
@@ -144,8 +148,20 @@ def _table(*heads: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
     for head in heads:
         text = head.startswith(" ") or head == "blocks"
-        table.add_column(head, justify="left" if text else "right", no_wrap=True)
+        table.add_column(head, justify="left" if text else "right", no_wrap=head != "blocks")
     return table
+
+
+def _print_whole(table: Table) -> None:
+    """Print a table with nothing cut off: blocks go on in a next line where there is no room."""
+    out = console()
+    for column in table.columns:
+        if column.no_wrap:
+            column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+    least = Measurement.get(out, out.options.update(width=_ENDLESS), table).minimum
+    if least > out.width:
+        table.width = least
+    out.print(table, crop=False)
 
 
 def _blocks(orders: dict[int, int]) -> str:
@@ -175,4 +191,24 @@ def _print_eliminations(study: OrderingStudy) -> None:
         )
     size = study.saddle.size if study.saddle is not None else 0
     out.print(f"\nSaddle-point matrix of order {size}, orders that need no pivoting")
-    out.print(table)
+    _print_whole(table)
+    out.print("  fill: entries of L that the lower half of the matrix has not", style="dim")
+    out.print("  storage: entries of L and of the diagonal D", style="dim")
+    out.print("  cost: multiplications of a factorisation LDLᵀ and solution", style="dim")
+    for line in _on_multibody(study):
+        out.print(f"  {line}", style="dim")
+
+
+def _on_multibody(study: OrderingStudy) -> tuple[str, ...]:
+    """What the order by bodies and joints is, or where it is to be seen."""
+    if any(report.name == "multibody" for report in study.eliminations):
+        return (
+            "multibody: knows the unknowns of each body and the multipliers of each joint;",
+            "  a joint may follow one of its bodies, in the other orders it waits for both",
+        )
+    if study.coordinates in ("natural", "joint"):
+        return (
+            "--coordinates reference shows one more, multibody: it goes by whole bodies",
+            f"  and joints, which are not kept apart in {study.coordinates} coordinates",
+        )
+    return ()

@@ -25,7 +25,7 @@ takes much less work (`biela.equations.elimination_order`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,10 +39,15 @@ Floats = npt.NDArray[np.float64]
 
 #: A multiplier's pivot below this part of what was summed up in it is rounding only.
 DROP_TOLERANCE = 1e-12
+#: It is rounding too below this part of what it is elsewhere: where a row of Φ_v vanishes as a
+#: whole, as at the line of a parallelogram, all that was summed up in it is small.
+VANISHED = 1e-16
 #: The pivot of a multiplier that goes before some of its coordinates is at least this part of what
 #: these would add to it.  Where it would be less, the solution is off by about that part, by the
 #: change of the pivot and by rounding alike.
 LEAST_PIVOT = 1e-8
+
+_UNKNOWN: Mapping[int, float] = {}
 
 
 @dataclass(frozen=True)
@@ -82,13 +87,18 @@ class Factors:
 
 
 def factorise(
-    A: Matrix, late: Sequence[int] = (), drop: float = 0.0, order: Sequence[int] = ()
+    A: Matrix,
+    late: Sequence[int] = (),
+    drop: float = 0.0,
+    order: Sequence[int] = (),
+    sizes: Mapping[int, float] = _UNKNOWN,
 ) -> Factors:
     """Factorise a symmetric matrix; rows in ``late`` wait for all their neighbours.
 
     Among the rows allowed, the one with fewest neighbours left goes first (minimum degree).  With
     ``drop`` (`DROP_TOLERANCE`) a late row is dropped where its pivot is below that part of the
-    magnitudes accumulated in it.
+    magnitudes accumulated in it, or below `VANISHED` of its size in other positions, for those rows
+    of which ``sizes`` tells it.
 
     Another ``order`` may have late rows before some of their neighbours: their pivots are negative,
     and held at `LEAST_PIVOT`.
@@ -128,7 +138,10 @@ def factorise(
             factors.dropped[order[k]] = one
         elif droppable:
             # a nan is not dropped, to be seen in the result
-            dropped = abs(pivot) <= drop * magnitude[k]
+            least_kept = drop * magnitude[k]
+            if order[k] in sizes:
+                least_kept = least_kept + VANISHED * sizes[order[k]]
+            dropped = abs(pivot) <= least_kept
             reciprocal = select(dropped, 0, 1 / pivot)
             factors.dropped[order[k]] = dropped
         else:
@@ -204,12 +217,14 @@ class Stiffening:
     """Which constraints have to be added to M to make it definite, and with what weight.
 
     ``order`` is that of the elimination, coordinates first in its numbers; empty leaves it to
-    `factorise`.
+    `factorise`.  ``sizes`` are the largest pivots of constraints, φ M⁻¹ φᵀ, in some positions;
+    empty where they are not known.
     """
 
     rows: tuple[int, ...] = ()
     weight: float = 1.0
     order: tuple[int, ...] = ()
+    sizes: tuple[float, ...] = ()
 
 
 def notable_positions(q: Floats, turns: npt.NDArray[np.bool_], seed: int = 0) -> Floats:
@@ -248,6 +263,24 @@ def lacking(masses: Sequence[Floats], jacobians: Sequence[Floats]) -> Stiffening
             ratio = np.trace(M) / max(len(M) - null.shape[1], 1) / squares.mean()
             weight = float(10.0 ** np.round(np.log10(ratio))) if ratio > 0 else 1.0
     return Stiffening(tuple(sorted(needed)), weight)
+
+
+def pivot_sizes(
+    masses: Sequence[Floats], jacobians: Sequence[Floats], found: Stiffening
+) -> tuple[float, ...]:
+    """The largest φ M⁻¹ φᵀ of each constraint φ in some positions, with what M lacks added."""
+    largest = np.zeros(len(jacobians[0]))
+    for M, Phi_v in zip(masses, jacobians, strict=True):
+        stiff = Phi_v[list(found.rows)]
+        W = M + found.weight * stiff.T @ stiff
+        if not (np.isfinite(W).all() and np.isfinite(Phi_v).all()):
+            continue
+        try:
+            pivots = np.einsum("ij,ji->i", Phi_v, np.linalg.solve(W, Phi_v.T))
+        except np.linalg.LinAlgError:
+            continue
+        largest = np.fmax(largest, pivots)
+    return tuple(float(size) for size in largest)
 
 
 def stiffened(M: Matrix, Phi_v: Matrix, rows: Sequence[int], weight: Atom | float) -> Matrix:

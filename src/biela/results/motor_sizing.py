@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Motor", "MotorDuty", "motor_duty"]
 
+#: Powers below this part of peak torque times largest speed are the rounding of a zero.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Motor:
@@ -142,7 +145,10 @@ class MotorDuty:
         return _below_zero(self.t, self.power)
 
     def table(self) -> Table:
-        """The figures of the duty."""
+        """The figures of the duty, with powers and energies that are rounding as 0."""
+        # the work of a cycle that gives back what it took is rounding only
+        power = _ROUNDING * self.peak_torque * self.max_speed
+        energy = power * float(self.t[-1] - self.t[0])
         effort, speed = ("N", "m/s") if self.linear else ("N·m", "rad/s")
         what = "force" if self.linear else "torque"
         rows = (
@@ -152,11 +158,11 @@ class MotorDuty:
             (f"continuous {what} with safety {self.safety:g}", self.continuous_torque, effort),
             ("largest speed", self.max_speed, speed),
             ("effective (rms) speed", rms(self.t, self.speed), speed),
-            ("peak power", self.peak_power, "W"),
-            ("peak braking power", self.peak_braking_power, "W"),
-            ("mean power", self.mean_power, "W"),
-            ("energy given", self.energy, "J"),
-            ("energy regenerated", self.regenerated_energy, "J"),
+            ("peak power", _or_zero(self.peak_power, power), "W"),
+            ("peak braking power", _or_zero(self.peak_braking_power, power), "W"),
+            ("mean power", _or_zero(self.mean_power, power), "W"),
+            ("energy given", _or_zero(self.energy, energy), "J"),
+            ("energy regenerated", _or_zero(self.regenerated_energy, energy), "J"),
         )
         return Table(("figure", "value", "unit"), ("", "", ""), rows, self.name, 4)
 
@@ -240,6 +246,10 @@ def motor_duty(
     if not (np.isfinite(safety) and safety >= 1):
         raise ResultsError(f"{name}: safety = {safety!r} should be at least 1")
     return MotorDuty(times, tau, w, float(safety), name, linear)
+
+
+def _or_zero(value: float, least: float) -> float:
+    return value if abs(value) > least else 0.0
 
 
 def _below_zero(t: Array, y: Array) -> float:

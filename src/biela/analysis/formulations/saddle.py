@@ -27,6 +27,7 @@ from biela.equations.elimination import (
     constrained_matrix,
     factorise,
     lacking,
+    pivot_sizes,
     stiffened,
 )
 from biela.equations.elimination_order import LARGEST, early_order
@@ -36,6 +37,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Of the notable places so many are near the position itself; they come first.
 NEARBY: Final = 3
+#: The position itself, those near it, and as many random ones.
+SEVERAL: Final = 1 + 2 * NEARBY
 
 
 class Saddle:
@@ -60,7 +63,8 @@ class Saddle:
         order = [k for k in stiffening.order if k < len(self._A)]
         if order:  # rows it does not know of come last
             order += sorted(set(range(len(self._A))) - set(order))
-        self.factors: Factors = factorise(self._A, late=late, drop=drop, order=order)
+        sizes = dict(zip(late, stiffening.sizes, strict=False))
+        self.factors: Factors = factorise(self._A, late, drop, order, sizes)
 
     def solve(self, force: Row, right: Row) -> tuple[Row, Row]:
         """X and λ."""
@@ -106,7 +110,10 @@ def stiffening(
     places = [q, *notable_places(system, q, seed)]
     masses = [np.asarray(system.evaluate("M", x, t=t, u=u, p=p)) for x in places]
     jacobians = [np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p)) for x in places]
-    return lacking(masses, jacobians)
+    found = lacking(masses, jacobians)
+    # at the position, near it and away from it, where what vanishes here has its size
+    sizes = pivot_sizes(masses[:SEVERAL], jacobians[:SEVERAL], found)
+    return replace(found, sizes=sizes)
 
 
 def ordered(
