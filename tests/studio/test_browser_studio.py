@@ -148,6 +148,12 @@ def test_what_is_pulled_out_of_reach_stops_at_the_closest_position_and_says_how_
         visitor.until(lambda: abs(short() - CRANK) < 0.05)
         visitor.picture("drag-out-of-reach")
     assert np.linalg.norm(direction(visitor) - unit(grip)) < 0.02
+    # played, and scrubbed likewise, it follows the motion, of which is told again
+    motion = f"{len(visitor.session.motion)} instants;"
+    visitor.until(lambda: short() < np.inf and motion not in visitor.text())
+    visitor.press("Play", lambda: visitor.page.clock.playing)
+    visitor.until(lambda: motion in visitor.text() and "out of reach" not in visitor.text())
+    visitor.pause()
 
 
 def test_a_thin_rod_is_gripped_from_beside_it_and_far_from_it_the_camera_turns(
@@ -182,6 +188,43 @@ def unit(way: Floats) -> Floats:
 def direction(visitor: Visitor) -> Floats:
     """The direction of the crank."""
     return unit(crank(visitor))
+
+
+def ticks(visitor: Visitor) -> list[str]:
+    """The numbers along the axis of the time; none where uPlot found no room for any."""
+    found = f"() => {{ const x = {_CHART}?.axes[0]; return x?._found?.[1] ? x._values : []; }}"
+    return list(visitor.tab.evaluate(found))
+
+
+def ink_below(visitor: Visitor) -> int:
+    """How many dark pixels there are where these numbers stand, below the lines of the chart."""
+    box = visitor.tab.locator(".u-over").bounding_box()
+    left, right = round(box["x"]), round(box["x"] + box["width"])
+    bottom = round(box["y"] + box["height"])
+    return int((visitor.picture()[bottom + 3 : bottom + 28, left:right].max(axis=2) < 160).sum())
+
+
+_CHART = "Object.values(window.__viserTestpoints?.uplots ?? {})[0]?.chart"
+
+
+def test_a_chart_has_numbers_along_its_time_though_values_come_while_it_gets_its_width(
+    visitor: Visitor,
+) -> None:
+    visitor.until(lambda: ticks(visitor) == ["0", "0.5", "1"] and ink_below(visitor) > 20)
+    height, width = visitor.tab.evaluate(f"() => [{_CHART}.height, {_CHART}.width]")
+    # as the page does it: a chart without width has none, then width and values come at once
+    visitor.tab.evaluate(f"() => {{ {_CHART}.setSize({{width: 0, height: {height}}}); }}")
+    visitor.until(lambda: ticks(visitor) == [])
+    visitor.tab.evaluate(
+        f"""() => {{
+            const chart = {_CHART};
+            chart.setSize({{width: {width - 20}, height: {height}}});
+            chart.setData(chart.data, false);
+            chart.redraw();
+        }}"""
+    )
+    visitor.until(lambda: ticks(visitor) == ["0", "0.5", "1"] and ink_below(visitor) > 20)
+    visitor.picture("ticks")
 
 
 def test_plots_tell_the_values_at_the_cursor_and_have_any_variable_across(

@@ -73,6 +73,20 @@ def test_what_cannot_be_gripped_is_said(dragging: Dragging) -> None:
         dragging.grip("lowr", np.zeros(3), dragging.poser.start)
 
 
+def test_a_rod_that_is_a_joint_is_gripped_by_the_body_at_its_nearer_end() -> None:
+    session = Session(gallery().source("delta"))
+    session.open()
+    free, q = session.dragging, session.dragging.poser.start
+    up = np.array([0, 0, 0.02])
+    for end in ("arm1.left", "platform.left1"):
+        body, place = end.partition(".")[0], free.poser.frame(end, q)[0]
+        grip = free.grip("left1", place, q)
+        assert grip.body == body
+        found = free.pull(grip, place + up)
+        there, R = free.poser.frame(body, found.grip.q)
+        assert there + R @ grip.point == pytest.approx(place + up, abs=2e-3)
+
+
 @pytest.mark.parametrize("name", ["bennett", "quick-return", "excavator", "rssr", "four-bar"])
 def test_loops_stay_closed_however_wildly_one_pulls(name: str) -> None:
     """Against the equations in the coordinates of the bodies, which know nothing of the tree."""

@@ -24,6 +24,7 @@ import biela as bl
 from biela.errors import BielaError, UnknownNameError
 from biela.model.bodies import Body
 from biela.model.element import nearest
+from biela.model.joints import Joint
 from biela.studio.building import without_masses
 from biela.studio.posing import Poser
 
@@ -121,13 +122,31 @@ class Dragging:
     def grip(self, body: str, place: Floats, q: Floats) -> Grip:
         """Grip the point of a body that is at a place of the ground.
 
+        A rod that is a joint, which holds two points at a distance, is gripped by the body at its
+        nearer end, as if the place belonged to that.
+
         Raises:
             UnknownNameError: There is no such body.
         """
+        at = np.asarray(place, dtype=float)
         if body not in self.bodies:
-            raise UnknownNameError(f"there is no body {body!r} to grip{nearest(body, self.bodies)}")
+            body = self._end_of_rod(body, at, q)
         r, R = self.poser.frame(body, q)
-        return Grip(body, R.T @ (np.asarray(place, dtype=float) - r), q)
+        return Grip(body, R.T @ (at - r), q)
+
+    def _end_of_rod(self, name: str, place: Floats, q: Floats) -> str:
+        joint = _flat(self._model).joints.get(name)
+        markers = [joint.i, joint.j] if isinstance(joint, Joint) else []
+        frame = self.poser.placed(q)
+        known = set(self.poser.system.frames)
+        ends = [
+            (marker.body, frame(marker.label if marker.label in known else marker.body)[0])
+            for marker in markers
+            if marker.body in self.bodies
+        ]
+        if not ends:
+            raise UnknownNameError(f"there is no body {name!r} to grip{nearest(name, self.bodies)}")
+        return min(ends, key=lambda end: float(np.linalg.norm(end[1] - place)))[0]
 
     def pull(self, grip: Grip, target: Floats) -> Dragged:
         """Bring the gripped point to a target, or as near as the mechanism can.

@@ -1,8 +1,12 @@
-"""The page that a browser loads: that of viser, which draws without hardware in a cheaper way.
+"""The page that a browser loads: that of viser, with two scripts before its own.
 
 A browser without a graphics card draws in software, where smoothing edges by four samples a pixel
 takes half of the time of a frame.  A script before those of the page finds out what draws, and
 asks for one sample there; with hardware all stays as it is.
+
+A chart is made before its width is known.  If values come in the moment in which it is, as they do
+while a motion plays, uPlot takes them for all that is new and leaves the ticks of a chart without
+width: none.  The other script has every chart that has another size lay out its axes again.
 """
 
 from __future__ import annotations
@@ -36,17 +40,33 @@ _SCRIPT: Final = """
     };
 })();
 """.replace("RENDERERS", _RENDERERS)
+# uPlot lays all charts out anew, zoomed as they are, when the pixels of the screen have another
+# size: that event is told here
+_LAYOUT: Final = """
+(() => {
+    const sizes = new WeakMap();
+    setInterval(() => {
+        let other = false;
+        for (const canvas of document.querySelectorAll(".uplot canvas")) {
+            const size = `${canvas.width} ${canvas.height}`;
+            other ||= sizes.get(canvas) !== size;
+            sizes.set(canvas, size);
+        }
+        if (other) window.dispatchEvent(new CustomEvent("dppxchange"));
+    }, 100);
+})();
+"""
 
 
 def client_page(page: str) -> str:
-    """The page of viser with the script in it, and another title."""
+    """The page of viser with the scripts in it, and another title."""
     head, found, rest = page.partition("<head>")
     if not found:
         return page
     rest = rest.replace("<title>Viser</title>", "<title>biela studio</title>", 1)
     # after the declaration of the characters, which must be within the first bytes
     start, meta, end = rest.partition('<meta charset="utf-8" />')
-    return f"{head}{found}{start}{meta}<script>{_SCRIPT}</script>{end}"
+    return f"{head}{found}{start}{meta}<script>{_SCRIPT}{_LAYOUT}</script>{end}"
 
 
 class PlainServer(viser.ViserServer):

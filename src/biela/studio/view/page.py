@@ -229,6 +229,9 @@ class Page:
             driven = isinstance(session, Session) and session.model.drivers
             self.changes.change(analysis=Analysis.KINEMATICS if driven else Analysis.DYNAMICS)
         self._play(not self.clock.playing)
+        if self.clock.playing:  # what is told is of the motion again, not of a position by hand
+            session.go_to(self.clock.time)
+            self._say()
 
     def go_to(self, time: float) -> None:
         """Show the motion at a time, and stop there."""
