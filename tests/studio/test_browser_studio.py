@@ -108,6 +108,11 @@ def test_a_slider_of_a_parameter_runs_the_analysis_anew(visitor: Visitor) -> Non
     )
 
 
+def shown_now(visitor: Visitor) -> str:
+    """What is read, with spaces for all that divides it."""
+    return " ".join(visitor.text().split())
+
+
 def test_a_body_that_is_dragged_takes_the_mechanism_along_with_its_joints_closed(
     visitor: Visitor,
 ) -> None:
@@ -130,6 +135,9 @@ def test_a_body_that_is_dragged_takes_the_mechanism_along_with_its_joints_closed
     poser, q = visitor.session.poser, visitor.session.pose
     pins = [poser.frame(name, q)[0] for name in ("rod.piston_pin", "piston.piston_pin")]
     assert np.linalg.norm(pins[0] - pins[1]) < 1e-6
+    # what is told is of the position by hand, whatever is chosen to be told
+    visitor.press("Only this", lambda: len(visitor.page._plots.names) == 1)
+    visitor.until(lambda: f"by hand slider.x {pins[0][0]:.3g}"[:18] in shown_now(visitor))
 
 
 def test_what_is_pulled_out_of_reach_stops_at_the_closest_position_and_says_how_far_it_is(

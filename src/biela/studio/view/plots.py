@@ -38,6 +38,7 @@ class Plots:
         self._names: list[str] = []
         self._across = TIME
         self._place = 0.0
+        self._by_hand: Mapping[str, float] | None = None
         self._failed: dict[str, str] = {}
         self._ready: set[str] = set()
         self._chart: Any = None
@@ -62,6 +63,7 @@ class Plots:
 
     def show(self, quantities: Recorded, wanted: object, fresh: bool) -> None:
         """Plot a motion; if it is of another model, what that asks for."""
+        self._by_hand = None
         self._all, self._failed = quantities, {}
         self._aside.forget("loads")
         kept = [name for name in self._names if name in quantities]
@@ -97,6 +99,7 @@ class Plots:
 
     def pose(self, values: Mapping[str, float]) -> None:
         """Tell the values of a position that is none of the motion, as far as they are known."""
+        self._by_hand = values
         if self._all is None or not self._names:
             return
         cells = [("by hand", "", "")]
@@ -215,11 +218,14 @@ class Plots:
             with self._tab:
                 self._chart = chart(self._gui, across, up, self._place)
         self._lines = lines
+        values = self._by_hand
         self.move(self._place)
+        if values is not None:
+            self.pose(values)
 
     def move(self, place: float) -> None:
         """Show where the motion is now."""
-        self._place = place
+        self._place, self._by_hand = place, None
         if self._all is None:
             return
         across, up = self._curves()
