@@ -181,7 +181,8 @@ class AdaptiveStepper:
             return apart if np.isfinite(apart) else np.inf, end, halves
 
         # a stage may fall onto the singular position itself: of some lengths, the best
-        _, end, reached = min(across(t + mean * part) for part in (1.0, 0.73, 1.37, 0.59, 1.71))
+        tries = (across(t + mean * part) for part in (1.0, 0.73, 1.37, 0.59, 1.71))
+        _, end, reached = min(tries, key=lambda found: found[:2])
         passed = wanted[wanted <= end]
         rows = [self._across.run(t, x, p, s - t, 1).x if s > t else x for s in passed]
         self._integrator.leap(end, reached)
