@@ -243,3 +243,32 @@ def test_a_dead_point_is_named_and_what_was_found_until_then_is_kept() -> None:
     kept = error.value.results
     assert kept is not None
     assert kept["A.angle"].max() <= limit + 1e-6
+
+
+def non_grashof() -> bl.Model:
+    """A four-bar whose crank turns back, at a dead point that steps of 5 ms just leap over."""
+    lengths = {"crank": 0.6892584073394987, "coupler": 1.183577288293773}
+    lengths["rocker"] = 0.9449677778602603
+    m = bl.Model("non-Grashof", plane="xy", gravity=(0, -9.81, 0))
+    for name, length in lengths.items():
+        body = m.body(name, mass=1.0, com=(length / 2, 0, 0), inertia=0.1 * length)
+        body.marker("end", (length, 0, 0))
+    m.joint("revolute", "A", m.ground, "crank", start=0.7319891314270489)
+    m.joint("revolute", "B", "crank.end", "coupler")
+    m.joint("revolute", "C", "coupler.end", "rocker.end")
+    foot = m.ground.at(1.4756616792801494, 0, 0)
+    m.joint("revolute", "D", foot, "rocker", start="60 deg")
+    return m
+
+
+@pytest.mark.parametrize("step", [1e-2, 5e-3, 2e-3])
+def test_a_step_across_a_dead_point_is_told_and_what_is_before_it_is_right(step: float) -> None:
+    m, rates = non_grashof(), {"A": -3.211524964328354}
+    with pytest.raises(DeadPointError) as stopped:
+        bl.group_simulation(m, 2.0, step=step, independent=["A.angle"], v=rates)
+    found = stopped.value.results
+    assert 0.5 < found.t[-1] < 0.58
+    whole = bl.simulate(m, 0.5, step=5e-4, output=step, v=rates)
+    early = found.t <= 0.5
+    assert found["D.angle"][early] == pytest.approx(whole["D.angle"], abs=2e-3)
+    assert np.ptp(found["energy"]) < 0.02 * found["kinetic energy"].max()

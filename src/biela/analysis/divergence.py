@@ -41,22 +41,40 @@ def broken_energy(system: System, results: Results, p: Floats) -> tuple[str, flo
     """What to say if the energy jumps, and the time until which it does not.
 
     It jumps where a mechanism is thrown off its branch.
+    """
+    lam = results.lam if system.multipliers else np.zeros((len(results), 0))
+    found = energy_jump(system, results, p, lam)
+    if found is None:
+        return "", float(results.t[-1])
+    k, jump = found
+    said = (
+        f"the energy jumps by {jump:.3g} J between t = {results.t[k]:.6g} s and "
+        f"{results.t[k + 1]:.6g} s: the mechanism left its branch in a singular position there. "
+        f"Use a fixed step (step=1e-3) or a larger tolerance"
+    )
+    return said, float(results.t[k])
+
+
+def energy_jump(
+    system: System, results: Results, p: Floats, lam: Floats | None
+) -> tuple[int, float] | None:
+    """The number of the instant after which the energy jumps, and by how much; None if nowhere.
 
     The energy must change by the work of the forces that have no potential, and of constraints
     that move: a trapezoidal sum of their power over the stored instants.  Between instants that are
     far apart that may be wrong by as much as the power itself does in the meantime, which is then
-    no jump.
+    no jump.  Without the multipliers ``lam`` nothing is said of constraints that move.
     """
-    end = float(results.t[-1])
     if "energy" not in system or "power" not in system:
-        return "", end
+        return None
+    count = len(results)
     columns = {
         "t": results.t,
         "q": results.q,
         "v": results.v,
-        "u": results.u if system.u else np.zeros((len(results), 0)),
-        "p": np.repeat(p[None], len(results), 0),
-        "lam": results.lam if system.multipliers else np.zeros((len(results), 0)),
+        "u": results.u if system.u else np.zeros((count, 0)),
+        "p": np.repeat(p[None], count, 0),
+        "lam": np.zeros((count, len(system.multipliers))) if lam is None else lam,
     }
 
     def values(name: str) -> Any:
@@ -64,22 +82,19 @@ def broken_energy(system: System, results: Results, p: Floats) -> tuple[str, flo
         return function.map(*(columns[a.name] for a in function.inputs))
 
     kinetic, potential = values("energy")
-    power = np.asarray(values("power")) - (columns["lam"] * values("beta")).sum(axis=1)
+    power = np.asarray(values("power"))
+    if system.multipliers:
+        moving = np.asarray(values("beta"))
+        if lam is None and moving.any():
+            return None
+        power = power - (columns["lam"] * moving).sum(axis=1)
     spacing = np.diff(results.t)
     missing = np.abs(np.diff(kinetic + potential) - spacing * (power[1:] + power[:-1]) / 2)
     around = np.pad(np.abs(power), 1, mode="edge")
     largest = np.max([around[:-3], around[1:-2], around[2:-1], around[3:]], axis=0)
     scale = float(kinetic.max()) + float(np.ptp(potential))
-    jumps = np.nonzero(missing > 0.02 * scale + spacing * largest)[0]
-    if not len(jumps):
-        return "", end
-    k = int(jumps[0])
-    said = (
-        f"the energy jumps by {missing[k]:.3g} J between t = {results.t[k]:.6g} s and "
-        f"{results.t[k + 1]:.6g} s: the mechanism left its branch in a singular position there. "
-        f"Use a fixed step (step=1e-3) or a larger tolerance"
-    )
-    return said, float(results.t[k])
+    jumps = np.flatnonzero(missing > 0.02 * scale + spacing * largest)
+    return (int(jumps[0]), float(missing[jumps[0]])) if len(jumps) else None
 
 
 def _cause(system: System, results: Results, p: Floats, step: float | None) -> str:

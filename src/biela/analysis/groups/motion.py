@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.divergence import energy_jump
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.body_motion import planar_motion, spatial_motion
 from biela.analysis.groups.held_spins import turned_back, without_spins
@@ -19,6 +20,7 @@ from biela.analysis.preparation import values
 from biela.equations import System, formulate
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.groups.placing import angle_in_plane
+from biela.errors import DeadPointError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
 from biela.results import Results, RunStatistics
@@ -41,7 +43,10 @@ def group_results(
 
     ``name`` is that of the formulation; ``model`` the one that is shown, if it is not that of the
     solver.  ``free`` is a motion under forces, not one that drivers give: events of small models
-    are looked for, and rods that do not spin are shown so.
+    are looked for, rods that do not spin are shown so, and the energy does not jump.
+
+    Raises:
+        DeadPointError: It does; the results until then are in it.
     """
     q, v, a = _bodies(solver, motion, free)
     shown = solver.model if model is None else model
@@ -57,7 +62,26 @@ def group_results(
     recording = GroupRecording(solver, system, readings, motion.t, states, p, u)
     error = recording.constraint_error()
     seen = motion_events(system, motion.t, q, v, u, p) if free else []
-    return recording.results(_statistics(motion, name, spent, error), seen, False)
+    found = recording.results(_statistics(motion, name, spent, error), seen, False)
+    if free:
+        _check_energy(system, found, p)
+    return found
+
+
+def _check_energy(system: System, results: Results, p: Floats) -> None:
+    """Refuse a motion that was thrown onto another branch at a dead point between two steps."""
+    jump = energy_jump(system, results, p, None)
+    if jump is None:
+        return
+    k, size = jump
+    before, after = float(results.t[k]), float(results.t[k + 1])
+    raise DeadPointError(
+        f"{system.name}: the energy jumps by {size:.3g} J between t = {before:.6g} s and "
+        f"{after:.6g} s: a step went across a dead point, where two branches meet. Take shorter "
+        f"steps, or other independent coordinates. The results until then are in the attribute "
+        f"results of this error",
+        results.between(results.t[0], before),
+    )
 
 
 def _bodies(
