@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,9 @@ from biela.analysis.assembly import consistent
 from biela.analysis.closure import dependent_rows
 from biela.analysis.control import Controller
 from biela.analysis.divergence import broken_energy, explanation
-from biela.analysis.event_answers import says_stop
+from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
-from biela.analysis.instant import Instant
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan
 from biela.analysis.progress import Progress
@@ -26,15 +25,12 @@ from biela.analysis.recording import Recording
 from biela.analysis.solve_timing import time_of_solves
 from biela.analysis.stepping import Stepper, statistics
 from biela.equations import System
-from biela.errors import ModelError, SimulationError
-from biela.results import Event, Results
+from biela.errors import SimulationError
+from biela.results import Results
 from biela.solvers.coordinate_basis import CoordinateBasis
 from biela.solvers.integrators import EVENT, FINISHED, NOT_FINITE, STEP_TOO_SMALL
 
 Floats = npt.NDArray[np.float64]
-
-#: What a reaction to an event may return: nothing, "stop", or the (q, v) to go on with.
-Reaction: TypeAlias = Callable[[float, Floats, Floats], Any]
 
 #: What formulations with a step of their own use.
 _STEPS: Final = {"augmented3": "trapezoidal rule", "generalised_alpha": "generalised-α"}
@@ -96,32 +92,21 @@ class Run:
         tight: bool = False,
         timers: bool = False,
     ) -> None:
-        if not isinstance(reactions, Mapping):
-            raise ModelError(
-                f"{system.name}: on_event gives a reaction for each event by its name, such as "
-                f"{{{next(iter(system.events), 'hit')!r}: 'stop'}}, not {reactions!r}"
-            )
-        unknown = [name for name in reactions if name not in system.events]
-        if unknown:
-            known = ", ".join(system.events) or "none"
-            raise ModelError(f"{system.name} has no event {unknown[0]}; it has {known}")
         self.system, self.kernels, self.stepper = system, kernels, stepper
-        self.law, self.reactions, self.plan = law, reactions, plan
+        self.law, self.plan = law, plan
+        self.answers = EventAnswers(system.name, system.events, reactions)
         self.p, self.u, self.other = p, u, other
         self.closed: list[dict[str, Floats]] = []
         self.costs: dict[str, Any] = {}
         self.times: list[Floats] = []
         self.states: list[Floats] = []
         self.inputs: list[Floats] = []
-        self.events: list[Event] = []
         #: Times when other independent velocities were chosen, and the choices of the parts closed.
         self.changes: list[float] = []
         self.choices: list[tuple[int, CoordinateBasis | None]] = []
         #: Whether the accuracy asked for is near rounding, where singular positions are a danger.
         self.tight = tight
         self.timers = timers
-        self._bounced: dict[str, int] = {}
-        self._until = np.inf
 
     def go(
         self, q: Floats, v: Floats, progress: bool | None, began: float, prepared: float
@@ -179,7 +164,7 @@ class Run:
             violated, until = broken_energy(self.system, results, self.p)
             results = results.between(results.t[0], until)
         if violated:
-            results = results.between(results.t[0], min(self._until, float(results.t[-1])))
+            results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
             said = explanation(self.system, status, results, self.p, plan.step)
@@ -331,35 +316,13 @@ class Run:
             f"friction locks the mechanism, so that there is no solution"
         )
 
-    def _turned(self, name: str, direction: int, t: float, q: Floats, v: Floats, u: Floats) -> bool:
-        """Whether a reaction lets the event function go back to where it came from."""
-        k, ahead = self.system.events.index(name), 1e-6
-        later = Instant(self.system, t, u, self.p).moved(q, ahead * v)
-        values = [
-            np.atleast_1d(self.system.evaluate("events", x, v, t=t, u=u, p=self.p))[k]
-            for x in (q, later)
-        ]
-        return bool((values[1] - values[0]) * direction < 0)
-
     def _fallen(self) -> str:
         """What to say if a state stays beyond an event that should have thrown it back."""
-        if not self._bounced or not self.times:
-            return ""
         (t, x), u = self._now, self._held()
-        if self.events and t <= self.events[-1].time:
+        if not self.times or not self.answers.awaits(t):
             return ""
         q, v = self.kernels.formulation.read([t], x, np.concatenate([self.p, u]))[:2]
-        values = np.atleast_1d(self.system.evaluate("events", q, v, t=t, u=u, p=self.p))
-        for name, value in zip(self.system.events, values, strict=True):
-            direction = self._bounced.pop(name, 0)
-            if direction and value * direction > 1e-9 * (1.0 + float(np.abs(q).max())):
-                self._until = self.events[-1].time
-                return (
-                    f"after event {name} at t = {self.events[-1].time:.6g} s the state goes on "
-                    f"beyond it: it comes back faster than can be resolved, or its reaction does "
-                    f"not turn it around. Stop there (return 'stop'), or let the model change"
-                )
-        return ""
+        return self.answers.fallen(SystemEvents(self.system, u, self.p), t, q, v)
 
     def _store(self, times: Floats, states: Floats, inputs: Floats) -> None:
         if not len(times):
@@ -380,30 +343,15 @@ class Run:
         return found
 
     def _react(self, t: float, x: Floats, fired: npt.NDArray[np.int64]) -> bool:
-        """Do what was asked for at an event; whether to stop."""
-        stop = False
-        system, made = self.system, self.kernels.formulation
-        held = self.inputs[-1][-1:]
+        """Store the state at an event, and those to go on with; whether to stop there."""
+        made, held = self.kernels.formulation, self.inputs[-1][-1:]
         self._store(np.array([t]), x[None].copy(), held)
-        for name, direction in zip(system.events, fired, strict=True):
-            if not direction:
-                continue
-            self.events.append(Event(t, name, int(direction)))
-            reaction = self.reactions.get(name)
-            answer: Any = reaction
-            if callable(reaction):
-                found = made.read([t], x, np.concatenate([self.p, held[0]]))
-                answer = reaction(t, found[0], found[1])
-            if answer is None:
-                continue
-            if says_stop(name, answer):
-                stop = True
-                continue
-            q, v = _answered(system, name, answer)
-            if self._turned(name, int(direction), t, q, v, held[0]):
-                self._bounced[name] = int(direction)
-            q, v = consistent(system, q, v, t, held[0], self.p)
-            x = made.state(t, q, v, np.concatenate([self.p, held[0]]))
+        given = np.concatenate([self.p, held[0]])
+        q, v = made.read([t], x, given)[:2]
+        watched = SystemEvents(self.system, held[0], self.p)
+        stop, states = self.answers.react(watched, t, q, v, fired)
+        for q, v in states:
+            x = made.state(t, q, v, given)
             self._store(np.array([t]), x[None], held)
         if not stop:
             self.stepper.restart(x)
@@ -423,7 +371,7 @@ class Run:
             method=made.name,
             integrator=_STEPS.get(made.name, self.plan.name),
             time_solves=self._time_of_solves(native),
-            events=len(self.events),
+            events=len(self.answers.events),
             time_simulated=float(t[-1] - t[0]),
             time_integration=native,
             time_total=time.perf_counter() - began,
@@ -434,7 +382,7 @@ class Run:
         more = {}
         if any(basis is not None for _, basis in self.choices):
             more["partition condition"] = (partial(recording.conditions, self.choices), "")
-        return recording.results(counted, self.events, interrupted, more)
+        return recording.results(counted, self.answers.events, interrupted, more)
 
     def _more(self, prepared: float) -> dict[str, int | float | str]:
         """Figures that only some runs have."""
@@ -453,21 +401,3 @@ class Run:
         if made.name in STEPPING or not (self.timers or made.projected is not None):
             return None
         return float(min(native, evaluations * time_of_solves(made, *self._sample)))
-
-
-def _answered(system: System, name: str, answer: Any) -> tuple[Floats, Floats]:
-    """The state that a reaction to an event returned.
-
-    Raises:
-        ModelError: It is not a pair of q and v.
-    """
-    try:
-        q, v = (np.asarray(part, dtype=float).reshape(-1) for part in answer)
-    except (TypeError, ValueError):
-        q = v = np.zeros(0)
-    if len(q) != len(system.q) or len(v) != len(system.v):
-        raise ModelError(
-            f"{system.name}: the reaction to event {name} returned {answer!r}; return None, "
-            f"'stop', or the pair (q, v) to go on with"
-        )
-    return q, v

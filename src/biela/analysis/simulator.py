@@ -18,6 +18,7 @@ import numpy.typing as npt
 from biela.analysis.alpha import AlphaStepper, alpha_kernels
 from biela.analysis.control import Controller, controller
 from biela.analysis.engine_choice import check_unrolled, simulated_in_loops
+from biela.analysis.event_answers import Reaction
 from biela.analysis.formulations import (
     FORMULATIONS,
     PARTITIONED,
@@ -38,7 +39,7 @@ from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values
-from biela.analysis.run import Kernels, OtherChoices, Reaction, Run
+from biela.analysis.run import Kernels, OtherChoices, Run
 from biela.analysis.stepping import Stepper
 from biela.analysis.unrolled import Unrolled
 from biela.code import Function

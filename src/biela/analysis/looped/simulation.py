@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.looped.balance import unbalanced
-from biela.analysis.looped.events import EventAnswers, Reaction
+from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.pictures import looped_scene
@@ -112,7 +113,7 @@ def looped_simulation(
     tolerance = plan.checked_tolerance(model.name, tolerance)
     if on_event and not events:
         raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
-    run = _Run(motion, plan, u, EventAnswers(motion, u, on_event))
+    run = _Run(motion, plan, u, EventAnswers(motion.blocks.name, motion.blocks.events, on_event))
     x = np.concatenate([start, speed])
     watched = events and len(blocks.events) > 0
     if plan.integrator == "rk4" and not watched:
@@ -153,6 +154,7 @@ class _Run:
 
     def __init__(self, motion: LoopedMotion, plan: Plan, u: Floats, answers: EventAnswers) -> None:
         self.motion, self.plan, self.u, self.answers = motion, plan, u, answers
+        self.watched = LoopedEvents(motion, u)
         self.times: list[Floats] = []
         self.states: list[Floats] = []
         #: How many numbers were stored at events.
@@ -213,7 +215,9 @@ class _Run:
 
     def _react(self, stepper: Stepper, found: Progressed) -> bool:
         """Store the state at an event, and the one to go on with; whether to stop there."""
-        stop, x = self.answers.react(found.t, found.x.copy(), found.fired)
+        q, v = np.split(found.x, [self.motion.blocks.nq])
+        stop, states = self.answers.react(self.watched, found.t, q, v, found.fired)
+        x = np.concatenate(states[-1]) if states else found.x
         kept = [found.x] if np.array_equal(x, found.x) else [found.x, x]
         if self.at_events < _AT_EVENTS:
             self.times.append(np.full(len(kept), found.t))
@@ -239,7 +243,9 @@ class _Run:
                 f"force without limit near there; the results until then are in the attribute "
                 f"results of this error"
             )
-        beyond = self.answers.fallen(t, x)
+        beyond = ""
+        if self.answers.awaits(t):
+            beyond = self.answers.fallen(self.watched, t, *np.split(x, [blocks.nq]))
         if beyond or not len(blocks.rows):
             return beyond
         Phi = np.abs(blocks.Phi(x[: blocks.nq], t))
