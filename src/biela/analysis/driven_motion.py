@@ -22,7 +22,7 @@ import numpy.typing as npt
 from biela.analysis.dead_points import DeadPoints
 from biela.analysis.driving import Law, law_of_time
 from biela.analysis.formulations.projection import projections
-from biela.analysis.formulations.saddle import Saddle, identity
+from biela.analysis.formulations.saddle import Saddle, identity, unit_metric
 from biela.analysis.hoisting import hoisted
 from biela.analysis.instant import Instant
 from biela.analysis.position_method import PositionMethod
@@ -82,7 +82,7 @@ def positioned(
 ) -> Found:
     """The motion from a position that fulfils the constraints on, instant by instant."""
     system = plan.system
-    steps = engine(system, plan.p, plan.u, method, plan.tolerance)
+    steps = engine(system, plan.p, plan.u, method, plan.tolerance, (plan.t, q))
     dead_points = None
     if through_dead_points:
         dead_points = DeadPoints(system, plan.p, plan.u, plan.tolerance)
@@ -144,10 +144,11 @@ def integrated(
         known = ", ".join(name for name in METHODS if name != "one_step_map")
         raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
     unrolled = Unrolled(system)
-    a = _accelerations(unrolled, driving, laws)
+    dependent = unit_metric(system, plan.t, q, plan.u, plan.p)
+    a = _accelerations(unrolled, driving, laws, dependent)
     kernels = {"f": unrolled.kernel("rates", {"dx": [*unrolled.rates(), *a]})}
     for name, kernel in zip(
-        ("project_q", "project_v"), projections(unrolled, "identity", Stiffening()), strict=True
+        ("project_q", "project_v"), projections(unrolled, "identity", dependent), strict=True
     ):
         if kernel is not None:
             kernels[name] = kernel
@@ -197,13 +198,18 @@ def integrated(
     return Found(readings, counts, failure)
 
 
-def _accelerations(unrolled: Unrolled, driving: Sequence[int], laws: Mapping[str, Law]) -> Row:
+def _accelerations(
+    unrolled: Unrolled,
+    driving: Sequence[int],
+    laws: Mapping[str, Law],
+    dependent: Stiffening,
+) -> Row:
     """V' of the constraints and of the driven accelerations."""
     one, zero = unrolled.workspace.atom(1), unrolled.zero
     n = len(unrolled.v)
     rows = [*unrolled.Phi_v, *([one if j == i else zero for j in range(n)] for i in driving)]
     right = [*unrolled.gamma, *(law_of_time(unrolled, name, law) for name, law in laws.items())]
-    a, _ = Saddle(identity(unrolled), rows, Stiffening()).solve([zero] * n, right)
+    a, _ = Saddle(identity(unrolled), rows, dependent).solve([zero] * n, right)
     return a
 
 

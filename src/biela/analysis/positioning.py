@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.dead_points import DeadPoints
+from biela.analysis.formulations.saddle import unit_metric
 from biela.analysis.instant import Instant
 from biela.analysis.iterated_positions import UNROLLED, IteratedPositions, unrolled_operations
 from biela.analysis.position_method import PositionMethod
@@ -72,10 +73,21 @@ class Engine(Protocol):
         """Φ_v at each of some instants."""
 
 
-def engine(system: System, p: Floats, u: Floats, method: PositionMethod, accepted: float) -> Engine:
-    """Steps of a method; unrolled, if that is Newton's and the code is not too long."""
+def engine(
+    system: System,
+    p: Floats,
+    u: Floats,
+    method: PositionMethod,
+    accepted: float,
+    start: tuple[float, Floats],
+) -> Engine:
+    """Steps of a method from a time and position on.
+
+    They are unrolled if the method is Newton's and the code is not too long.
+    """
     if method.plain and unrolled_operations(system) <= UNROLLED:
-        return UnrolledPositions(system, p, u)
+        t, q = start
+        return UnrolledPositions(system, p, u, unit_metric(system, t, q, u, p))
     return IteratedPositions(system, p, u, method, accepted)
 
 

@@ -32,6 +32,8 @@ ITERATIONS: Final = 12
 THRESHOLD: Final = 1e-13
 #: Up to so many instants at a time are taken in Python.
 FEW: Final = 512
+#: No constraint depends on others.
+ORDINARY: Final = Stiffening()
 
 
 class UnrolledPositions:
@@ -39,10 +41,10 @@ class UnrolledPositions:
 
     name = "Newton's method"
 
-    def __init__(self, system: System, p: Floats, u: Floats) -> None:
+    def __init__(self, system: System, p: Floats, u: Floats, dependent: Stiffening = ORDINARY) -> None:
         self.system = system
         self._given = np.concatenate([p, u])
-        self._kernels: Hoisted = hoisted(_kernels(system))
+        self._kernels: Hoisted = hoisted(_kernels(system, dependent))
         self.nq, self.nv = len(system.q), len(system.v)
         self._corrections = 0
 
@@ -126,7 +128,7 @@ class UnrolledPositions:
         return np.asarray(function.map(*(given[a.name] for a in function.inputs)))
 
 
-def _kernels(system: System) -> dict[str, Function]:
+def _kernels(system: System, dependent: Stiffening) -> dict[str, Function]:
     """The kernels of a step, of the state (q, v, a) and of (p, u, h)."""
     u = Unrolled(system)
     ws = u.workspace
@@ -138,9 +140,9 @@ def _kernels(system: System) -> dict[str, Function]:
         return Function(f"kinematics_{name}", inputs, {"y": outputs})
 
     reach = [h * v + h * h * a / 2 for v, a in zip(u.v, u.a, strict=True)]
-    q, residual = position_correction(u, identity(u), Stiffening())
+    q, residual = position_correction(u, identity(u), dependent)
     size = largest(residual, u.zero)
-    saddle = Saddle(identity(u), u.Phi_v, Stiffening())
+    saddle = Saddle(identity(u), u.Phi_v, dependent)
     still = [u.zero] * len(u.v)
     change, _ = saddle.solve(still, [-e for e in u.dPhi])
     v = [a + b for a, b in zip(u.v, change, strict=True)]

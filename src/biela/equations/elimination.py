@@ -13,7 +13,8 @@ an entry of Φ_v instead would fail where a cosine vanishes.
 
 A constraint that depends on others leaves a pivot that is rounding only.  It is dropped, not
 regularised: its reciprocal and its multiplier become 0, by a select and without a branch, so that
-the code does the same work in every position.
+the code does the same work in every position.  Where it is known which constraints depend on each
+other and how many of them count, the best of these are taken instead (`ranked_rows`).
 
 M need only be definite on the motions that the constraints allow (inertia-less coordinates, Euler
 parameters).  Adding α Φ_vᵀ Φ_v to it and α Φ_vᵀ γ to Q changes neither v' nor λ and makes it
@@ -26,12 +27,13 @@ takes much less work (`biela.equations.elimination_order`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.atoms import Atom, maximum, select
+from biela.equations.ranked_rows import RankedElimination, RankedRows
 from biela.errors import SingularityError
 
 Matrix = list[list[Atom]]
@@ -63,6 +65,8 @@ class Factors:
     D: list[Atom]
     inverse: list[Atom]
     dropped: dict[int, Atom]
+    #: What comes last: rows of which the best are chosen.
+    ranked: RankedElimination | None = None
 
     @property
     def fill(self) -> int:
@@ -71,12 +75,15 @@ class Factors:
 
     def solve(self, b: Sequence[Atom]) -> list[Atom]:
         """The solution of A x = b."""
-        n = len(self.order)
+        n, regular = len(self.order), len(self.inverse)
         x = [b[i] for i in self.order]
         for i in range(n):
             for j, entry in self.L[i].items():
                 x[i] = x[i] - entry * x[j]
-        x = [xi * r for xi, r in zip(x, self.inverse, strict=True)]
+        last = {}
+        if self.ranked is not None:
+            last = self.ranked.solve({k: x[k] for k in range(regular, n)})
+        x = [x[k] * self.inverse[k] if k < regular else last[k] for k in range(n)]
         for i in range(n - 1, -1, -1):
             for j, entry in self.L[i].items():
                 x[j] = x[j] - entry * x[i]
@@ -92,6 +99,7 @@ def factorise(
     drop: float = 0.0,
     order: Sequence[int] = (),
     sizes: Mapping[int, float] = _UNKNOWN,
+    ranked: Sequence[RankedRows] = (),
 ) -> Factors:
     """Factorise a symmetric matrix; rows in ``late`` wait for all their neighbours.
 
@@ -99,6 +107,9 @@ def factorise(
     ``drop`` (`DROP_TOLERANCE`) a late row is dropped where its pivot is below that part of the
     magnitudes accumulated in it, or below `VANISHED` of its size in other positions, for those rows
     of which ``sizes`` tells it.
+
+    Rows in ``ranked`` sets, numbered as those of the matrix, come last of all; of each set as many
+    are taken as its rank tells.
 
     Another ``order`` may have late rows before some of their neighbours: their pivots are negative,
     and held at `LEAST_PIVOT`.
@@ -109,6 +120,9 @@ def factorise(
     n = len(A)
     late_rows = set(late)
     order = list(order) or _order(A, late_rows)
+    last = [row for found in ranked for row in found.rows]
+    order = [row for row in order if row not in set(last)] + last
+    regular = n - len(last)
     early = _early(A, late_rows, order)
     L: list[dict[int, Atom]] = [{} for _ in range(n)]
     factors = Factors(tuple(order), L, [], [], {})
@@ -119,7 +133,7 @@ def factorise(
         if b <= a and A[i][j].ref
     }
     magnitude = {k: abs(rest[k, k]) for k in range(n) if (k, k) in rest} if drop else {}
-    for k in range(n):
+    for k in range(regular):
         pivot = rest.get((k, k))
         droppable = drop > 0 and order[k] in late_rows and order[k] not in early
         if order[k] in early:
@@ -160,7 +174,22 @@ def factorise(
                     if i == j and drop and order[i] in late_rows and order[i] not in early:
                         size = abs(change)
                         magnitude[i] = magnitude[i] + size if i in magnitude else size
-    return factors
+    if not last:
+        return factors
+    one = A[0][0].workspace.atom(1)
+    place = {row: k for k, row in enumerate(order)}
+    floors = {k: drop * magnitude[k] for k in range(regular, n) if k in magnitude}
+    for k in floors:
+        if order[k] in sizes:
+            floors[k] = floors[k] + VANISHED * sizes[order[k]]
+    tail = RankedElimination(
+        {pair: entry for pair, entry in rest.items() if pair[1] >= regular},
+        [([place[row] for row in found.rows], found.rank, found.sizes) for found in ranked],
+        floors,
+        one,
+    )
+    factors.dropped.update({order[k]: tail.kept[k] < 0.5 for k in range(regular, n)})
+    return replace(factors, ranked=tail)
 
 
 def _order(A: Matrix, late: set[int]) -> list[int]:
@@ -218,13 +247,30 @@ class Stiffening:
 
     ``order`` is that of the elimination, coordinates first in its numbers; empty leaves it to
     `factorise`.  ``sizes`` are the largest pivots of constraints, φ M⁻¹ φᵀ, in some positions;
-    empty where they are not known.
+    empty where they are not known.  ``ranked`` are the sets of constraints that depend on each
+    other wherever the mechanism is assembled, ``ranked_positions`` those of the geometric ones.
     """
 
     rows: tuple[int, ...] = ()
     weight: float = 1.0
     order: tuple[int, ...] = ()
     sizes: tuple[float, ...] = ()
+    ranked: tuple[RankedRows, ...] = ()
+    ranked_positions: tuple[RankedRows, ...] = ()
+
+    @property
+    def for_positions(self) -> Stiffening:
+        """The same for the geometric constraints alone."""
+        return replace(self, ranked=self.ranked_positions)
+
+    @property
+    def for_unit_metric(self) -> Stiffening:
+        """What is left of it where the metric is 1 in place of M."""
+        ranked, positions = (
+            tuple(replace(found, sizes=found.lengths) for found in sets)
+            for sets in (self.ranked, self.ranked_positions)
+        )
+        return Stiffening(ranked=ranked, ranked_positions=positions)
 
 
 def notable_positions(q: Floats, turns: npt.NDArray[np.bool_], seed: int = 0) -> Floats:

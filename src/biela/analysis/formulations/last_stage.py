@@ -48,7 +48,7 @@ def last_stage(
     zero = [u.zero] * len(u.v)
     missed: Row = []
     if u.system.geometric:
-        on_position = Saddle(W_q, geometric(u.system, u.Phi_v), part, drop=DROP)
+        on_position = Saddle(W_q, geometric(u.system, u.Phi_v), part.for_positions, drop=DROP)
         for k in range(position_iterations):
             residual = at(u.Phi)
             if k == 0:

@@ -71,7 +71,9 @@ class Partition:
 
     def _velocities(self) -> Row:
         u = self.unrolled
-        saddle = Saddle(identity(u), [*u.Phi_v, *self.selection], Stiffening())
+        saddle = Saddle(
+            identity(u), [*u.Phi_v, *self.selection], self._stiffening.for_unit_metric
+        )
         zero = [u.zero] * len(u.v)
         v, _ = saddle.solve(zero, [*u.beta, *self.z_rates])
         return v
@@ -81,7 +83,9 @@ class Partition:
         if not (corrections and u.system.geometric):
             return list(u.q)
         held: Row = [u.zero] * len(self.selection)
-        once, _ = position_correction(u, identity(u), Stiffening(), (held, self.selection))
+        once, _ = position_correction(
+            u, identity(u), self._stiffening.for_unit_metric, (held, self.selection)
+        )
         q = list(u.q)
         for _ in range(corrections):
             q = substitute(once, dict(zip(u.q, q, strict=True)))

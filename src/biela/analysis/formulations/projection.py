@@ -32,12 +32,12 @@ def metrics(
     unrolled: Unrolled, W: str, stiffening: Stiffening
 ) -> tuple[Matrix, Stiffening, Matrix, Stiffening]:
     """The metric of velocities and that of positions, each with what makes it definite."""
-    chosen = stiffening if W == "M" else Stiffening()
+    chosen = stiffening if W == "M" else stiffening.for_unit_metric
     matrix = metric(unrolled, W)
     # where only velocity constraints make M definite, positions have the unit metric
     if all(k < unrolled.system.geometric for k in chosen.rows):
         return matrix, chosen, matrix, chosen
-    return matrix, chosen, identity(unrolled), Stiffening()
+    return matrix, chosen, identity(unrolled), stiffening.for_unit_metric
 
 
 def position_correction(
@@ -49,7 +49,7 @@ def position_correction(
     """
     rows = geometric(unrolled.system, unrolled.Phi_v) + extra[1]
     residual = [*unrolled.Phi, *extra[0]]
-    saddle = Saddle(W, rows, stiffening, drop=DROP)
+    saddle = Saddle(W, rows, stiffening.for_positions, drop=DROP)
     zero = [unrolled.zero] * len(unrolled.v)
     delta, _ = saddle.solve(zero, [-r for r in residual])
     return unrolled.moved(delta), residual

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.formulations.ranking import measured, ranked_rows
 from biela.analysis.unrolled import Matrix, Row, Unrolled, product, transposed_product
 from biela.atoms import select
 from biela.equations import System
@@ -32,6 +33,7 @@ from biela.equations.elimination import (
 )
 from biela.equations.elimination_order import LARGEST, early_order
 from biela.equations.positions import notable_places
+from biela.equations.ranked_rows import RankedRows
 
 Floats = npt.NDArray[np.float64]
 
@@ -64,7 +66,11 @@ class Saddle:
         if order:  # rows it does not know of come last
             order += sorted(set(range(len(self._A))) - set(order))
         sizes = dict(zip(late, stiffening.sizes, strict=False))
-        self.factors: Factors = factorise(self._A, late, drop, order, sizes)
+        ranked = [
+            replace(found, rows=tuple(self._n + k for k in found.rows))
+            for found in stiffening.ranked
+        ]
+        self.factors: Factors = factorise(self._A, late, drop, order, sizes, ranked)
 
     def solve(self, force: Row, right: Row) -> tuple[Row, Row]:
         """X and λ."""
@@ -113,7 +119,37 @@ def stiffening(
     found = lacking(masses, jacobians)
     # at the position, near it and away from it, where what vanishes here has its size
     sizes = pivot_sizes(masses[:SEVERAL], jacobians[:SEVERAL], found)
-    return replace(found, sizes=sizes)
+    lengths = np.max([np.square(J).sum(axis=1) for J in jacobians[:SEVERAL]], axis=0)
+    ranked, positions = _ranked(system, t, q, u, p, sizes, lengths)
+    return replace(found, sizes=sizes, ranked=ranked, ranked_positions=positions)
+
+
+def unit_metric(system: System, t: float, q: Floats, u: Floats, p: Floats) -> Stiffening:
+    """What an elimination in the metric 1 has to know: the constraints that are dependent."""
+    if not system.multipliers:
+        return Stiffening()
+    places = [q, *notable_places(system, q)[: SEVERAL - 1]]
+    rows = [np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p)) for x in places]
+    lengths = np.max([np.square(J).sum(axis=1) for J in rows], axis=0)
+    ranked, positions = _ranked(system, t, q, u, p, lengths, lengths)
+    return Stiffening(ranked=ranked, ranked_positions=positions)
+
+
+def _ranked(
+    system: System,
+    t: float,
+    q: Floats,
+    u: Floats,
+    p: Floats,
+    sizes: Sequence[float],
+    lengths: Sequence[float],
+) -> tuple[tuple[RankedRows, ...], tuple[RankedRows, ...]]:
+    """The sets of dependent constraints, and those of the geometric ones alone."""
+    found = ranked_rows(system, t, q, u, p)
+    positions = found
+    if any(k >= system.geometric for rows, _ in found for k in rows):
+        positions = ranked_rows(system, t, q, u, p, system.geometric)
+    return measured(found, sizes, lengths), measured(positions, sizes, lengths)
 
 
 def ordered(
@@ -124,7 +160,7 @@ def ordered(
     It is looked for where the elimination is written out; see `elimination_order`.
     """
     n, m = len(system.v), len(system.multipliers)
-    if not 0 < m <= LARGEST - n:
+    if found.ranked or not 0 < m <= LARGEST - n:
         return found
     M, J = system["M"].expressions(), system["Phi_v"].expressions()
     pattern = np.zeros((n + m, n + m), dtype=bool)

@@ -58,7 +58,11 @@ class Loops(ClosedPositions):
             if not self.constraints:
                 return spatial.forward_dynamics(model, external=frames, rotors=self._rotors)
             return spatial.constrained_forward_dynamics(
-                model, external=frames, rotors=self._rotors, baumgarte=gains
+                model,
+                external=frames,
+                rotors=self._rotors,
+                baumgarte=gains,
+                ranked=self._ranked,
             )
 
         key = ("forward", gains, frames)
@@ -111,7 +115,7 @@ class Loops(ClosedPositions):
 
         def made(model: Model) -> Function:
             return spatial.constrained_inverse_dynamics(
-                model, names, external=frames, rotors=self._rotors
+                model, names, external=frames, rotors=self._rotors, ranked=self._ranked_loops
             )
 
         return np.asarray(self._called(key, made, q, v, a, wrenches=local, t=t, threads=threads))
@@ -126,7 +130,9 @@ class Loops(ClosedPositions):
             raise ShapeError(f"{self.name}: loop_forces takes one state, not many")
 
         def made(model: Model) -> Function:
-            return spatial.constrained_forward_dynamics(model, rotors=self._rotors, reactions=True)
+            return spatial.constrained_forward_dynamics(
+                model, rotors=self._rotors, reactions=True, ranked=self._ranked
+            )
 
         if not self.constraints:
             a, none = self.constrained_forward_dynamics(q, v, tau, t=t), np.zeros((0, 3))

@@ -7,16 +7,20 @@ the coordinates of the tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.formulations.ranking import dependent_sets, measured
 from biela.analysis.robots.dynamics import Dynamics
 from biela.analysis.robots.functions import Array, Floats
+from biela.analysis.singularity import owner
 from biela.code import Function
 from biela.equations import spatial
+from biela.equations.ranked_rows import RankedRows
 from biela.errors import AssemblyError, UnknownNameError
 from biela.model import Model
 from biela.model.element import nearest
@@ -27,6 +31,25 @@ _STEPS: Final = 100
 _TRIES: Final = 20
 #: A singular value below this part of the largest is rounding.
 _RANK: Final = 1e-9
+#: Positions at which the rows of loops are looked at, besides the start.
+_PLACES: Final = 6
+
+
+@dataclass(frozen=True)
+class _Closure:
+    """The equations of the loops of a robot, as functions of its position."""
+
+    robot: ClosedPositions
+    rows: list[int]
+
+    def Phi(self, q: Floats) -> Floats:
+        return self.robot.closure(q)[self.rows]
+
+    def Phi_v(self, q: Floats) -> Floats:
+        return self.robot.closure_jacobian(q)[self.rows]
+
+    def moved(self, q: Floats, delta: Floats) -> Floats:
+        return self.robot._integrated(q, delta)
 
 
 class ClosedPositions(Dynamics):
@@ -36,6 +59,54 @@ class ClosedPositions(Dynamics):
     def constraints(self) -> tuple[str, ...]:
         """The equations that close its loops, and those of drivers, "joint.label"."""
         return spatial.constraint_names(self.snapshot)
+
+    @cached_property
+    def _ranked(self) -> tuple[RankedRows, ...]:
+        """The equations that depend on each other wherever the loops are closed."""
+        return self._dependent(range(len(self.constraints)))
+
+    @cached_property
+    def _ranked_loops(self) -> tuple[RankedRows, ...]:
+        """The same without the equations of drivers, which are not counted."""
+        loops = [k for k in range(len(self.constraints)) if not self._drives(k)]
+        return self._ranked if len(loops) == len(self.constraints) else self._dependent(loops)
+
+    def _drives(self, k: int) -> bool:
+        return owner(self.constraints[k]) in self.snapshot.drivers
+
+    def _dependent(self, rows: Sequence[int]) -> tuple[RankedRows, ...]:
+        """Which of some equations depend on each other, looked for around the start.
+
+        There are none where the start cannot be assembled.
+        """
+        picked = list(rows)
+        if not picked:
+            return ()
+        try:
+            q = self.assemble()
+        except AssemblyError:
+            return ()
+        names = [self.constraints[k] for k in picked]
+        joints = [i for i, k in enumerate(picked) if not self._drives(k)]
+        random = np.random.default_rng(0)
+
+        def places() -> list[Floats]:
+            away = random.uniform(-1, 1, (_PLACES, len(self.v_names)))
+            return [self._integrated(q, delta) for delta in away]
+
+        closure = _Closure(self, picked)
+        found = dependent_sets(closure, q, names, range(len(names)), lambda: joints, places)
+        if not found:
+            return ()
+        looked = [q, *places()]
+        jacobians = [closure.Phi_v(place) for place in looked]
+        masses = [self.mass_matrix(place) for place in looked]
+        lengths = np.max([np.square(J).sum(axis=1) for J in jacobians], axis=0)
+        felt = [
+            np.einsum("ij,ji->i", J, np.linalg.solve(M, J.T))
+            for J, M in zip(jacobians, masses, strict=True)
+        ]
+        return measured(found, np.max(felt, axis=0).tolist(), lengths.tolist())
 
     @cached_property
     def _made(self) -> dict[tuple[Any, ...], Function]:

@@ -43,7 +43,10 @@ def dynamics(robot: Configurations, names: Sequence[str], omega: float) -> Funct
     if getattr(robot, "constraints", ()):
         gains = (2 * omega, omega**2)
         forward = spatial.constrained_forward_dynamics(
-            robot.snapshot, rotors=robot.rotors, baumgarte=gains
+            robot.snapshot,
+            rotors=robot.rotors,
+            baumgarte=gains,
+            ranked=getattr(robot, "_ranked", ()),
         )
     arrays = {"q": q, "v": v, "tau": tau, "t": [t], "p": p}
     a = _inlined(forward, arrays)

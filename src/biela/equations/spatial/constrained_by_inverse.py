@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 from biela.atoms import Atom
 from biela.equations.elimination import DROP_TOLERANCE, factorise
+from biela.equations.ranked_rows import RankedRows
 from biela.equations.spatial.constrained import Constrained
 from biela.equations.spatial.rows import LoopRow, jacobian
 from biela.equations.spatial.tree import SpatialTree
@@ -26,6 +27,7 @@ def constrained_by_inverse(
     inverse: Callable[[Sequence[Scalar]], list[Atom]],
     Q: Sequence[Scalar],
     gamma: Sequence[Scalar],
+    ranked: Sequence[RankedRows] = (),
 ) -> Constrained:
     """Accelerations and multipliers of a tree whose loops are closed.
 
@@ -35,6 +37,7 @@ def constrained_by_inverse(
         inverse: M⁻¹ x of a vector.
         Q: Joint forces without bias, τ - ξ.
         gamma: J v'.
+        ranked: Rows that depend on each other wherever the loops are closed.
     """
     atom = tree.workspace.atom
     free: list[Scalar] = list(inverse(Q))
@@ -45,7 +48,7 @@ def constrained_by_inverse(
     for i in range(n):
         for j in range(i + 1):
             S[i][j] = S[j][i] = atom(dot(J[i], X[j]))
-    factors = factorise(S, range(n), DROP_TOLERANCE)
+    factors = factorise(S, range(n), DROP_TOLERANCE, ranked=ranked)
     right = minus([dot(row, free) for row in J], gamma)
     multipliers = factors.solve([atom(x) for x in right])
     a = free

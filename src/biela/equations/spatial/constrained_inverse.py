@@ -18,13 +18,14 @@ Automation 5(3)).  Rows of J that depend on others are dropped by a select.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.atoms import Atom, select
-from biela.equations.elimination import DROP_TOLERANCE
+from biela.equations.elimination import DROP_TOLERANCE, factorise
+from biela.equations.ranked_rows import RankedRows
 from biela.equations.spatial.newton_euler import inverse_dynamics
 from biela.equations.spatial.rows import LoopRow, jacobian
 from biela.equations.spatial.sampling import Samples
@@ -53,8 +54,11 @@ def motor_forces(
     actuated: Sequence[int],
     *,
     wrenches: Mapping[str, Sequence[Scalar]] | None = None,
+    ranked: Sequence[RankedRows] = (),
 ) -> MotorForces:
     """The forces of the motors along the velocities ``actuated`` for the motion (v, a).
+
+    ``ranked`` are rows that depend on each other wherever the loops are closed.
 
     Raises:
         ModelError: The motors cannot hold the mechanism; the message names what moves.
@@ -66,10 +70,14 @@ def motor_forces(
     values = samples.of([x for row in J for x in row]).reshape(samples.count, len(J), len(tree.v))
     check_motors(tree.model.name, tree.v_names, passive, values[0])
     n, m = len(rows), len(passive)
+    held = _held(tree, J, ranked)
+    J = [[select(flag, 0, x) for x in row] if flag is not None else row for row, flag in held]
     A: list[list[Scalar]] = [[0.0] * (n + m) for _ in range(n + m)]
     for i in range(n):
         for j in range(i + 1):
             A[i][j] = A[j][i] = dot(J[i], J[j])
+        if (left_out := held[i][1]) is not None:
+            A[i][i] = A[i][i] + left_out
         for j, k in enumerate(passive):
             A[i][n + j] = A[n + j][i] = J[i][k]
     right = [-dot(row, r) for row in J] + [-r[k] for k in passive]
@@ -78,6 +86,20 @@ def motor_forces(
     tau = [r[k] + dot(columns[k], lam) if k in set(actuated) else 0.0 for k in range(len(tree.v))]
     atom = tree.workspace.atom
     return MotorForces([atom(x) for x in tau], [atom(x) for x in lam])
+
+
+def _held(
+    tree: SpatialTree, J: list[list[Scalar]], ranked: Sequence[RankedRows]
+) -> list[tuple[list[Scalar], Atom | None]]:
+    """The rows, each with the condition that it is left out; None where it never is."""
+    if not ranked:
+        return [(row, None) for row in J]
+    atom = tree.workspace.atom
+    G = [[atom(dot(a, b)) for b in J] for a in J]
+    sets = [replace(found, sizes=found.lengths) for found in ranked]
+    dropped = factorise(G, range(len(J)), DROP_TOLERANCE, ranked=sets).dropped
+    taken = {k for found in ranked for k in found.rows}
+    return [(row, dropped[k] if k in taken else None) for k, row in enumerate(J)]
 
 
 def motors(tree: SpatialTree, names: Sequence[str] | None) -> list[int]:

@@ -7,11 +7,13 @@ loops, or whose drivers prescribe motions.  In a row of the equations M v' + J�
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from biela.atoms import Atom
 from biela.code import Function
 from biela.equations.elimination import DROP_TOLERANCE, constrained_matrix, factorise
+from biela.equations.ranked_rows import RankedRows
 from biela.equations.spatial import composite, newton_euler
 from biela.equations.spatial.active_rows import Elimination
 from biela.equations.spatial.arrays import Rotors, external_wrenches, function_of, held
@@ -34,6 +36,9 @@ _WORTHWHILE: Final = 0.75
 
 #: Velocities up to which M and J are also factorised whole.
 _TRIED: Final = 24
+
+#: Velocities up to which they are where rows depend on each other.
+_WHOLE: Final = 40
 
 _METHODS: Final = (
     "fastest",
@@ -130,6 +135,7 @@ def constrained_forward_dynamics(
     rotors: Rotors | None = None,
     baumgarte: tuple[float, float] | None = None,
     reactions: bool = False,
+    ranked: Sequence[RankedRows] = (),
 ) -> Function:
     """V'(q, v, tau) of a model with closed loops.
 
@@ -148,6 +154,8 @@ def constrained_forward_dynamics(
             force] for each joint that closes a loop and each driver of markers (`held_by`): what it
             exerts on the body of its marker j, at and along the axes of that marker; and
             ``dropped``, 1 for rows that depend on others here.
+        ranked: Rows that depend on each other wherever the loops are closed; M and J are then
+            factorised whole, by "composite", or the inverse of M is taken.
 
     Raises:
         ModelError: There is no such method, or it cannot be used here.
@@ -160,6 +168,8 @@ def constrained_forward_dynamics(
         "baumgarte": baumgarte,
         "reactions": reactions,
     }
+    if ranked and method in ("fastest", "articulated", "early"):
+        method = "composite" if len(SpatialTree(model).v) <= _WHOLE else "innovations"
     if method == "fastest":
         return _fastest(model, options)
     tree = SpatialTree(model, rotors=rotors)
@@ -167,7 +177,7 @@ def constrained_forward_dynamics(
     rows = loop_rows(tree, PointAxes.MARKER if reactions else PointAxes.SHORT)
     wanted = None if baumgarte is None else _stabilised(tree, rows, baumgarte)
     if method == "composite":
-        found = _by_composite(tree, rows, given, wanted)
+        found = _by_composite(tree, rows, given, wanted, ranked)
     elif method in ("innovations", "constraint forces"):
         xi = newton_euler.bias(tree, wrenches=given)
         inverse = (
@@ -176,7 +186,7 @@ def constrained_forward_dynamics(
             else ConstraintForceSolver(tree).accelerations
         )
         gamma = _rates(tree, rows, wanted)
-        found = constrained_by_inverse(tree, rows, inverse, minus(tree.tau, xi), gamma)
+        found = constrained_by_inverse(tree, rows, inverse, minus(tree.tau, xi), gamma, ranked)
     else:
         elimination = Elimination.EARLY if method == "early" else Elimination.LATE
         found = constrained_dynamics(
@@ -230,13 +240,15 @@ def _by_composite(
     rows: Sequence[LoopRow],
     wrenches: Mapping[str, Sequence[Scalar]],
     wanted: Sequence[Scalar] | None,
+    ranked: Sequence[RankedRows],
 ) -> Constrained:
     """[[M, Jᵀ], [J, 0]] factorised, multipliers after the velocities they act on."""
     n, atom = len(tree.v), tree.workspace.atom
     J = [[atom(x) for x in row] for row in jacobian(tree, rows)]
     A = constrained_matrix(composite.mass_matrix(tree), J)
     late = range(n, n + len(rows))
-    factors = factorise(A, late, DROP_TOLERANCE)
+    last = [replace(found, rows=tuple(n + k for k in found.rows)) for found in ranked]
+    factors = factorise(A, late, DROP_TOLERANCE, ranked=last)
     xi = newton_euler.bias(tree, wrenches=wrenches)
     gamma = _rates(tree, rows, wanted)
     right = [atom(x) for x in (*minus(tree.tau, xi), *gamma)]
@@ -266,6 +278,7 @@ def constrained_inverse_dynamics(
     external: Sequence[str] = (),
     rotors: Rotors | None = None,
     reactions: bool = False,
+    ranked: Sequence[RankedRows] = (),
 ) -> Function:
     """The forces of motors τ(q, v, a) for a motion of a model with closed loops.
 
@@ -280,6 +293,8 @@ def constrained_inverse_dynamics(
         rotors: Inertia of rotors by joint.
         reactions: Also give ``multipliers`` of the loops, and ``forces`` as
             `constrained_forward_dynamics` has them.
+        ranked: Rows that depend on each other wherever the loops are closed; those of drivers are
+            not counted.
 
     Raises:
         ModelError: The motors cannot hold the mechanism; the message names what moves.
@@ -288,7 +303,7 @@ def constrained_inverse_dynamics(
     tree = SpatialTree(model, rotors=rotors)
     given, more = external_wrenches(tree, external)
     rows = [row for row in loop_rows(tree) if row.owner not in model.drivers]
-    found = motor_forces(tree, rows, motors(tree, actuated), wrenches=given)
+    found = motor_forces(tree, rows, motors(tree, actuated), wrenches=given, ranked=ranked)
     outputs: dict[str, Any] = {"tau": found.tau}
     if reactions:
         outputs |= _reactions(rows, found.multipliers)

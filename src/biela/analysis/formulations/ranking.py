@@ -1,0 +1,262 @@
+"""Which constraints depend on each other wherever a mechanism is assembled, found at its start.
+
+The rank of Φ_v that a motion has is looked for on a walk: from the start along the motions that the
+joints allow, every step brought back onto the constraints to rounding.  The largest rank of the
+walk counts, for a start may be singular (a flat parallelogram).  Beside the constraints the rank
+may be larger, so that it cannot be asked for in the stages of a step (see
+`biela.equations.ranked_rows`).
+
+A self-stress s, with Φ_vᵀ s = 0, tells which rows depend on each other: those where s is not zero.
+Of these, the joints that come first are often independent in every position, as those along a tree
+are; they stay with the ordinary rows, and the best are chosen among the few that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.analysis.instant import Instant, unit_rows
+from biela.analysis.reach import drive_rows
+from biela.analysis.singularity import owner
+from biela.equations import System
+from biela.equations.positions import notable_places
+from biela.equations.ranked_rows import RankedRows
+
+Floats = npt.NDArray[np.float64]
+
+#: Singular values of unit rows below this part of the largest are rounding, on the constraints.
+RANK: Final = 1e-7
+#: Residual to which a position of the walk is assembled (m, rad).
+ASSEMBLED: Final = 1e-11
+#: Length of a step of the walk (m, rad), and their number in each direction.
+STEP: Final = 0.05
+STEPS: Final = 4
+#: Directions of the walk, each both ways.
+DIRECTIONS: Final = 3
+#: Entries of a self-stress below this are rounding.
+TAKES_PART: Final = 1e-6
+#: Joints whose rows keep this part beside those before them, in every position, are independent.
+INDEPENDENT: Final = 0.02
+
+
+#: Sets of dependent constraints, by their places, and how many of each count.
+Sets = tuple[tuple[tuple[int, ...], int], ...]
+
+
+class Closure(Protocol):
+    """The constraints of a mechanism at an instant, as functions of its position."""
+
+    def Phi(self, q: Floats) -> Floats:
+        """The geometric constraints."""
+
+    def Phi_v(self, q: Floats) -> Floats:
+        """The rows of all constraints; those of geometric ones come first."""
+
+    def moved(self, q: Floats, delta: Floats) -> Floats:
+        """The position after a displacement."""
+
+
+def ranked_rows(
+    system: System, t: float, q: Floats, u: Floats, p: Floats, count: int | None = None
+) -> Sets:
+    """The dependent constraints of a system; none for ordinary mechanisms.
+
+    ``count`` takes the first constraints only.
+    """
+    names = system.multipliers if count is None else system.multipliers[:count]
+    instant = Instant(system, t, u, p)
+
+    def joints() -> list[int]:
+        drives = drive_rows(instant, q)
+        return [k for k in range(system.geometric) if not drives[k]]
+
+    return dependent_sets(
+        instant,
+        q,
+        names,
+        range(system.geometric),
+        joints,
+        lambda: notable_places(system, q)[:6],
+    )
+
+
+def dependent_sets(
+    closure: Closure,
+    q: Floats,
+    names: Sequence[str],
+    geometric: Sequence[int],
+    joints: Callable[[], Sequence[int]],
+    places: Callable[[], Sequence[Floats]],
+) -> Sets:
+    """The dependent ones of some constraints.
+
+    Args:
+        closure: The constraints.
+        q: A position that fulfils them.
+        names: Of the constraints that are looked at, the first ones; their joints come first.
+        geometric: Places of those on positions.
+        joints: Places of those on positions that are no drives.
+        places: Some positions near and far, whether they fulfil the constraints or not.
+    """
+    m = len(names)
+    if not m:
+        return ()
+
+    def rows(place: Floats) -> Floats:
+        return unit_rows(closure.Phi_v(place)[:m])[0]
+
+    here = rows(q)
+    if not np.isfinite(here).all() or _rank(here) == m:
+        return ()
+    looked = [rows(place) for place in walk(closure, q, geometric, joints())]
+    ranks = [_rank(found) for found in looked]
+    rank = max(ranks)
+    if rank == m:
+        return ()
+    regular = [found for found, r in zip(looked, ranks, strict=True) if r == rank]
+    linked = np.zeros((m, m), dtype=bool)
+    for found in regular:
+        U = np.linalg.svd(found)[0][:, rank:]
+        linked |= np.abs(U @ U.T) > TAKES_PART
+    anywhere = [rows(place) for place in places()]
+    anywhere = [found for found in anywhere if np.isfinite(found).all()]
+    sets = []
+    alone = set(np.flatnonzero(~linked.diagonal()).tolist())
+    for members in _components(linked):
+        others = [k for k in range(m) if k not in members]
+        loose = len(members) - (_joint_rank(regular, range(m)) - _joint_rank(regular, others))
+        safe = _independent(names, members, sorted(alone), [*regular, *anywhere])
+        left = tuple(k for k in members if k not in safe)
+        sets.append((left, len(left) - loose))
+    return tuple(sets)
+
+
+def measured(
+    found: Sequence[tuple[tuple[int, ...], int]], sizes: Sequence[float], lengths: Sequence[float]
+) -> tuple[RankedRows, ...]:
+    """The sets with the sizes of their rows, given for all rows."""
+    return tuple(
+        RankedRows(
+            rows, rank, tuple(sizes[k] for k in rows), tuple(float(lengths[k]) for k in rows)
+        )
+        for rows, rank in found
+    )
+
+
+def walk(
+    instant: Closure, q: Floats, geometric: Sequence[int], joints: Sequence[int], seed: int = 0
+) -> list[Floats]:
+    """The position, brought onto the constraints, and others along the motions of the joints."""
+    random = np.random.default_rng(seed)
+    place = _assembled(instant, q, geometric)
+    found = [q if place is None else place]
+    n = instant.Phi_v(q).shape[1]
+    for k in range(DIRECTIONS):
+        direction = random.normal(size=n)
+        for way in (direction, -direction):
+            at, ahead = found[0], way
+            for _ in range(STEPS):
+                R = _null(instant.Phi_v(at)[list(joints)])
+                if not R.shape[1]:
+                    return found
+                ahead = R @ (R.T @ ahead)
+                size = float(np.linalg.norm(ahead))
+                if not size > 1e-9:
+                    break
+                ahead = ahead / size
+                near = _assembled(instant, instant.moved(at, STEP * ahead), joints)
+                if near is None:
+                    break
+                at = near
+                found.append(at)
+        if _null(instant.Phi_v(found[0])[list(joints)]).shape[1] == 1 and k == 0:
+            break
+    return found
+
+
+def _assembled(instant: Closure, q: Floats, rows: Sequence[int]) -> Floats | None:
+    """A position nearby that fulfils some of the geometric constraints; None if none is found."""
+    picked = list(rows)
+    for _ in range(30):
+        residual = instant.Phi(q)[picked]
+        if not np.isfinite(residual).all():
+            return None
+        J = instant.Phi_v(q)[picked]
+        # beside the constraints the redundant rows are nearly dependent: small values are cut
+        step = np.linalg.lstsq(J, -residual, rcond=1e-5)[0]
+        q = instant.moved(q, step)
+        if np.abs(residual).max(initial=0.0) <= ASSEMBLED:
+            return q
+        if not np.linalg.norm(step) < 1.0:
+            return None
+    return None
+
+
+def _rank(rows: Floats) -> int:
+    s = np.linalg.svd(rows, compute_uv=False)
+    return int((s > RANK * s[0]).sum()) if len(s) else 0
+
+
+def _null(rows: Floats) -> Floats:
+    if not len(rows):
+        return np.eye(rows.shape[1])
+    _, s, Vt = np.linalg.svd(unit_rows(rows)[0])
+    return np.asarray(Vt[int((s > RANK * s[0]).sum()) :].T)
+
+
+def _joint_rank(samples: Sequence[Floats], rows: Sequence[int]) -> int:
+    return max((_rank(found[list(rows)]) for found in samples if len(rows)), default=0)
+
+
+def _components(linked: npt.NDArray[np.bool_]) -> list[list[int]]:
+    """Sets of rows that self-stresses link, in order."""
+    left = {int(k) for k in np.flatnonzero(linked.diagonal())}
+    found = []
+    while left:
+        front = {min(left)}
+        members: set[int] = set()
+        while front:
+            members |= front
+            around = {int(j) for k in front for j in np.flatnonzero(linked[k])}
+            front = (around & left) - members
+        left -= members
+        found.append(sorted(members))
+    return found
+
+
+def _independent(
+    names: Sequence[str], members: Sequence[int], before: Sequence[int], samples: Sequence[Floats]
+) -> set[int]:
+    """The rows of whole joints, or bodies, independent of those before them in all samples."""
+    kept = list(before)
+    found: set[int] = set()
+    groups: dict[str, list[int]] = {}
+    for k in members:
+        groups.setdefault(_group(names[k]), []).append(k)
+    for own in groups.values():
+        if all(_least(rows, kept, own) > INDEPENDENT for rows in samples):
+            found.update(own)
+            kept += own
+    return found
+
+
+def _group(name: str) -> str:
+    """The joint of a row, or the body whose shape it keeps in natural coordinates."""
+    shape = name.rpartition(".")[2] in ("length", "unit", "dot")
+    return name.partition(".")[0] if shape else owner(name)
+
+
+def _least(rows: Floats, before: Sequence[int], own: Sequence[int]) -> float:
+    """The smallest singular value of some rows beside others."""
+    part = rows[list(own)]
+    if before:
+        _, s, Vt = np.linalg.svd(rows[list(before)], full_matrices=False)
+        basis = Vt[s > RANK * s[0]]
+        part = part - (part @ basis.T) @ basis
+    if len(own) > part.shape[1]:
+        return 0.0
+    return float(np.linalg.svd(part, compute_uv=False)[-1])
