@@ -122,6 +122,8 @@ class Simulator:
         self.options = options or Options()
         self._kernels: dict[tuple[Any, ...], Kernels] = {}
         self._equations: ProjectedEquations | None = None
+        #: How many constraints are independent, where independent velocities are chosen.
+        self._rank: int | None = None
 
     def run(
         self,
@@ -212,7 +214,9 @@ class Simulator:
     ) -> OtherChoices:
         """What a run asks when its independent velocities may have become a bad choice."""
         system, options = self.system, self.options
-        watch = PartitionWatch(system, u, p, options.independent, options.partition)
+        watch = PartitionWatch(
+            system, u, p, options.independent, options.partition, self._rank
+        )
 
         def ask(t: float, q: Floats, present: Kernels) -> tuple[Kernels, Stepper] | None:
             made = present.formulation
@@ -247,7 +251,10 @@ class Simulator:
             lacking = ordered(lacking, system, t, q, u, p)
         options = self.options
         if basis is None and self.formulation in {*PARTITIONED, *PROJECTED} and system.multipliers:
-            basis = independent_basis(system, t, q, u, p, options.independent, options.partition)
+            self._rank = lacking.rank(len(system.multipliers))
+            basis = independent_basis(
+                system, t, q, u, p, options.independent, options.partition, self._rank
+            )
         M = np.asarray(system.evaluate("M", q, t=t, u=u, p=p))
         scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
         if options.refinements is None:
