@@ -168,9 +168,11 @@ def test_the_size_of_the_code_decides_between_them() -> None:
 
     small, large = chain(2, angles(2)), chain(13, angles(13))
     assert unrolled_operations(small) < 8000 < unrolled_operations(large)
-    assert isinstance(engine(small, NOTHING, NOTHING, PositionMethod(), 1e-10), UnrolledPositions)
+    start = np.array(folded([0.1, 0.2]))
+    made = engine(small, NOTHING, NOTHING, PositionMethod(), 1e-10, (0.0, start))
+    assert isinstance(made, UnrolledPositions)
     q = np.array(folded([0.1 * k for k in range(1, 14)]))
-    made = engine(large, NOTHING, NOTHING, PositionMethod(), 1e-10)
+    made = engine(large, NOTHING, NOTHING, PositionMethod(), 1e-10, (0.0, q))
     assert isinstance(made, IteratedPositions)
     states, _ = made.run(0.0, made.start(0.0, q), 0.01, 50)
     wanted = folded([0.1 * k + 0.5 * (0.3 + 0.1 * k) for k in range(1, 14)])

@@ -214,9 +214,7 @@ class Simulator:
     ) -> OtherChoices:
         """What a run asks when its independent velocities may have become a bad choice."""
         system, options = self.system, self.options
-        watch = PartitionWatch(
-            system, u, p, options.independent, options.partition, self._rank
-        )
+        watch = PartitionWatch(system, u, p, options.independent, options.partition, self._rank)
 
         def ask(t: float, q: Floats, present: Kernels) -> tuple[Kernels, Stepper] | None:
             made = present.formulation

@@ -112,7 +112,8 @@ class Projected:
             "rounds": rounds if loaded else 1, "kind": DEPENDENT_SOLVERS[solver],
             "selects": int(basis.selects), "nx": state, "np": len(u.p) + len(u.u),
             "nq": len(u.q), "n": n, "m": m, "g": system.geometric, "r": basis.rank,
-            "nj": len(equations.jacobian), "nm": len(equations.mass), "rank_known": stiffening.rank(m),
+            "nj": len(equations.jacobian), "nm": len(equations.mass),
+            "rank_known": stiffening.rank(m),
         }  # fmt: skip
         self._arrays = memory(self._numbers)
         self._fill(basis, stiffening)
