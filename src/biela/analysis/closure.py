@@ -81,8 +81,9 @@ class ClosureEquations:
 
         # a guess is often a dead point, such as two bars in line: its neighbourhood is asked too
         random = np.random.default_rng(0)
-        instant = Instant(system, self._given["t"], self._given["u"], self._given["p"])
-        near = [instant.moved(q, 0.05 * random.uniform(-1, 1, len(system.v))) for _ in range(3)]
+        near = [
+            self.instant.moved(q, 0.05 * random.uniform(-1, 1, len(system.v))) for _ in range(3)
+        ]
         flags = max(free(place) for place in (q, *near))
         kept = [name for name, is_free in zip(asked, flags, strict=True) if is_free]
         self._rows = [*range(first), *(first + wished.index(n) for n in kept if n not in named)]
@@ -110,9 +111,14 @@ class ClosureEquations:
         sides = np.atleast_1d(self.system.evaluate("sides", q, **self._given))
         return [name for name, side in zip(self.system.sides, sides, strict=True) if side < 0]
 
+    @property
+    def instant(self) -> Instant:
+        """The system at the same time, inputs and parameters."""
+        return Instant(self.system, self._given["t"], self._given["u"], self._given["p"])
+
     def rates(self, q: Floats) -> Floats:
         """The matrix N of q' = N v."""
-        return Instant(self.system, self._given["t"], self._given["u"], self._given["p"]).N(q)
+        return self.instant.N(q)
 
     @cached_property
     def retraction_slope(self) -> Function:

@@ -237,7 +237,7 @@ class EventAnswers:
                     f"{after}: its reaction leaves it at rest there, and the forces pull it "
                     f"through, since nothing holds it: an event is no contact. Stop there (return "
                     f"'stop'); throw it back with (q, -e*v); or give the model a force that "
-                    f"carries it, such as a stop or a contact. If it is to go on from rest, stop "
+                    f"carries it, such as a stop. If it is to go on from rest, stop "
                     f"there and simulate again from that state"
                 )
         return ""

@@ -172,25 +172,11 @@ class _Carried:
         assert system.begins is not None, "asked for where there is one"
         self.system, self.t, self.u, self.p = system, t, u, p
         self.begins = system.begins
-        self.joints = self._joints()
+        self.joints = joint_system(system)
         self.own_q, to_joints = self._sorted(q, "coordinate")
         self.own_v, rates = self._sorted(v, "velocity")
         self.q, self.v, self.moving = q, v, moving
         self._assemble(to_joints or None, rates if rates or v is not None else None)
-
-    def _joints(self) -> System:
-        """The system in joint coordinates, driven and with conditions as this one."""
-        joints = self.begins.joints
-        if self.begins.drives:
-            try:
-                joints = driven(joints, self.begins.drives)
-            except ModelError as error:
-                raise AssemblyError(str(error)) from error  # what is driven has no name there
-        if "Init_v" not in self.system:
-            kept = [name for name in joints.functions if name not in ("Init_v", "Init_beta")]
-            lazy = {name: partial(joints.functions.__getitem__, name) for name in kept}
-            joints = replace(joints, functions=LazyFunctions({}, lazy))
-        return joints
 
     def _sorted(self, given: Values, what: str) -> _Split:
         """Of values by name, those that joint coordinates do not know, and those they do.
@@ -215,27 +201,11 @@ class _Carried:
     def _assemble(self, q: Values, v: Values) -> None:
         """Find the start in joint coordinates, and what it is here."""
         joints, t = self.joints, self.t
-        u = _named(joints.u, self.system.u, self.u)
-        p = _named(joints.p, self.system.p, self.p)
+        u, p = values_in_joints(self.system, joints, self.u, self.p)
         begun = _started(joints, q, v, t, u, p, self.moving)
         self.iterations = begun.iterations
-        state: dict[str, Any] = {"t": t, "u": u, "p": p}
-        rows = np.asarray(joints.evaluate("poses", begun.q, **state))
-        twists = np.asarray(joints.evaluate("twists", begun.q, begun.v, **state))
-        poses = np.tile(np.eye(4), (len(rows), 1, 1))
-        poses[:, :3, 3], poses[:, :3, :3] = rows[:, :3], rows[:, 3:].reshape(-1, 3, 3)
-        motion = BodyMotion(
-            dict(zip(joints.frames, poses, strict=True)),
-            dict(zip(joints.frames, twists, strict=True)),
-        )
-        assert self.begins.carrying is not None, "asked for where there is one"
-        found = self.begins.carrying.values(motion, self.p)
-        found |= self._read(begun.q, begun.v, state)
-        found |= {e.name: float(x) for e, x in zip(joints.q, begun.q, strict=True)}
-        found |= {e.name: float(x) for e, x in zip(joints.v, begun.v, strict=True)}
+        self.place, self.speed = _carried(self.system, joints, begun.q, begun.v, t, self.u, self.p)
         system = self.system
-        self.place = np.array([found.get(e.name, e.value) for e in system.q], dtype=float)
-        self.speed = np.array([found.get(e.name, e.value) for e in system.v], dtype=float)
         for entries, own, vector, what in (
             (system.q, self.own_q, self.place, "coordinate"),
             (system.v, self.own_v, self.speed, "velocity"),
@@ -245,23 +215,6 @@ class _Carried:
             for name in own:
                 k = names.index(meant(name, names))
                 vector[k] = given[k]
-
-    def _read(self, q: Floats, v: Floats, state: dict[str, Any]) -> dict[str, float]:
-        """Coordinates of joints that close loops there, half a turn from those here at most."""
-        joints = self.joints
-        if "joint_coordinates" not in joints:
-            return {}
-        read, rates = joints.evaluate("joint_coordinates", q, v, **state)
-        first = {entry.name: entry for entry in self.system.q}
-        found: dict[str, float] = {}
-        for entry, x, rate in zip(joints.joint_coordinates, read, rates, strict=True):
-            here = first.get(entry.name)
-            if here is None:
-                continue
-            turns = round((float(x) - here.value) / (2 * np.pi)) if here.unit == "rad" else 0
-            found[entry.name] = float(x) - 2 * np.pi * turns
-            found[f"{entry.name}_rate"] = float(rate)
-        return found
 
     def start(self) -> Start:
         """The state here: polished, and with what is given by names of this system."""
@@ -273,11 +226,7 @@ class _Carried:
             speed, conditions = values(system, "velocity", system.v, self.v), self.v is None
             kept_rates = self.v
         else:
-            equations = ClosureEquations(system, t, u, p, conditions=False)
-            solution = solved(equations, normalised(system, self.place), {})
-            if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
-                raise AssemblyError(reason(equations, solution, {}))
-            place, more = solution.x, solution.iterations
+            place, more = _polished(system, self.place, t, u, p)
             speed, conditions, kept_rates = self.speed, False, self.own_v or None
         if not self.moving:
             return Start(place, np.zeros(len(system.v)), self.iterations + more)
@@ -286,6 +235,95 @@ class _Carried:
         kept = {i: float(speed[i]) for i in left_free(rows, named)}
         velocity = closing_velocity(system, rows, right, speed, kept)
         return Start(place, velocity, self.iterations + more)
+
+
+def joint_system(system: System) -> System:
+    """The same mechanism in joint coordinates, driven and with conditions as this one.
+
+    Raises:
+        AssemblyError: What is driven has no name there.
+    """
+    assert system.begins is not None, "asked for where there is one"
+    joints = system.begins.joints
+    if system.begins.drives:
+        try:
+            joints = driven(joints, system.begins.drives)
+        except ModelError as error:
+            raise AssemblyError(str(error)) from error
+    if "Init_v" not in system:
+        kept = [name for name in joints.functions if name not in ("Init_v", "Init_beta")]
+        lazy = {name: partial(joints.functions.__getitem__, name) for name in kept}
+        joints = replace(joints, functions=LazyFunctions({}, lazy))
+    return joints
+
+
+def carried_position(
+    system: System, joints: System, q: Floats, t: float, u: Floats, p: Floats
+) -> Floats:
+    """A position of `joint_system` in the coordinates of the system itself.
+
+    Raises:
+        AssemblyError: It does not fulfil the constraints here.
+    """
+    place, _ = _carried(system, joints, q, np.zeros(len(joints.v)), t, u, p)
+    return _polished(system, place, t, u, p)[0]
+
+
+def values_in_joints(system: System, joints: System, u: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Inputs and parameters of a system, as its joint coordinates have them."""
+    return _named(joints.u, system.u, u), _named(joints.p, system.p, p)
+
+
+def _polished(system: System, place: Floats, t: float, u: Floats, p: Floats) -> tuple[Floats, int]:
+    """A position that was carried over, without what is rounding; and the iterations."""
+    equations = ClosureEquations(system, t, u, p, conditions=False)
+    solution = solved(equations, normalised(system, place), {})
+    if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
+        raise AssemblyError(reason(equations, solution, {}))
+    return solution.x, solution.iterations
+
+
+def _carried(
+    system: System, joints: System, q: Floats, v: Floats, t: float, u: Floats, p: Floats
+) -> tuple[Floats, Floats]:
+    """What a state in joint coordinates is in those of a system."""
+    own_u, own_p = values_in_joints(system, joints, u, p)
+    state: dict[str, Any] = {"t": t, "u": own_u, "p": own_p}
+    rows = np.asarray(joints.evaluate("poses", q, **state))
+    twists = np.asarray(joints.evaluate("twists", q, v, **state))
+    poses = np.tile(np.eye(4), (len(rows), 1, 1))
+    poses[:, :3, 3], poses[:, :3, :3] = rows[:, :3], rows[:, 3:].reshape(-1, 3, 3)
+    motion = BodyMotion(
+        dict(zip(joints.frames, poses, strict=True)),
+        dict(zip(joints.frames, twists, strict=True)),
+    )
+    assert system.begins is not None and system.begins.carrying is not None, "carried over"
+    found = system.begins.carrying.values(motion, p)
+    found |= _read(system, joints, q, v, state)
+    found |= {e.name: float(x) for e, x in zip(joints.q, q, strict=True)}
+    found |= {e.name: float(x) for e, x in zip(joints.v, v, strict=True)}
+    place = np.array([found.get(e.name, e.value) for e in system.q], dtype=float)
+    speed = np.array([found.get(e.name, e.value) for e in system.v], dtype=float)
+    return place, speed
+
+
+def _read(
+    system: System, joints: System, q: Floats, v: Floats, state: dict[str, Any]
+) -> dict[str, float]:
+    """Coordinates of joints that close loops there, half a turn from those here at most."""
+    if "joint_coordinates" not in joints:
+        return {}
+    read, rates = joints.evaluate("joint_coordinates", q, v, **state)
+    first = {entry.name: entry for entry in system.q}
+    found: dict[str, float] = {}
+    for entry, x, rate in zip(joints.joint_coordinates, read, rates, strict=True):
+        here = first.get(entry.name)
+        if here is None:
+            continue
+        turns = round((float(x) - here.value) / (2 * np.pi)) if here.unit == "rad" else 0
+        found[entry.name] = float(x) - 2 * np.pi * turns
+        found[f"{entry.name}_rate"] = float(rate)
+    return found
 
 
 def _named(wanted: Sequence[Quantity], known: Sequence[Quantity], numbers: Floats) -> Floats:
