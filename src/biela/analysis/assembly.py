@@ -150,7 +150,7 @@ def branches(
     Coordinates that turn a base are the same up to full turns.  Coordinates in ``hold`` keep their
     values; without any, as many are held at the guess as there are degrees of freedom, because
     otherwise every position is an assembly.  Idle freedoms, such as the spin of a rod between two
-    balls, make no branches: each stays as near to the guess as it can.
+    balls, make no branches: they are held near the guess.
 
     Raises:
         AssemblyError: None was found.
@@ -257,7 +257,7 @@ class _Branch:
         return bool(off[~(self.moved | other.moved)].max(initial=0.0) <= 1e-6)
 
     def described(self, equations: ClosureEquations, guess: Floats) -> Assembly:
-        """The assembly, with its idle freedoms as near to a guess as they can be."""
+        """The assembly, with its idle freedoms near a guess."""
         kept = {i: float(self.q[i]) for i in np.flatnonzero(~self.moved)}
         start = normalised(equations.system, np.where(self.moved, guess, self.q))
         again = solved(equations, start, kept) if self.idle else None
