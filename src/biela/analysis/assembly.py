@@ -288,7 +288,7 @@ def assemble_velocity(
     held = _held(system, hold or {}, system.v, "velocity")
     for index, value in held.items():
         speed[index] = value
-    rows, right = velocity_equations(system, place, t, u, p)
+    rows, right, _ = velocity_equations(system, place, t, u, p)
     return closing_velocity(system, rows, right, speed, held)
 
 
@@ -309,7 +309,7 @@ def initial_state(
     if system.begins is not None:
         return start_state(system, *given, t=t, u=u, p=p)
     place, _ = position_near(system, q, given[0], t, u, p)
-    rows, right = velocity_equations(system, place, t, u, p, conditions=given[1] is None)
+    rows, right, _ = velocity_equations(system, place, t, u, p, conditions=given[1] is None)
     kept = {i: float(v[i]) for i in left_free(rows, named_places(system.v, given[1]))}
     return place, closing_velocity(system, rows, right, v, kept)
 
@@ -326,7 +326,7 @@ def consistent(
     solution = solved(equations, normalised(system, q), {})
     if solution.status != CONVERGED:
         raise AssemblyError(reason(equations, solution, {}))
-    rows, right = velocity_equations(system, solution.x, t, u, p, conditions=False)
+    rows, right, _ = velocity_equations(system, solution.x, t, u, p, conditions=False)
     return solution.x, closing_velocity(system, rows, right, v, {})
 
 

@@ -23,12 +23,12 @@ from biela.analysis.instant import Instant
 from biela.analysis.joint_replacements import joint_of, replacements
 from biela.analysis.mobility import Mobility, mobility
 from biela.analysis.openings import best_openings, start_openings
-from biela.analysis.plane_faults import axis_faults, gravity_across
 from biela.analysis.reach import nearest
 from biela.analysis.smells import (
     bodies_without_mass,
     driven_twice,
     driver_smells,
+    gravity_across,
     name_smells,
     parallel_joints,
     unit_smells,
@@ -39,7 +39,7 @@ from biela.equations.elements import element_faults
 from biela.errors import AssemblyError, BielaError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
-from biela.model.topology.planarity import Plane, plane_of_motion
+from biela.model.topology.planarity import Plane, plane_faults, plane_of_motion
 from biela.model.topology.topology import Topology
 from biela.model.topology.tree import joint_tree, start_poses
 
@@ -78,7 +78,9 @@ def check(model: Model) -> CheckReport:
         )
     else:
         try:
-            findings += [Finding("error", text) for text in axis_faults(looked_at)]
+            if looked_at.plane is not None:
+                faults = plane_faults(looked_at, looked_at.plane)
+                findings += [Finding("error", text) for text in faults]
             system = undriven(looked_at)
             openings = start_openings(system)
             rank, unclosed, idle = _closed(looked_at, system)

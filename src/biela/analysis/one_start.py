@@ -21,11 +21,13 @@ from biela.analysis.closure import (
     ClosureEquations,
     closing_velocity,
     left_free,
+    moving_velocity,
     reason,
     solved,
     velocity_equations,
 )
 from biela.analysis.driving import driven
+from biela.analysis.instant import Instant
 from biela.analysis.preparation import Values, meant, refuse_unknown, values
 from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
@@ -58,6 +60,7 @@ def start_state(
 
     Raises:
         AssemblyError: There is none.
+        SingularityError: No motion goes through a singular position with the velocities named.
         ModelError: A name is unknown.
     """
     found = _started(system, q, v, t, u, p)
@@ -124,9 +127,14 @@ def _own(
     place, iterations = position_near(system, guess, q, t, u, p)
     if not moving:
         return Start(place, np.zeros(len(system.v)), iterations)
-    rows, right = velocity_equations(system, place, t, u, p, conditions=v is None)
-    kept = {i: float(speed[i]) for i in left_free(rows, named_places(system.v, v))}
-    return Start(place, closing_velocity(system, rows, right, speed, kept), iterations)
+    asked = velocity_equations(system, place, t, u, p, conditions=v is None)
+    named = named_places(system.v, v)
+    kept = {i: float(speed[i]) for i in left_free(asked.rows, named)}
+    velocity = closing_velocity(system, asked.rows, asked.right, speed, kept)
+    # numbers in order are a guess as a whole
+    held = list(kept) if _by_name(v) else []
+    velocity = moving_velocity(Instant(system, t, u, p), place, asked, velocity, held)
+    return Start(place, velocity, iterations)
 
 
 def _by_name(given: Values) -> bool:
@@ -230,10 +238,12 @@ class _Carried:
             speed, conditions, kept_rates = self.speed, False, self.own_v or None
         if not self.moving:
             return Start(place, np.zeros(len(system.v)), self.iterations + more)
-        rows, right = velocity_equations(system, place, t, u, p, conditions=conditions)
+        asked = velocity_equations(system, place, t, u, p, conditions=conditions)
         named = [] if kept_rates is None else named_places(system.v, kept_rates)
-        kept = {i: float(speed[i]) for i in left_free(rows, named)}
-        velocity = closing_velocity(system, rows, right, speed, kept)
+        kept = {i: float(speed[i]) for i in left_free(asked.rows, named)}
+        velocity = closing_velocity(system, asked.rows, asked.right, speed, kept)
+        held = list(kept) if _by_name(self.v) else []
+        velocity = moving_velocity(Instant(system, t, u, p), place, asked, velocity, held)
         return Start(place, velocity, self.iterations + more)
 
 
