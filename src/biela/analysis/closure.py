@@ -342,7 +342,12 @@ def closing_velocity(
 
 
 def moving_velocity(
-    instant: Instant, q: Floats, equations: VelocityEquations, v: Floats, held: Sequence[int]
+    instant: Instant,
+    q: Floats,
+    equations: VelocityEquations,
+    v: Floats,
+    held: Sequence[int],
+    firm: int,
 ) -> Floats:
     """The velocities nearest to v with which a motion goes on from a singular position.
 
@@ -361,7 +366,8 @@ def moving_velocity(
         q: A position that fulfils the constraints.
         equations: What v fulfils, which stays fulfilled but for joints that rest by wish only.
         v: Velocities that do.
-        held: Those of them that are to stay.
+        held: Those of them that are to stay, the first ones first.
+        firm: How many of these must.
 
     Raises:
         SingularityError: No motion has these velocities.
@@ -383,16 +389,18 @@ def moving_velocity(
     if not W.shape[1] or not left(v) > _UNCURVED:
         return v
     rows = equations.rows
-    for count in range(len(rows), len(rows) - equations.resting - 1, -1):
-        # the last joints are the first to move
-        N = motions(np.concatenate([rows[:count], np.eye(len(v))[list(held)]])).R
+    # the last joints are the first that do not rest, and the last values the first to change
+    kept = [(len(rows) - k, len(held)) for k in range(equations.resting + 1)]
+    kept += [(len(rows) - equations.resting, k) for k in range(len(held) - 1, firm - 1, -1)]
+    for count, stay in kept:
+        N = motions(np.concatenate([rows[:count], np.eye(len(v))[list(held[:stay])]])).R
         found = list(_curved(missed, left, v, N)) if N.shape[1] else []
         if found:
             return min(found, key=lambda speed: float(np.linalg.norm(speed - v)))
     system = instant.system
     names = system.multipliers
     dependent = ", ".join(names[i] for i in dependent_rows(Phi_v))
-    given = ", ".join(f"{system.v[i].name} = {v[i]:g}" for i in held)
+    given = ", ".join(f"{system.v[i].name} = {np.round(v[i], 12):g}" for i in held[:firm])
     raise SingularityError(
         f"{system.name}: the start is a singular position, in which {dependent} depends on the "
         f"other constraints, and no motion goes through it with {given or 'the velocities given'}. "

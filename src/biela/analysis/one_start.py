@@ -131,10 +131,23 @@ def _own(
     named = named_places(system.v, v)
     kept = {i: float(speed[i]) for i in left_free(asked.rows, named)}
     velocity = closing_velocity(system, asked.rows, asked.right, speed, kept)
-    # numbers in order are a guess as a whole
-    held = list(kept) if _by_name(v) else []
-    velocity = moving_velocity(Instant(system, t, u, p), place, asked, velocity, held)
+    instant = Instant(system, t, u, p)
+    firm = _firm(system, v, kept)
+    velocity = moving_velocity(instant, place, asked, velocity, list(kept), firm)
     return Start(place, velocity, iterations)
+
+
+def _firm(system: System, v: Values, kept: Sequence[int] | Mapping[int, float]) -> int:
+    """How many of the velocities that are kept somebody has named, and not given by the way.
+
+    Those of the model are so where the call gives none; numbers in order are a guess as a whole.
+    """
+    if v is None:
+        return len(kept)
+    if not isinstance(v, Mapping):
+        return 0
+    names = [entry.name for entry in system.v]
+    return len({names.index(meant(n, names)) for n in v if meant(n, names) in names} & {*kept})
 
 
 def _by_name(given: Values) -> bool:
@@ -242,8 +255,8 @@ class _Carried:
         named = [] if kept_rates is None else named_places(system.v, kept_rates)
         kept = {i: float(speed[i]) for i in left_free(asked.rows, named)}
         velocity = closing_velocity(system, asked.rows, asked.right, speed, kept)
-        held = list(kept) if _by_name(self.v) else []
-        velocity = moving_velocity(Instant(system, t, u, p), place, asked, velocity, held)
+        instant, firm = Instant(system, t, u, p), _firm(system, kept_rates, kept)
+        velocity = moving_velocity(instant, place, asked, velocity, list(kept), firm)
         return Start(place, velocity, self.iterations + more)
 
 
