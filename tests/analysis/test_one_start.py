@@ -299,3 +299,63 @@ def test_redundant_rows_are_not_taken_for_a_singular_position() -> None:
     r = bl.simulate(system, 0.2)
     assert r["A.angle_rate"][0] == pytest.approx(2.0)
     assert np.ptp(r["energy"]) < 1e-6 * r["energy"][0]
+
+
+# ------------------------------------------------------------------------- many bodies
+
+
+def random_chain(dyads: int, seed: int, off: float) -> bl.Model:
+    """A crank and dyads on each other, all different, with angles that are wrong by up to ``off``."""
+    random = np.random.default_rng(seed)
+    m = bl.Model("chain", plane="xy")
+    crank = m.body("crank", mass=1.0, inertia=0.1)
+    angle, tip, before = 0.7, 0.5 * np.array([np.cos(0.7), np.sin(0.7)]), crank.at(0.5, 0, 0)
+    m.joint("revolute", "A", m.ground, crank, start=angle)
+    for k in range(dyads):
+        D = np.array([1.5 * (k + 1), 0.0]) + random.uniform(-0.3, 0.3, 2)
+        C = (tip + D) / 2 + np.array([random.uniform(-0.3, 0.3), random.uniform(0.5, 1.0)])
+        lengths = [float(np.linalg.norm(C - end)) for end in (tip, D)]
+        first, second = (float(np.arctan2(*(C - end)[::-1])) for end in (tip, D))
+        wrong = random.uniform(-off, off, 2)
+        coupler, rocker = (m.body(f"{n}{k}", mass=1.0, inertia=0.1) for n in ("coupler", "rocker"))
+        m.joint("revolute", f"B{k}", before, coupler.at(), start=first - angle + wrong[0])
+        m.joint("revolute", f"D{k}", m.ground.at(*D, 0), rocker.at(), start=second + wrong[1])
+        m.joint("revolute", f"C{k}", coupler.at(lengths[0], 0, 0), rocker.at(lengths[1], 0, 0))
+        share = random.uniform(0.4, 0.7)
+        before, tip, angle = rocker.at(share * lengths[1], 0, 0), D + share * (C - D), second
+    m.driver("rotary", "motor", coordinate="A.angle", law="0.7 + t")
+    return m
+
+
+def test_a_chain_of_many_bodies_closes_in_the_same_way_for_every_engine() -> None:
+    m = random_chain(31, 5, 1.2)
+    assert len(m.bodies) > 60
+    system = bl.formulate(m)
+    poses = np.asarray(system.evaluate("poses", bl.assemble(system).q))
+    runs = [bl.kinematics(m, 0.01, engine="looped"), bl.kinematics(m, 0.01, formulation="auto")]
+    for body in m.bodies:
+        row = poses[system.frames.index(body)]
+        for r in runs:
+            angle = r[f"{body}.angle"][0]
+            assert (np.cos(angle), np.sin(angle)) == pytest.approx((row[3], row[6]), abs=1e-9)
+
+
+def test_what_does_not_close_along_its_joints_is_closed_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from biela.analysis import one_start
+
+    system = bl.formulate(random_chain(3, 1, 0.2))
+    expected = bl.assemble(system).q
+    found, tried = one_start.position_near, []
+
+    def fails_once(*given: Any) -> Any:
+        tried.append(given[1])
+        if len(tried) == 1:
+            raise AssemblyError("not along joints")
+        return found(*given)
+
+    monkeypatch.setattr(one_start, "position_near", fails_once)
+    np.testing.assert_allclose(bl.assemble(system).q, expected, atol=1e-9)
+    # the bodies were closed before the joints were asked again
+    assert np.abs(system.evaluate("Phi", tried[1])).max() < 1e-9

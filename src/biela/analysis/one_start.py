@@ -10,6 +10,7 @@ whatever the coordinates are; what is given by other names is kept after that, s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -28,16 +29,18 @@ from biela.analysis.closure import (
 )
 from biela.analysis.driving import driven
 from biela.analysis.instant import Instant
-from biela.analysis.preparation import Values, meant, refuse_unknown, values
+from biela.analysis.preparation import Values, meant, numbers, refuse_unknown, values
 from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
 from biela.equations.model_start import BodyMotion
 from biela.equations.positions import normalised
 from biela.equations.system import LazyFunctions
-from biela.errors import AssemblyError, ModelError
+from biela.errors import AssemblyError, BielaError, ModelError
 from biela.solvers.least_squares import CONVERGED
 
 Floats = npt.NDArray[np.float64]
+#: Bodies above which a mechanism is closed as a whole first, as by the engine for large ones.
+WHOLE = 60
 #: Values by name, and those whose names are not known.
 _Split = tuple[dict[str, float | str], dict[str, float | str]]
 
@@ -124,7 +127,7 @@ def _own(
     """The start in the coordinates of the system itself."""
     guess = values(system, "coordinate", system.q, q)
     speed = values(system, "velocity", system.v, v)
-    place, iterations = position_near(system, guess, q, t, u, p)
+    place, iterations = _position(system, guess, q, t, u, p)
     if not moving:
         return Start(place, np.zeros(len(system.v)), iterations)
     asked = velocity_equations(system, place, t, u, p, conditions=v is None)
@@ -135,6 +138,55 @@ def _own(
     firm = _firm(system, v, kept)
     velocity = moving_velocity(instant, place, asked, velocity, list(kept), firm)
     return Start(place, velocity, iterations)
+
+
+def _position(
+    system: System, guess: Floats, q: Values, t: float, u: Floats, p: Floats
+) -> tuple[Floats, int]:
+    """A consistent position near a guess, and the iterations it took.
+
+    Along joints, and where that fails with the bodies closed as a whole; a model of many bodies,
+    for which other engines do that first, begins with it, so that all start alike.
+
+    Raises:
+        AssemblyError: There is none.
+    """
+    begins = system.begins
+    if begins is None or begins.carrying is not None or begins.drives or not _by_name(q):
+        return position_near(system, guess, q, t, u, p)
+    if len(begins.model.bodies) > WHOLE:
+        closed = _closed_whole(system, guess, q, t, p)
+        if closed is not None:
+            with suppress(AssemblyError):
+                return position_near(system, closed, q, t, u, p)
+        return position_near(system, guess, q, t, u, p)
+    try:
+        return position_near(system, guess, q, t, u, p)
+    except AssemblyError:
+        closed = _closed_whole(system, guess, q, t, p)
+        if closed is None:
+            raise
+        return position_near(system, closed, q, t, u, p)
+
+
+def _closed_whole(system: System, guess: Floats, q: Values, t: float, p: Floats) -> Floats | None:
+    """Joint coordinates of the bodies closed as a whole; None if that fails."""
+    from biela.analysis.looped.start import assembled_poses  # which starts small ones from here
+
+    assert system.begins is not None, "asked for where there are bodies"
+    model = system.begins.model
+    known = {e.name: float(x) for e, x in zip(system.p, p, strict=True)}
+    parameters = {name: x for name, x in known.items() if name in model.parameters}
+    try:
+        named = numbers(q)
+        poses = assembled_poses(model, named, t, parameters)
+    except BielaError:
+        return None
+    found = system.begins.read(poses, parameters)
+    closed = np.array([found.get(e.name, x) for e, x in zip(system.q, guess, strict=True)])
+    turns = np.array([e.unit == "rad" for e in system.q], dtype=bool)
+    closed[turns] += 2 * np.pi * np.round((guess - closed)[turns] / (2 * np.pi))
+    return closed
 
 
 def _firm(system: System, v: Values, kept: Sequence[int] | Mapping[int, float]) -> int:

@@ -13,7 +13,7 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.one_start import start_position, start_state
+from biela.analysis.one_start import WHOLE, start_position, start_state
 from biela.equations import formulate
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.populations import Population
@@ -27,8 +27,6 @@ Floats = npt.NDArray[np.float64]
 #: Poses of bodies seen from the ground of their instance, by part and body.
 Relative = dict[str, dict[str, Floats]]
 
-#: Bodies up to which a mechanism is assembled whole.
-WHOLE = 60
 #: Sets of parameters up to which the instances of a part are assembled along their joints.
 SETS = 200
 

@@ -241,9 +241,11 @@ class RobotNames:
     def _narrowing_told(self) -> bool:
         """Whether there was something to warn of; it is said once."""
         if self.narrowed:
+            more = len(self.narrowed) - 3
+            others = f"; and {more} more, see robot.narrowed" if more > 0 else ""
             warnings.warn(
                 f"{self.name}: limits of coordinates that follow others by gears hold for these, "
-                f"too: {'; '.join(self.narrowed)}",
+                f"too: {'; '.join(self.narrowed[:3])}{others}",
                 stacklevel=4,
             )
         return bool(self.narrowed)
