@@ -305,7 +305,7 @@ def test_redundant_rows_are_not_taken_for_a_singular_position() -> None:
 
 
 def random_chain(dyads: int, seed: int, off: float) -> bl.Model:
-    """A crank and dyads on each other, all different, with angles that are wrong by up to ``off``."""
+    """A crank and dyads on each other, all different, with angles wrong by up to ``off``."""
     random = np.random.default_rng(seed)
     m = bl.Model("chain", plane="xy")
     crank = m.body("crank", mass=1.0, inertia=0.1)

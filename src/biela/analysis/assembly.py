@@ -258,7 +258,7 @@ class _Branch:
 
     def described(self, equations: ClosureEquations, guess: Floats) -> Assembly:
         """The assembly, with its idle freedoms near a guess."""
-        kept = {i: float(self.q[i]) for i in np.flatnonzero(~self.moved)}
+        kept = {int(i): float(self.q[i]) for i in np.flatnonzero(~self.moved)}
         start = normalised(equations.system, np.where(self.moved, guess, self.q))
         again = solved(equations, start, kept) if self.idle else None
         q = again.x if again is not None and again.status == CONVERGED else self.q

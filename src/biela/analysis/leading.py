@@ -94,7 +94,8 @@ def led_state(
 def _stepped(instant: Instant, state: LedState, h: float) -> LedState | None:
     """One step of the classical Runge–Kutta method, brought back to the constraints."""
     system, u, p = instant.system, instant.u, instant.p
-    speeds, pulls = [], []
+    speeds: list[Floats] = []
+    pulls: list[Floats] = []
     for part in (0.0, 0.5, 0.5, 1.0):
         at = Instant(system, state.t + part * h, u, p)
         way = part * h * speeds[-1] if speeds else np.zeros(len(state.v))
