@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.leading import LedState, led_state
 from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, whole_steps
+from biela.equations import System
 from biela.errors import ModelError
 from biela.solvers.integrators import Problem
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
@@ -99,6 +101,17 @@ class Plan:
             h, stride, every = self.step, self.stride, self.control_every
             return FixedStepper(problem, "one_step_map", h, stride, every, evaluations=4)
         return FixedStepper(problem, self.integrator, self.step, self.stride, self.control_every)
+
+    def led(self, system: System, q: Floats, v: Floats, u: Floats, p: Floats) -> LedState | None:
+        """The state that a motion out of a singular position is led to; see `led_state`.
+
+        It comes before the first output, or is the end of the first step.
+        """
+        most = self.step or 0.999 * (float(self.times[0]) - self.start)
+        fixed = self.step is not None
+        if fixed and len(self.times) == 1 and self.stride == 1:
+            return None  # a single step
+        return led_state(system, q, v, self.start, u, p, most, exactly=fixed)
 
     def checked_tolerance(self, who: str, given: float | None) -> float:
         """The relative tolerance of an adaptive run, 1e-8 if none is given.

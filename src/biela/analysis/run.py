@@ -18,6 +18,7 @@ from biela.analysis.divergence import broken_energy, explanation
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
+from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan
 from biela.analysis.progress import Progress
@@ -109,9 +110,17 @@ class Run:
         self.timers = timers
 
     def go(
-        self, q: Floats, v: Floats, progress: bool | None, began: float, prepared: float
+        self,
+        q: Floats,
+        v: Floats,
+        progress: bool | None,
+        began: float,
+        prepared: float,
+        led: LedState | None = None,
     ) -> Results:
         """Run from a consistent start to the end, to an event that stops it, or an interrupt.
+
+        A motion out of a singular position is integrated from the state that it was ``led`` to.
 
         Raises:
             SimulationError: The integrator cannot go on.
@@ -122,6 +131,11 @@ class Run:
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
+        if led is not None:
+            done = int((plan.times <= led.t).sum())
+            x = self._start(led.t, led.q, led.v, self.u, plan.times[done:])
+            self._now = (led.t, x)
+            self._store(plan.times[:done], x[None], self.u[None])
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
                 while done < len(plan.times) and not stopped:

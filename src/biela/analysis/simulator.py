@@ -194,7 +194,10 @@ class Simulator:
             self.integrator, duration, t, step, output, sample_time, control is not None
         )
         tolerance = plan.checked_tolerance(system.name, tolerance)
-        kernels = self._compiled(t, q0, u, p, plan)
+        led = None
+        if assemble and control is None and self.formulation not in STEPPING:
+            led = plan.led(system, q0, v0, u, p)
+        kernels = self._compiled(t, q0 if led is None else led.q, u, p, plan)
         law = controller(system, control, kernels.formulation) if control is not None else None
         stepper = self._stepper(kernels, law, plan, tolerance, p, u)
         other = None
@@ -204,7 +207,7 @@ class Simulator:
         run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, other, tight, timers)
         prepared = time.perf_counter()
         try:
-            return run.go(q0, v0, progress, began, prepared)
+            return run.go(q0, v0, progress, began, prepared, led)
         finally:
             if law is not None and not isinstance(law.kernel, int):
                 law.failures.clear()

@@ -31,6 +31,7 @@ from biela.equations.natural.laying import Laying
 from biela.equations.reference_point import NORMAL
 from biela.model import Model
 from biela.model.joints import Joint
+from biela.model.placing import relative_pose
 from biela.model.topology.tree import quaternion, start_poses
 
 if TYPE_CHECKING:
@@ -198,6 +199,34 @@ class ModelStart:
                 if given is not None:
                     dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
                     found[f"{one.name}.{coordinate.name}"] = model.number(given, dimension)
+        return found
+
+    def read(
+        self, poses: Mapping[str, Floats], parameters: Mapping[str, float]
+    ) -> dict[str, float]:
+        """The joint coordinates of poses of all bodies, T (4, 4), by name; those that can be read.
+
+        Angles are between minus and plus half a turn.
+        """
+        model = copy(self.model)
+        model.parameters = {**model.parameters, **parameters}
+        tree = carrying_tree(model)
+        motion = BodyMotion(poses, {name: np.zeros(6) for name in poses})
+        found: dict[str, float] = {}
+        for name in tree.floating:
+            com = [model.number(x, "length") for x in model.bodies[name].inertia.com]
+            found |= motion.free(name, np.array(com), model.plane)
+        for branch in tree.branches:
+            joint = branch.joint
+            before, after = (poses.get(m.body, np.eye(4)) for m in (joint.i, joint.j))
+            T = relative_pose(model, joint, before, after)
+            for coordinate in joint.coordinates:
+                name = f"{joint.name}.{coordinate.name}"
+                if coordinate.manifold == "rotation":
+                    e = quaternion(T[:3, :3].T if branch.backwards else T[:3, :3])
+                    found |= {f"{name}_e{k}": float(x) for k, x in enumerate(e)}
+                elif coordinate.reading is not None:
+                    found[name] = float(coordinate.reading.number(T))
         return found
 
 

@@ -11,6 +11,7 @@ from biela.model.bodies import GROUND
 from biela.model.joints import Free, Joint
 from biela.model.joints.moves import Move, Rotate, Translate
 from biela.model.markers import Marker
+from biela.model.topology.planarity import check_plane, leaves_plane
 from biela.model.topology.tree import JointTree, joint_tree
 
 
@@ -21,11 +22,15 @@ def carried_by_joints(model: Model) -> tuple[Model, JointTree]:
     body that no joint reaches gets a free joint of its own name, in a copy of the model.
 
     Raises:
-        ModelError: A body of a plane hangs on no joint, or the name of one that floats is taken.
+        ModelError: A body of a plane hangs on no joint, a joint lets its body leave the plane, or
+            the name of a body that floats is taken.
     """
     tree = joint_tree(model)
     if tree.closing:
         tree = carrying_tree(model)
+    if model.plane is not None:
+        check_plane(model, model.plane)
+        _check_leaving(model, tree)
     if not tree.floating:
         return model, tree
     if model.plane is not None:
@@ -44,6 +49,22 @@ def carried_by_joints(model: Model) -> tuple[Model, JointTree]:
     whole.joints = {**free, **model.joints}
     tree = joint_tree(whole)
     return whole, carrying_tree(whole) if tree.closing else tree
+
+
+def _check_leaving(model: Model, tree: JointTree) -> None:
+    """Refuse joints of a planar model with freedoms across the plane, which trees would take.
+
+    Raises:
+        ModelError: There is one.
+    """
+    for branch in tree.branches:
+        joint = branch.joint
+        if leaves_plane(model, joint):
+            raise ModelError(
+                f"{model.name}: joint {joint.name} ({joint.kind}) lets {joint.j.body} leave the "
+                f"{model.plane} plane, in which a robot takes joints as they are in space: use a "
+                f"revolute, prismatic or planar joint there, or model.in_space()"
+            )
 
 
 def _free(name: str) -> Joint:
