@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, whole_steps
+from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, resolved, whole_steps
 from biela.errors import ModelError
 from biela.solvers.integrators import Problem
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Plan:
-    """When to step and when to store."""
+    """When to step and when to store; ``times``, to store at, count from the start."""
 
     integrator: Any
     start: float
@@ -61,19 +61,21 @@ class Plan:
         if adaptive:
             interval = output or duration / 500
             count = max(1, int(np.floor(duration / interval * (1 + 1e-12))))
-            times: Floats = start + interval * np.arange(1.0, count + 1)
-            if start + duration - times[-1] > 1e-9 * duration:
-                times = np.append(times, start + duration)
-            times[-1] = min(times[-1], start + duration)
+            resolved(start, duration, interval, "the time between stored instants")
+            times: Floats = interval * np.arange(1.0, count + 1)
+            if duration - times[-1] > 1e-9 * duration:
+                times = np.append(times, duration)
+            times[-1] = min(times[-1], duration)
             if controlled and sample_time is None:
                 raise ModelError("an adaptive run with a controller needs sample_time=…, in s")
             return cls(chosen, start, duration, None, 1, times, 1, sample_time or 0.0)
         h = step or 1e-3
+        resolved(start, duration, h, "the step")
         steps = whole_steps(duration, h, "the step")
         stride = whole_steps(output, h, "output", of="the step") if output else 0
         stride = stride or max(1, -(-steps // 2000))
         rows = -(-steps // stride)
-        stored: Floats = start + h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))
+        stored: Floats = h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))
         every = whole_steps(sample_time, h, "sample_time", of="the step") if sample_time else 1
         return cls(chosen, start, duration, h, stride, stored, every, every * h)
 
@@ -89,7 +91,7 @@ class Plan:
             return AdaptiveStepper(
                 problem,
                 self.integrator,
-                self.start + self.duration,
+                self.duration,
                 singular,
                 rtol=tolerance,
                 atol=0.01 * tolerance,

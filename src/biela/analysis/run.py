@@ -117,6 +117,7 @@ class Run:
             SimulationError: The integrator cannot go on.
         """
         plan = self.plan
+        self._elapsed = 0.0
         x = self._start(plan.start, q, v, self.u, plan.times)
         self._now = (plan.start, x)
         self._store(np.array([plan.start]), x[None], self.u[None])
@@ -133,7 +134,7 @@ class Run:
                         # at the start, what the first sample of the controller gave
                         self.inputs[0] = found.first
                     self._store(found.times, found.states, found.inputs)
-                    self._now = (found.t, found.x)
+                    self._now, self._elapsed = (found.t, found.x), found.elapsed
                     done += len(found.times)
                     if self.law is not None:
                         self.law.raise_failure()
@@ -153,7 +154,7 @@ class Run:
                         self.stepper.pause = min(2 * self.stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
                         self.stepper.pause = max(1, self.stepper.pause // 2)
-                    bar.update(float(found.t) - plan.start)
+                    bar.update(found.elapsed)
             except KeyboardInterrupt:
                 interrupted = True
                 t, x = self._now
@@ -182,7 +183,7 @@ class Run:
         if self.other is not None and made.basis is not None:
             self.other.watch.begin(t, q, made.basis)
             self.stepper.pause = self._often
-        self.stepper.start(t, x, inputs, times, self.plan.start)
+        self.stepper.start(self._elapsed, x, inputs, times, self.plan.start)
         return x
 
     def _count(self) -> None:
@@ -212,7 +213,7 @@ class Run:
         sampled = self.plan.sample_time or 0.0
         if self.other is None or not len(times) or not np.isfinite(x).all():
             return False
-        if self.law is not None and abs((t - self.plan.start) / sampled % 1.0) > 1e-9:
+        if self.law is not None and abs(self._elapsed / sampled % 1.0) > 1e-9:
             return False  # the samples of the controller count from the start
         made = self.kernels.formulation
         q, v = made.read([t], x, np.concatenate([self.p, u]))[:2]

@@ -167,7 +167,7 @@ class _Run:
         whole = not problem.ne and plan.integrator == "rk4"
         stepper = plan.stepper(problem, tolerance, fused=whole)
         length = np.array([plan.step] if whole else [], dtype=float)
-        stepper.start(plan.start, x, np.concatenate([self.u, length]), plan.times)
+        stepper.start(0.0, x, np.concatenate([self.u, length]), plan.times, plan.start)
         stepper.pause = 10
         self.times.append(np.array([plan.start]))
         self.states.append(x[None].copy())
@@ -195,7 +195,7 @@ class _Run:
                         stepper.pause = min(2 * stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
                         stepper.pause = max(1, stepper.pause // 2)
-                    bar.update(float(found.t) - plan.start)
+                    bar.update(found.elapsed)
             except KeyboardInterrupt:
                 interrupted = True
         spent_in_all = time.perf_counter() - began
