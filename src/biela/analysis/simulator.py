@@ -180,6 +180,10 @@ class Simulator:
         if not duration > 0:
             raise ModelError(f"{system.name}: the duration must be a positive time, not {given!r}")
         self._check_stepping(step, control)
+        plan = Plan.make(
+            self.integrator, duration, t, step, output, sample_time, control is not None
+        )
+        tolerance = plan.checked_tolerance(system.name, tolerance)
         p = values(system, "parameter", system.p, parameters)
         u = values(system, "input", system.u, inputs)
         if assemble:
@@ -188,10 +192,6 @@ class Simulator:
             q0 = values(system, "coordinate", system.q, q)
             v0 = values(system, "velocity", system.v, v)
         check_masses(system, t, q0, u, p)
-        plan = Plan.make(
-            self.integrator, duration, t, step, output, sample_time, control is not None
-        )
-        tolerance = plan.checked_tolerance(system.name, tolerance)
         kernels = self._compiled(t, q0, u, p, plan)
         law = controller(system, control, kernels.formulation) if control is not None else None
         stepper = self._stepper(kernels, law, plan, tolerance, p, u)

@@ -35,7 +35,8 @@ class Progressed:
     """How far an integrator came: the output times it passed, and where it stands.
 
     ``times`` and ``t`` are those of the clock, ``elapsed`` is t since the start of the run, which
-    is not rounded where the clock shows large numbers.  ``inputs`` are those that a controller held at the output times, ``first`` those it held first.
+    is not rounded where the clock shows large numbers.  ``inputs`` are those that a controller held
+    at the output times, ``first`` those it held first.
     """
 
     status: int

@@ -102,6 +102,8 @@ def looped_simulation(
         raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
     if tolerance is not None and not tolerance > 0:
         raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
+    plan = Plan.make(integrator, duration, t, step, output, None, False)
+    tolerance = plan.checked_tolerance(model.name, tolerance)
     q, v = _by_name(model, "q", q), _by_name(model, "v", v)
     blocks, guess, speed = first_state(model, q, v, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
@@ -109,8 +111,6 @@ def looped_simulation(
     motion = LoopedMotion(blocks, start)
     if speed is None:
         speed = first_velocity(model, blocks, start, t, v, parameters)
-    plan = Plan.make(integrator, duration, t, step, output, None, False)
-    tolerance = plan.checked_tolerance(model.name, tolerance)
     if on_event and not events:
         raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
     run = _Run(motion, plan, u, EventAnswers(motion.blocks.name, motion.blocks.events, on_event))

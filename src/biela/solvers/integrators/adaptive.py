@@ -46,7 +46,13 @@ from biela.solvers.integrators.adaptive_memory import (
     H,
 )
 from biela.solvers.integrators.corrections import correct, finite
-from biela.solvers.integrators.events import crossing, event_tolerance, fire, first_signs, keep_signs
+from biela.solvers.integrators.events import (
+    crossing,
+    event_tolerance,
+    fire,
+    first_signs,
+    keep_signs,
+)
 from biela.solvers.integrators.roots import (
     ROOT_LIMIT,
     root_after,

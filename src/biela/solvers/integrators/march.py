@@ -17,7 +17,13 @@ from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Routine, V
 from biela.code.routines.types import ArrayType
 from biela.errors import ShapeError
 from biela.solvers.integrators.corrections import correct, finite
-from biela.solvers.integrators.events import crossing, event_tolerance, fire, first_signs, keep_signs
+from biela.solvers.integrators.events import (
+    crossing,
+    event_tolerance,
+    fire,
+    first_signs,
+    keep_signs,
+)
 from biela.solvers.integrators.roots import (
     ROOT_LIMIT,
     root_after,
