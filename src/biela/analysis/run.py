@@ -168,7 +168,9 @@ class Run:
             results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
-            said = explanation(self.system, status, results, self.p, plan.step)
+            said = explanation(
+                self.system, status, results, self.p, plan.step, str(plan.integrator)
+            )
             raise SimulationError(said, results)
         return results
 

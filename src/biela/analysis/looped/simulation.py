@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.divergence import relative_drift
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
@@ -264,8 +265,7 @@ class _Run:
         )
         errors = motion.constraint_errors()
         energy = motion.energies()
-        scale = float(np.abs(energy["kinetic energy"]).max()) or 1.0
-        total, blocks = energy["energy"], motion.blocks
+        blocks = motion.blocks
         alone = not len(blocks.forces) and not blocks.law_count
         found = statistics(
             costs,
@@ -274,7 +274,13 @@ class _Run:
             time_simulated=float(motion.t[-1] - motion.t[0]),
             max_constraint_error=float(errors.max(initial=0.0)),
             events=len(self.answers.events),
-            energy_drift=float(np.abs(total - total[0]).max()) / scale if alone else None,
+            energy_drift=relative_drift(
+                energy["kinetic energy"],
+                energy["potential energy"],
+                lambda: blocks.height_size(motion.q[0]),
+            )
+            if alone
+            else None,
         )
         monitors: dict[str, Floats | Callable[[], Floats]] = {
             "constraint error": errors,
