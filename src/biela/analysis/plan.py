@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from biela.solvers.integrators import Problem
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
 Floats = npt.NDArray[np.float64]
+
+#: Mechanisms that are smaller get a smaller absolute tolerance of lengths.
+_CENTIMETRE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,12 @@ class Plan:
         tolerance: float,
         fused: bool = False,
         singular: Callable[[float, Floats], bool] | None = None,
+        sizes: Floats | float = 1.0,
     ) -> Stepper:
-        """The integrator, ready to start; ``fused`` if f is a whole step."""
+        """The integrator, ready to start; ``fused`` if f is a whole step.
+
+        ``sizes`` of the entries of the state are what the absolute tolerance is in proportion to.
+        """
         if self.step is None:
             return AdaptiveStepper(
                 problem,
@@ -94,13 +101,27 @@ class Plan:
                 self.duration,
                 singular,
                 rtol=tolerance,
-                atol=0.01 * tolerance,
+                atol=0.01 * tolerance * sizes,
                 control_period=self.sample_time,
             )
         if fused:
             h, stride, every = self.step, self.stride, self.control_every
             return FixedStepper(problem, "one_step_map", h, stride, every, evaluations=4)
         return FixedStepper(problem, self.integrator, self.step, self.stride, self.control_every)
+
+    def sizes(self, q: Floats, v: Floats, units: Sequence[str], rates: Sequence[str]) -> Floats:
+        """What entries of a state (q, v) count as, from its units and the start.
+
+        That is 1 (m, rad, per s) in mechanisms of a centimetre and more.  In smaller ones lengths
+        count as less: otherwise the absolute tolerance, 1e-10 m by default, would be a ten
+        thousandth of a motion of a micrometre.
+        """
+        lengths = np.array([unit == "m" for unit in units], dtype=bool)
+        speeds = np.array([unit == "m/s" for unit in rates], dtype=bool)
+        far = float(np.abs(q[lengths]).max(initial=0.0))
+        fast = float(np.abs(v[speeds]).max(initial=0.0)) * min(self.duration, 1.0)
+        size = min(1.0, max(far, fast) / _CENTIMETRE) or 1.0
+        return np.where(np.concatenate([lengths, speeds]), size, 1.0)
 
     def checked_tolerance(self, who: str, given: float | None) -> float:
         """The relative tolerance of an adaptive run, 1e-8 if none is given.

@@ -105,7 +105,9 @@ def looped_robot_simulation(
         project_q=motion.normalise,
         q_iterations=0 if motion.normalise is None else 1,
     )
-    stepper = plan.stepper(problem, tolerance)
+    units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
+    sizes = plan.sizes(x[: robot.nq], x[robot.nq :], units, rates)
+    stepper = plan.stepper(problem, tolerance, sizes=sizes)
     stepper.start(0.0, x, u, plan.times, plan.start)
     prepared = time.perf_counter()
     times, states, fault, interrupted = _run(system.name, plan, stepper, x, progress)
