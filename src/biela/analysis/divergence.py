@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,23 @@ import numpy.typing as npt
 from biela.analysis.instant import Instant
 from biela.equations import System
 from biela.equations.positions import own_velocities
+from biela.model import Model
+from biela.model.forces.bushing import Bushing
 from biela.results import Results
+from biela.results.frames import FRAME_GROUPS
 from biela.solvers.integrators import MEANINGS, NOT_FINITE, STEP_TOO_SMALL
 
 Floats = npt.NDArray[np.float64]
 
 #: A mechanism whose energy changes by less than this part of its size stands still.
 _STANDING = 1e-9
+#: Bushings are not followed further, rad; from there on steps of some degrees reach π.
+_HALF_TURN = 0.98 * np.pi
+_PAST = (
+    "bushing {name} comes to half a turn, where its torsional springs would pull the other way: "
+    "use a torsional spring on the angle of a joint, which counts turns, or look whether the "
+    "bushing is too soft"
+)
 
 
 def explanation(
@@ -63,6 +73,67 @@ def broken_energy(system: System, results: Results, p: Floats) -> tuple[str, flo
         f"Use a fixed step (step=1e-3) or a larger tolerance"
     )
     return said, float(results.t[k])
+
+
+def half_turn(model: Model, results: Results) -> tuple[str, float]:
+    """What to say if a bushing with torsional springs turned past π, and the time until then.
+
+    Its rotation vector jumps there from n π to -n π, and its levers are singular close to it.
+    """
+    said, until = "", float(results.t[-1])
+    for name, vectors in _turned(model, results):
+        passed = np.linalg.norm(vectors, axis=1) > _HALF_TURN
+        passed[:-1] |= np.linalg.norm(np.diff(vectors, axis=0), axis=1) > np.pi
+        if passed.any() and results.t[int(np.argmax(passed))] <= until:
+            until = float(results.t[int(np.argmax(passed))])
+            said = f"after t = {until:.6g} s {_PAST.format(name=name)}"
+    return said, until
+
+
+def near_half_turn(model: Model, results: Results) -> str:
+    """What to say if a bushing stands near half a turn at the end, or nothing."""
+    last = results.between(results.t[-1], results.t[-1])
+    for name, vectors in _turned(model, last):
+        if np.linalg.norm(vectors[-1]) > 0.9 * np.pi:
+            return _PAST.format(name=name)
+    return ""
+
+
+def _turned(model: Model, results: Results) -> Iterator[tuple[str, Floats]]:
+    """The rotation vectors at the stored instants of bushings with torsional springs."""
+    springs = [f for f in model.forces.values() if isinstance(f, Bushing) and f.turns_back]
+    known = set(results.groups["poses"].names) if springs and "poses" in results.groups else set()
+    for bushing in springs:
+        parts = [
+            f"{marker.label}.{part}"
+            for marker in (bushing.i, bushing.j)
+            for part in FRAME_GROUPS["poses"][3:]
+        ]
+        if known.issuperset(parts):
+            R = np.stack([results[part] for part in parts], axis=1).reshape(-1, 2, 3, 3)
+            yield bushing.name, _rotation_vectors(np.swapaxes(R[:, 0], 1, 2) @ R[:, 1])
+
+
+def _rotation_vectors(R: Floats) -> Floats:
+    """N φ of rotation matrices (k, 3, 3), 0 ≤ φ ≤ π, by the eigenvector of quaternions."""
+    trace = np.trace(R, axis1=1, axis2=2)
+    w = np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], 1)
+    # 4 (e0, e) e_k of the largest e_k: no cancellation at any angle
+    squares = np.stack([1 + trace, *(1 + 2 * R[:, i, i] - trace for i in range(3))], 1)
+    four = np.empty((len(R), 4))
+    for k, row in enumerate(np.argmax(squares, axis=1)):
+        if row == 0:
+            four[k] = [squares[k, 0], *w[k]]
+        else:
+            i = row - 1
+            around = R[k, i] + R[k, :, i]
+            around[i] = squares[k, row]
+            four[k] = [w[k, i], *around]
+    four /= np.linalg.norm(four, axis=1, keepdims=True)
+    four = np.where(four[:, :1] < 0, -four, four)
+    sine = np.linalg.norm(four[:, 1:], axis=1, keepdims=True)
+    angle = 2 * np.arctan2(sine, four[:, :1])
+    return np.asarray(four[:, 1:] * np.where(sine > 0, angle / np.where(sine > 0, sine, 1), 2.0))
 
 
 def energy_jump(
@@ -148,6 +219,9 @@ def relative_drift(kinetic: Floats, potential: Floats, size: Callable[[], float]
 
 
 def _cause(system: System, results: Results, p: Floats, step: float | None, integrator: str) -> str:
+    turned = near_half_turn(system.begins.model, results) if system.begins is not None else ""
+    if turned:
+        return f"Probable cause: {turned}."
     bad = _not_finite(system, results, p, step)
     if bad:
         return (
@@ -171,7 +245,10 @@ def _cause(system: System, results: Results, p: Floats, step: float | None, inte
         if integrator == "radau"
         else f"{fixed}, a larger tolerance, or integrator='radau' for stiff forces"
     )
-    return f"Probable cause: the mechanism stands in a singular position, or a law jumps; try {others}."
+    return (
+        f"Probable cause: the mechanism stands in a singular position, or a law jumps; "
+        f"try {others}."
+    )
 
 
 def _fixed_step(results: Results) -> float:

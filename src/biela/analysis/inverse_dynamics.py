@@ -83,9 +83,9 @@ def inverse_dynamics(
 
     Returns:
         The motion with the groups u and lam, and the monitors "missing force", what the inputs
-        cannot give, and "indeterminate inputs", how many inputs the motion does not determine: those
-        of actuators on coordinates that constraints or drivers hold, or of several actuators on one
-        freedom.  They are the smallest ones, and named in the statistics.
+        cannot give, and "indeterminate inputs", how many inputs the motion does not determine:
+        those of actuators on coordinates that constraints or drivers hold, or of several actuators
+        on one freedom.  They are the smallest ones, and named in the statistics.
 
     Raises:
         ModelError: The inputs are not enough to produce the motion, or act non-linearly.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from biela.analysis.assembly import consistent
 from biela.analysis.closure import dependent_rows
 from biela.analysis.control import Controller
-from biela.analysis.divergence import broken_energy, explanation
+from biela.analysis.divergence import broken_energy, explanation, half_turn
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
@@ -163,6 +163,9 @@ class Run:
         results = self._results(began, prepared, native, interrupted)
         if not violated and (self.stepper.leaps or self.tight):
             violated, until = broken_energy(self.system, results, self.p)
+            results = results.between(results.t[0], until)
+        if not violated and self.system.begins is not None:
+            violated, until = half_turn(self.system.begins.model, results)
             results = results.between(results.t[0], until)
         if violated:
             results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.divergence import relative_drift
+from biela.analysis.divergence import half_turn, near_half_turn, relative_drift
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.pictures import looped_scene
-from biela.analysis.looped.results import channel_groups
+from biela.analysis.looped.results import channel_groups, coordinate_units
 from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan
@@ -114,7 +114,9 @@ def looped_simulation(
         speed = first_velocity(model, blocks, start, t, v, parameters)
     if on_event and not events:
         raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
-    run = _Run(motion, plan, u, EventAnswers(motion.blocks.name, motion.blocks.events, on_event))
+    run = _Run(
+        model, motion, plan, u, EventAnswers(motion.blocks.name, motion.blocks.events, on_event)
+    )
     x = np.concatenate([start, speed])
     watched = events and len(blocks.events) > 0
     if plan.integrator == "rk4" and not watched:
@@ -153,7 +155,10 @@ def _by_name(model: Model, what: str, given: object) -> dict[str, float] | None:
 class _Run:
     """One run: what it has stored so far, and its loop."""
 
-    def __init__(self, motion: LoopedMotion, plan: Plan, u: Floats, answers: EventAnswers) -> None:
+    def __init__(
+        self, model: Model, motion: LoopedMotion, plan: Plan, u: Floats, answers: EventAnswers
+    ) -> None:
+        self.model = model
         self.motion, self.plan, self.u, self.answers = motion, plan, u, answers
         self.watched = LoopedEvents(motion, u)
         self.times: list[Floats] = []
@@ -166,7 +171,9 @@ class _Run:
     ) -> Results:
         plan, blocks = self.plan, self.motion.blocks
         whole = not problem.ne and plan.integrator == "rk4"
-        stepper = plan.stepper(problem, tolerance, fused=whole)
+        units, rates = coordinate_units(blocks)
+        sizes = plan.sizes(x[: blocks.nq], x[blocks.nq :], units, rates)
+        stepper = plan.stepper(problem, tolerance, fused=whole, sizes=sizes)
         length = np.array([plan.step] if whole else [], dtype=float)
         stepper.start(0.0, x, np.concatenate([self.u, length]), plan.times, plan.start)
         stepper.pause = 10
@@ -208,6 +215,11 @@ class _Run:
             "elimination": "by kind of group" if kinds else "general sparse solver",
         }
         results = self._results(costs, interrupted or bool(fault))
+        if fault:
+            fault = near_half_turn(self.model, results) or fault
+        else:
+            fault, until = half_turn(self.model, results)
+            results = results.between(results.t[0], until)
         if fault:
             until = min(self.answers.until, float(results.t[-1]))
             results = results.between(results.t[0], until)
