@@ -169,9 +169,9 @@ def _driver(
     ) -> Int:  # fmt: skip
         """Integrate until all output times are passed, never beyond `end`; return a status.
 
-        (NOW, x) is the end of the last step, and `states` the solution at the output times, projected
-        onto its constraints; `inputs` are those that a controller held until then. At most `limit`
-        steps are tried.
+        (NOW, x) is the end of the last step, and `states` the solution at the output times,
+        projected onto its constraints; `inputs` are those that a controller held until then. At
+        most `limit` steps are tried.
         """
         counts[OUTPUTS] = 0
         unsigned = counts[FRESH]

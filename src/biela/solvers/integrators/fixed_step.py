@@ -173,6 +173,6 @@ class FixedStep:
         fired = self._fired.copy() if status == EVENT else np.zeros(problem.ne, np.int64)
         elapsed = (steps - before) * h + (root_after(self._scratch[-1]) if status == EVENT else 0.0)
         return FixedStepRun(
-            status, float(time[0]), elapsed, state, times, trajectory[:rows], held[:rows], fired, steps,
-            evaluations, corrections,
+            status, float(time[0]), elapsed, state, times, trajectory[:rows], held[:rows], fired,
+            steps, evaluations, corrections,
         )  # fmt: skip
