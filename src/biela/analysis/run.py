@@ -25,7 +25,6 @@ from biela.analysis.recording import Recording
 from biela.analysis.solve_timing import time_of_solves
 from biela.analysis.stepping import Stepper, statistics
 from biela.equations import System
-from biela.equations.positions import own_velocities
 from biela.errors import SimulationError
 from biela.results import Results
 from biela.solvers.coordinate_basis import CoordinateBasis
@@ -283,16 +282,9 @@ class Run:
         missed = np.abs(np.atleast_1d(system.evaluate("Phi", q, t=t, u=u, p=self.p)))
         worst = int(np.argmax(missed))
         limit = 1e-2 if made.drifts else 1e-5
-        if not missed[worst] > 1e-6 * limit:
+        if not missed[worst] > limit * max(1.0, float(np.abs(q).max())):
             return self._unloaded()
         rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=self.p))
-        # what is missed of a centimetre and more is measured in metres, of less in proportion
-        levers = np.ones(len(system.v))
-        for i, j in enumerate(own_velocities(system)):
-            levers[j] = abs(q[i]) if j >= 0 and system.q[i].unit == "m" else levers[j]
-        size = min(1.0, 100.0 * float(np.abs(rows[worst]) @ levers))
-        if not missed[worst] > limit * size * max(1.0, float(np.abs(q).max())):
-            return self._unloaded()
         dependent = [system.multipliers[i] for i in dependent_rows(rows[: system.geometric])]
         reason = (
             f"{', '.join(dependent)} depend on the other constraints and contradict them"
