@@ -42,6 +42,7 @@ class ClosureEquations:
         self, system: System, t: float, u: Floats, p: Floats, conditions: bool = True
     ) -> None:
         self.system = system
+        self.t = t
         self._given: dict[str, Any] = {"t": t, "u": u, "p": p}
         initial = conditions and "Init" in system
         self.names = list(system.multipliers[: system.geometric])
@@ -247,6 +248,15 @@ def reason(equations: ClosureEquations, solution: Solution, held: Mapping[int, f
         if dependent
         else ""
     )
+    largest = float(np.abs(solution.x).max(initial=0.0))
+    farthest = max(largest, float(np.abs(solution.residual).max(initial=0.0)))
+    if np.spacing(farthest) > TOLERANCE:
+        # positions of 10⁵ turns: not wrong, but too coarse to close a loop with
+        return (
+            f"{system.name} cannot be assembled: these are missed: {worst}. Coordinates or laws "
+            f"reach {farthest:.3g} at t = {equations.t:g} s, where double precision resolves "
+            f"{np.spacing(farthest):.1g} only; start nearer to t = 0, or take whole turns off laws"
+        )
     return (
         f"{system.name} cannot be assembled: after {solution.iterations} iterations these are "
         f"missed: {worst}.{contradiction} Check lengths and fixed points, hold fewer coordinates, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.leading import LedState, led_state
-from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, whole_steps
+from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, resolved, whole_steps
 from biela.equations import System
 from biela.errors import ModelError
 from biela.solvers.integrators import Problem
@@ -18,10 +18,13 @@ from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
 Floats = npt.NDArray[np.float64]
 
+#: Mechanisms that are smaller get a smaller absolute tolerance of lengths.
+_CENTIMETRE = 1e-2
+
 
 @dataclass(frozen=True)
 class Plan:
-    """When to step and when to store."""
+    """When to step and when to store; ``times``, to store at, count from the start."""
 
     integrator: Any
     start: float
@@ -63,19 +66,21 @@ class Plan:
         if adaptive:
             interval = output or duration / 500
             count = max(1, int(np.floor(duration / interval * (1 + 1e-12))))
-            times: Floats = start + interval * np.arange(1.0, count + 1)
-            if start + duration - times[-1] > 1e-9 * duration:
-                times = np.append(times, start + duration)
-            times[-1] = min(times[-1], start + duration)
+            resolved(start, duration, interval, "the time between stored instants")
+            times: Floats = interval * np.arange(1.0, count + 1)
+            if duration - times[-1] > 1e-9 * duration:
+                times = np.append(times, duration)
+            times[-1] = min(times[-1], duration)
             if controlled and sample_time is None:
                 raise ModelError("an adaptive run with a controller needs sample_time=…, in s")
             return cls(chosen, start, duration, None, 1, times, 1, sample_time or 0.0)
         h = step or 1e-3
+        resolved(start, duration, h, "the step")
         steps = whole_steps(duration, h, "the step")
         stride = whole_steps(output, h, "output", of="the step") if output else 0
         stride = stride or max(1, -(-steps // 2000))
         rows = -(-steps // stride)
-        stored: Floats = start + h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))
+        stored: Floats = h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))
         every = whole_steps(sample_time, h, "sample_time", of="the step") if sample_time else 1
         return cls(chosen, start, duration, h, stride, stored, every, every * h)
 
@@ -85,16 +90,20 @@ class Plan:
         tolerance: float,
         fused: bool = False,
         singular: Callable[[float, Floats], bool] | None = None,
+        sizes: Floats | float = 1.0,
     ) -> Stepper:
-        """The integrator, ready to start; ``fused`` if f is a whole step."""
+        """The integrator, ready to start; ``fused`` if f is a whole step.
+
+        ``sizes`` of the entries of the state are what the absolute tolerance is in proportion to.
+        """
         if self.step is None:
             return AdaptiveStepper(
                 problem,
                 self.integrator,
-                self.start + self.duration,
+                self.duration,
                 singular,
                 rtol=tolerance,
-                atol=0.01 * tolerance,
+                atol=0.01 * tolerance * sizes,
                 control_period=self.sample_time,
             )
         if fused:
@@ -112,6 +121,20 @@ class Plan:
         if fixed and len(self.times) == 1 and self.stride == 1:
             return None  # a single step
         return led_state(system, q, v, self.start, u, p, most, exactly=fixed)
+
+    def sizes(self, q: Floats, v: Floats, units: Sequence[str], rates: Sequence[str]) -> Floats:
+        """What entries of a state (q, v) count as, from its units and the start.
+
+        That is 1 (m, rad, per s) in mechanisms of a centimetre and more.  In smaller ones lengths
+        count as less: otherwise the absolute tolerance, 1e-10 m by default, would be a ten
+        thousandth of a motion of a micrometre.
+        """
+        lengths = np.array([unit == "m" for unit in units], dtype=bool)
+        speeds = np.array([unit == "m/s" for unit in rates], dtype=bool)
+        far = float(np.abs(q[lengths]).max(initial=0.0))
+        fast = float(np.abs(v[speeds]).max(initial=0.0)) * min(self.duration, 1.0)
+        size = min(1.0, max(far, fast) / _CENTIMETRE) or 1.0
+        return np.where(np.concatenate([lengths, speeds]), size, 1.0)
 
     def checked_tolerance(self, who: str, given: float | None) -> float:
         """The relative tolerance of an adaptive run, 1e-8 if none is given.

@@ -214,7 +214,16 @@ def check_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> N
             f"{system.name}: all masses are zero; give the bodies mass=… or density=…, the "
             f"parameters in them values, or pass parameters={{...}}"
         )
-    least, vectors = np.linalg.eigh(M)
+    # masses and inertias have no common measure: kg m² of a micrometre are 1e-12 of its kg
+    own = np.abs(np.diag(M))
+    alike = {e.unit: 0.0 for e in system.v}
+    for entry, size in zip(system.v, own, strict=True):
+        alike[entry.unit] = max(alike[entry.unit], float(size))
+    largest = np.array([alike[e.unit] or float(own.max()) or 1.0 for e in system.v])
+    by = 1 / np.sqrt(np.maximum(own, 1e-20 * largest))
+    least, vectors = np.linalg.eigh(M * by[:, None] * by)
+    vectors = by[:, None] * vectors
+    vectors /= np.linalg.norm(vectors, axis=0)
     if least[0] < -1e-9 * abs(least[-1]):
         worst = int(np.argmax(np.abs(vectors[:, 0])))
         raise ModelError(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.divergence import energy_size, relative_drift
 from biela.analysis.formulations import StateKernel
 from biela.analysis.limits import has_limits, limit_events
 from biela.analysis.scenes import mechanism_scene
@@ -57,6 +58,11 @@ class Recording:
 
     def evaluate(self, capability: str) -> Any:
         """A capability of the system at every instant."""
+        function, given = self.system[capability], self._columns(capability)
+        return function.map(*(given[a.name] for a in function.inputs))
+
+    def _columns(self, capability: str) -> dict[str, Floats]:
+        """The arguments of a capability, with a row an instant."""
         found = self.readings()
         k = len(self.t)
         given = {
@@ -70,7 +76,7 @@ class Recording:
         function = self.system[capability]
         if any(a.name == "lam" for a in function.inputs):
             given["lam"] = found["lam"] if "lam" in found else self._multipliers()
-        return function.map(*(given[a.name] for a in function.inputs))
+        return given
 
     def _multipliers(self) -> Floats:
         """The smallest multipliers of a motion whose forces nobody asked for until now.
@@ -244,9 +250,11 @@ class Recording:
         if system.multipliers and np.any(np.asarray(self.evaluate("beta")) != 0):
             return None
         kinetic, potential = (np.asarray(part) for part in self.evaluate("energy"))
-        scale = float(np.max(kinetic) + np.ptp(potential))
-        total = kinetic + potential
-        return float(np.abs(total - total[0]).max() / scale) if scale > 0 else 0.0
+        return relative_drift(
+            kinetic,
+            potential,
+            lambda: energy_size(system, self._columns("Q"), np.abs(potential).max()),
+        )
 
     def conditions(self, choices: Sequence[tuple[int, CoordinateBasis | None]]) -> Floats:
         """Condition numbers of the dependent columns of Φ_v, for so many instants a choice."""

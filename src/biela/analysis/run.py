@@ -14,7 +14,7 @@ import numpy.typing as npt
 from biela.analysis.assembly import consistent
 from biela.analysis.closure import dependent_rows
 from biela.analysis.control import Controller
-from biela.analysis.divergence import broken_energy, explanation
+from biela.analysis.divergence import broken_energy, explanation, half_turn
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
@@ -126,6 +126,7 @@ class Run:
             SimulationError: The integrator cannot go on.
         """
         plan = self.plan
+        self._elapsed = 0.0
         x = self._start(plan.start, q, v, self.u, plan.times)
         self._now = (plan.start, x)
         self._store(np.array([plan.start]), x[None], self.u[None])
@@ -147,7 +148,7 @@ class Run:
                         # at the start, what the first sample of the controller gave
                         self.inputs[0] = found.first
                     self._store(found.times, found.states, found.inputs)
-                    self._now = (found.t, found.x)
+                    self._now, self._elapsed = (found.t, found.x), found.elapsed
                     done += len(found.times)
                     if self.law is not None:
                         self.law.raise_failure()
@@ -167,7 +168,7 @@ class Run:
                         self.stepper.pause = min(2 * self.stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
                         self.stepper.pause = max(1, self.stepper.pause // 2)
-                    bar.update(float(found.t) - plan.start)
+                    bar.update(found.elapsed)
             except KeyboardInterrupt:
                 interrupted = True
                 t, x = self._now
@@ -177,11 +178,16 @@ class Run:
         if not violated and (self.stepper.leaps or self.tight):
             violated, until = broken_energy(self.system, results, self.p)
             results = results.between(results.t[0], until)
+        if not violated and self.system.begins is not None:
+            violated, until = half_turn(self.system.begins.model, results)
+            results = results.between(results.t[0], until)
         if violated:
             results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
-            said = explanation(self.system, status, results, self.p, plan.step)
+            said = explanation(
+                self.system, status, results, self.p, plan.step, str(plan.integrator)
+            )
             raise SimulationError(said, results)
         return results
 
@@ -196,7 +202,7 @@ class Run:
         if self.other is not None and made.basis is not None:
             self.other.watch.begin(t, q, made.basis)
             self.stepper.pause = self._often
-        self.stepper.start(t, x, inputs, times, self.plan.start)
+        self.stepper.start(self._elapsed, x, inputs, times, self.plan.start)
         return x
 
     def _count(self) -> None:
@@ -226,7 +232,7 @@ class Run:
         sampled = self.plan.sample_time or 0.0
         if self.other is None or not len(times) or not np.isfinite(x).all():
             return False
-        if self.law is not None and abs((t - self.plan.start) / sampled % 1.0) > 1e-9:
+        if self.law is not None and abs(self._elapsed / sampled % 1.0) > 1e-9:
             return False  # the samples of the controller count from the start
         made = self.kernels.formulation
         q, v = made.read([t], x, np.concatenate([self.p, u]))[:2]

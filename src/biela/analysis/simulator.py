@@ -182,6 +182,10 @@ class Simulator:
         if not duration > 0:
             raise ModelError(f"{system.name}: the duration must be a positive time, not {given!r}")
         self._check_stepping(step, control)
+        plan = Plan.make(
+            self.integrator, duration, t, step, output, sample_time, control is not None
+        )
+        tolerance = plan.checked_tolerance(system.name, tolerance)
         p = values(system, "parameter", system.p, parameters)
         u = values(system, "input", system.u, inputs)
         if assemble:
@@ -190,19 +194,17 @@ class Simulator:
             q0 = values(system, "coordinate", system.q, q)
             v0 = values(system, "velocity", system.v, v)
         check_masses(system, t, q0, u, p)
-        plan = Plan.make(
-            self.integrator, duration, t, step, output, sample_time, control is not None
-        )
-        tolerance = plan.checked_tolerance(system.name, tolerance)
         led = None
         if assemble and control is None and self.formulation not in STEPPING:
             led = plan.led(system, q0, v0, u, p)
         kernels = self._compiled(t, q0 if led is None else led.q, u, p, plan)
         law = controller(system, control, kernels.formulation) if control is not None else None
-        stepper = self._stepper(kernels, law, plan, tolerance, p, u)
+        units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
+        sizes = plan.sizes(q0, v0, units, rates)
+        stepper = self._stepper(kernels, law, plan, tolerance, p, u, sizes)
         other = None
         if kernels.formulation.basis is not None:
-            other = self._other_choices(law, plan, tolerance, p, u)
+            other = self._other_choices(law, plan, tolerance, p, u, sizes)
         tight = plan.adaptive and tolerance < 1e-10 and bool(system.geometric)
         run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, other, tight, timers)
         prepared = time.perf_counter()
@@ -213,7 +215,13 @@ class Simulator:
                 law.failures.clear()
 
     def _other_choices(
-        self, law: Controller | None, plan: Plan, tolerance: float, p: Floats, u: Floats
+        self,
+        law: Controller | None,
+        plan: Plan,
+        tolerance: float,
+        p: Floats,
+        u: Floats,
+        sizes: Floats,
     ) -> OtherChoices:
         """What a run asks when its independent velocities may have become a bad choice."""
         system, options = self.system, self.options
@@ -231,7 +239,7 @@ class Simulator:
                     made.projected.stop_below(watch.limit if calm else 0.0)
                 return None
             fresh = self._compiled(t, q, u, p, plan, basis)
-            return fresh, self._stepper(fresh, law, plan, tolerance, p, u)
+            return fresh, self._stepper(fresh, law, plan, tolerance, p, u, sizes)
 
         return OtherChoices(ask, watch)
 
@@ -334,6 +342,7 @@ class Simulator:
         tolerance: float,
         p: Floats,
         u: Floats,
+        sizes: Floats,
     ) -> Stepper:
         if self.formulation == "generalised_alpha":
             assert plan.step is not None, "a formulation with a step of its own has its length"
@@ -347,7 +356,15 @@ class Simulator:
                 options.iterations or 10,
             )
         near = self._nearly_singular(kernels, p, u) if self.system.geometric else None
-        return plan.stepper(self._problem(kernels, law), tolerance, kernels.whole_step, near)
+        # a state other than (q, v) has entries of any unit: then the smallest for all
+        whole = kernels.formulation.size == len(sizes)
+        return plan.stepper(
+            self._problem(kernels, law),
+            tolerance,
+            kernels.whole_step,
+            near,
+            sizes if whole else float(sizes.min(initial=1.0)),
+        )
 
     def _nearly_singular(
         self, kernels: Kernels, p: Floats, u: Floats

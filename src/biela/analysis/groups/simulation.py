@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.divergence import half_turn
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.coordinates import Coordinates, placed_group
 from biela.analysis.groups.independent import Independent, independent_coordinates
@@ -280,6 +281,10 @@ def group_simulation(
     shown = simulator.model
     lasted = time.perf_counter() - began
     results = group_results(solver, motion, "groups", lasted, shown, free=True)
+    if not failure:
+        turned, until = half_turn(shown, results)
+        if turned:
+            raise SimulationError(f"{model.name}: {turned}", results.between(results.t[0], until))
     if failure:
         kind = DeadPointError if dead else SimulationError
         raise kind(

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.divergence import half_turn, near_half_turn, relative_drift
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.pictures import looped_scene
-from biela.analysis.looped.results import channel_groups
+from biela.analysis.looped.results import channel_groups, coordinate_units
 from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan
@@ -102,6 +103,8 @@ def looped_simulation(
         raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
     if tolerance is not None and not tolerance > 0:
         raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
+    plan = Plan.make(integrator, duration, t, step, output, None, False)
+    tolerance = plan.checked_tolerance(model.name, tolerance)
     q, v = _by_name(model, "q", q), _by_name(model, "v", v)
     blocks, guess, speed = first_state(model, q, v, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
@@ -109,11 +112,11 @@ def looped_simulation(
     motion = LoopedMotion(blocks, start)
     if speed is None:
         speed = first_velocity(model, blocks, start, t, v, parameters)
-    plan = Plan.make(integrator, duration, t, step, output, None, False)
-    tolerance = plan.checked_tolerance(model.name, tolerance)
     if on_event and not events:
         raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
-    run = _Run(motion, plan, u, EventAnswers(motion.blocks.name, motion.blocks.events, on_event))
+    run = _Run(
+        model, motion, plan, u, EventAnswers(motion.blocks.name, motion.blocks.events, on_event)
+    )
     x = np.concatenate([start, speed])
     watched = events and len(blocks.events) > 0
     if plan.integrator == "rk4" and not watched:
@@ -152,7 +155,10 @@ def _by_name(model: Model, what: str, given: object) -> dict[str, float] | None:
 class _Run:
     """One run: what it has stored so far, and its loop."""
 
-    def __init__(self, motion: LoopedMotion, plan: Plan, u: Floats, answers: EventAnswers) -> None:
+    def __init__(
+        self, model: Model, motion: LoopedMotion, plan: Plan, u: Floats, answers: EventAnswers
+    ) -> None:
+        self.model = model
         self.motion, self.plan, self.u, self.answers = motion, plan, u, answers
         self.watched = LoopedEvents(motion, u)
         self.times: list[Floats] = []
@@ -165,9 +171,11 @@ class _Run:
     ) -> Results:
         plan, blocks = self.plan, self.motion.blocks
         whole = not problem.ne and plan.integrator == "rk4"
-        stepper = plan.stepper(problem, tolerance, fused=whole)
+        units, rates = coordinate_units(blocks)
+        sizes = plan.sizes(x[: blocks.nq], x[blocks.nq :], units, rates)
+        stepper = plan.stepper(problem, tolerance, fused=whole, sizes=sizes)
         length = np.array([plan.step] if whole else [], dtype=float)
-        stepper.start(plan.start, x, np.concatenate([self.u, length]), plan.times)
+        stepper.start(0.0, x, np.concatenate([self.u, length]), plan.times, plan.start)
         stepper.pause = 10
         self.times.append(np.array([plan.start]))
         self.states.append(x[None].copy())
@@ -195,7 +203,7 @@ class _Run:
                         stepper.pause = min(2 * stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
                         stepper.pause = max(1, stepper.pause // 2)
-                    bar.update(float(found.t) - plan.start)
+                    bar.update(found.elapsed)
             except KeyboardInterrupt:
                 interrupted = True
         spent_in_all = time.perf_counter() - began
@@ -207,6 +215,11 @@ class _Run:
             "elimination": "by kind of group" if kinds else "general sparse solver",
         }
         results = self._results(costs, interrupted or bool(fault))
+        if fault:
+            fault = near_half_turn(self.model, results) or fault
+        else:
+            fault, until = half_turn(self.model, results)
+            results = results.between(results.t[0], until)
         if fault:
             until = min(self.answers.until, float(results.t[-1]))
             results = results.between(results.t[0], until)
@@ -264,8 +277,7 @@ class _Run:
         )
         errors = motion.constraint_errors()
         energy = motion.energies()
-        scale = float(np.abs(energy["kinetic energy"]).max()) or 1.0
-        total, blocks = energy["energy"], motion.blocks
+        blocks = motion.blocks
         alone = not len(blocks.forces) and not blocks.law_count
         found = statistics(
             costs,
@@ -274,7 +286,13 @@ class _Run:
             time_simulated=float(motion.t[-1] - motion.t[0]),
             max_constraint_error=float(errors.max(initial=0.0)),
             events=len(self.answers.events),
-            energy_drift=float(np.abs(total - total[0]).max()) / scale if alone else None,
+            energy_drift=relative_drift(
+                energy["kinetic energy"],
+                energy["potential energy"],
+                lambda: blocks.height_size(motion.q[0]),
+            )
+            if alone
+            else None,
         )
         monitors: dict[str, Floats | Callable[[], Floats]] = {
             "constraint error": errors,

@@ -14,6 +14,7 @@ from biela.analysis.preparation import Model, Values, as_system
 from biela.analysis.realtime.kernels import kernels
 from biela.analysis.realtime.step import corrected_step, integration_step, rk4_projected_step
 from biela.analysis.realtime.text import Choices, texts
+from biela.analysis.stepping import resolved
 from biela.analysis.unrolled import identifier
 from biela.code.export import _write
 from biela.code.routines import Routine
@@ -79,6 +80,7 @@ def export_simulator(
             raise ModelError(f"{what} must be a positive number, not {value!r}")
     if not np.isfinite(t):
         raise ModelError(f"the start time must be a number, not {t!r}")
+    resolved(float(t), step, step, "the step")
     made = kernels(
         system,
         formulation,

@@ -44,6 +44,8 @@ Convective: TypeAlias = Literal["rate", "tensor"]
 _NEVER: Final = 1e-9
 #: A row whose derivatives by all unknowns are below this at all positions looked at is no equation.
 _NOTHING: Final = 1e-9
+#: Terms of equations that are larger are those of ordinary mechanisms (m²: bars of 7 cm).
+_ORDINARY: Final = 1e-2
 #: A determinant below this share of what it was is that of a dead point, or next to one.
 _FALLEN: Final = 0.01
 
@@ -174,19 +176,30 @@ class GroupEquations:
                 f"check the places and axes of the markers"
             )
 
-    @property
-    def floor(self) -> float:
-        """What rounding leaves of the equations: of their terms, at the start."""
+    def bound(self, tolerance: float) -> float:
+        """The bound of the norm of the equations for a tolerance, in proportion to small ones.
+
+        Equations are squares of lengths or lengths: of bars of a millimetre 1e-10 m² would be a
+        ten thousandth.  It is not below what rounding leaves of their terms.
+        """
+        sizes = self._row_sizes()
+        if not sizes.size:
+            return tolerance
+        rounding = 16 * float(np.finfo(float).eps) * float(sizes.max())
+        least = float(sizes[sizes > 0].min(initial=_ORDINARY))
+        return max(tolerance * min(1.0, least / _ORDINARY), rounding)
+
+    def _row_sizes(self) -> Floats:
+        """Σ |∂Φ/∂x| |x| of each equation at the start, for some instances."""
         if not self.x or not self.Phi:
-            return 0.0
+            return np.zeros(0)
         J = jacobian(self.Phi, self.x).rows
         values = self._samples()[0]
         m = len(self.x)
         slopes = np.abs(self._evaluated([e for row in J for e in row], values))
         x = np.abs(self._evaluated(self.x, values))
         sizes = np.einsum("rmi,mi->ri", slopes.reshape(len(self.Phi), m, -1), x)
-        largest = float(sizes[np.isfinite(sizes)].max(initial=0.0))
-        return 16 * float(np.finfo(float).eps) * largest
+        return np.asarray(sizes[np.isfinite(sizes)])
 
     def _drop_empty_rows(self) -> None:
         """Leave out rows that no unknown changes, and what is then superfluous stays.

@@ -247,7 +247,7 @@ class GroupProgram:
             independent=together,
             name=f"group {cast.example.name}",
             status=memory.first("status"),
-            tolerance=max(iteration.tolerance, self.equations[c].floor),
+            tolerance=self.equations[c].bound(iteration.tolerance),
             iterations=iteration.iterations,
             polish=iteration.polish,
             fixed=iteration.fixed,

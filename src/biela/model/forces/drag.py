@@ -52,5 +52,5 @@ class Drag(Force):
             / 2
         )
         # the tiny speed gives the root a slope where the point rests
-        size = sqrt(speed.norm2() + 1e-24)
+        size = sqrt(speed.sum_of_squares() + 1e-24)
         derivation.apply(self.marker, speed * (-factor * size), Vector(derivation.space, {}))
