@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from biela.errors import BielaError, ShapeError
 from biela.graph.adjacency import integer_array
 from biela.solvers.ldlt import DROP_TOLERANCE
+from biela.solvers.sparse.independence import Constraints, examine
 from biela.solvers.sparse.pattern import SymmetricPattern
 from biela.solvers.sparse.trust import (
     LARGEST_ERROR,
@@ -117,6 +118,9 @@ class BlockLDLT:
         self._late = np.zeros(n, dtype=np.bool_)
         self._late[integer_array("late", late)] = True
         self._vanished: Integers = np.zeros(0, dtype=np.int64)
+        self.gap = np.inf
+        self.doubtful: Integers = np.zeros(0, dtype=np.int64)
+        self.contradicted: Integers = np.zeros(0, dtype=np.int64)
 
     @property
     def size(self) -> int:
@@ -136,7 +140,10 @@ class BlockLDLT:
             DomainError: a value that is not finite.
         """
         self._take(values)
-        return self._factor(self._zero, -1)
+        self._factor(self._zero, -1)
+        self._examine()
+        assert self.rank is not None
+        return self.rank
 
     def factor_solve(self, values: ArrayLike, b: ArrayLike) -> Reals:
         """Factor and solve for one right-hand side, in one pass; faster than one after the other.
@@ -151,8 +158,12 @@ class BlockLDLT:
         if self.scaled:
             b = b * self._scale
         self._factor(b, self.sweeps)
-        self._judge(b, self._x, float(self._report[1]))
-        return self._x * self._scale if self.scaled else self._x.copy()
+        if self._examine():
+            x, error = self._solved(b)
+        else:
+            x, error = self._x.copy(), float(self._report[1])
+        self._judge(b, x, error)
+        return x * self._scale if self.scaled else x
 
     def solve(self, b: ArrayLike) -> Reals:
         """Solve for one right-hand side, or for each column of a matrix of them.
@@ -165,8 +176,6 @@ class BlockLDLT:
             SingularityError: a pivot that is not late vanished and the right-hand side is not
                 consistent without it, or the backward error stays above 1e-8.
         """
-        from biela.solvers.sparse import block_routines
-
         if self.rank is None:
             raise BielaError("BlockLDLT.solve: no matrix was factored yet; call factor first")
         b = np.asarray(b, dtype=np.float64)
@@ -176,16 +185,7 @@ class BlockLDLT:
         b = self._checked("b", b, self.size)
         if self.scaled:
             b = b * self._scale
-        x = b.copy()
-        code = self.plan, self.addresses
-        block_routines.block_ldlt_solve(*code, self.work, x)
-        error = -1.0
-        if self.sweeps >= 0:
-            small = int(self._report[2])
-            error = block_routines.block_ldlt_refine(
-                *(*code, self._A, b, len(self.dropped), self._flags, self.sweeps, small),
-                *(self.work, x, self._r),
-            )
+        x, error = self._solved(b)
         self._judge(b, x, error)
         return x * self._scale if self.scaled else x
 
@@ -211,7 +211,21 @@ class BlockLDLT:
             self._A *= self._scale[i]
             self._A *= self._scale[j]
 
-    def _factor(self, b: Reals, sweeps: int) -> int:
+    def _solved(self, b: Reals) -> tuple[Reals, float]:
+        """A solution with the last factors, and its backward error; -1 if nobody looks."""
+        from biela.solvers.sparse import block_routines
+
+        x, code = b.copy(), (self.plan, self.addresses)
+        block_routines.block_ldlt_solve(*code, self.work, x)
+        if self.sweeps < 0:
+            return x, -1.0
+        error = block_routines.block_ldlt_refine(
+            *(*code, self._A, b, len(self.dropped), self._flags, self.sweeps),
+            *(int(self._report[2]), self.work, x, self._r),
+        )
+        return x, error
+
+    def _factor(self, b: Reals, sweeps: int) -> None:
         from biela.solvers.sparse.block_routines import block_ldlt_factor_solve
 
         self.rank = block_ldlt_factor_solve(
@@ -233,20 +247,69 @@ class BlockLDLT:
         else:
             self.dropped = np.zeros(0, dtype=np.int64)
         self._vanished = self.dropped[~self._late[self.dropped]]
-        return self.rank
+
+    def _examine(self) -> bool:
+        """Look at the rows behind small pivots; whether others were dropped and factored without.
+
+        Where an unknown has vanished that is no multiplier, the solution is judged instead.
+        """
+        self.gap, self.doubtful = np.inf, np.zeros(0, dtype=np.int64)
+        if not self._report[2] or len(self._vanished):
+            return False
+        from biela.solvers.sparse import block_routines
+
+        A, factored = self._A, self._A
+        flags = self._flags if len(self.dropped) else np.zeros(self.size, dtype=np.int64)
+        code, ratios = (self.plan, self.addresses), np.zeros(self.size)
+        block_routines.block_ldlt_ratios(self.plan, self.work, ratios)
+
+        def eliminate(A: Reals, tolerance: float) -> Reals:
+            nonlocal factored, flags
+            factored, flags, found = A, np.zeros(self.size, dtype=np.int64), np.zeros(self.size)
+            block_routines.block_ldlt_factor(*code, A, self._zero, tolerance, self.work, self._x)
+            block_routines.block_ldlt_dropped(self.plan, self.work, tolerance, flags)
+            block_routines.block_ldlt_ratios(self.plan, self.work, found)
+            return found
+
+        def solve(b: Reals) -> Reals:
+            x = b.copy()
+            block_routines.block_ldlt_solve(*code, self.work, x)
+            block_routines.block_ldlt_refine(
+                *(*code, factored, b, 1, flags, 2, 1, self.work, x, self._r)
+            )
+            return x
+
+        constraints = Constraints(self.pattern, A, self._late, self.pairs.ravel())
+        found = examine(
+            *(constraints, A, ratios, flags != 0, self.tolerance),
+            *(4.0 * self.fill, eliminate, solve),
+        )
+        self.gap, self.doubtful = found.gap, found.doubtful
+        if found.dropped is None:
+            return False
+        redundant = np.zeros(self.size, dtype=np.bool_)
+        redundant[found.dropped] = True
+        eliminate(constraints.without(A, redundant), 0.0)
+        self.threshold = 0.0
+        self._flags[:] = flags
+        self.dropped = np.flatnonzero(flags)
+        self.rank = self.size - len(self.dropped)
+        self._vanished = self.dropped[~self._late[self.dropped]]
+        return True
 
     def _judge(self, b: Reals, x: Reals, error: float) -> None:
         """Keep the backward error, -1 if nobody looked; refuse what does not solve the system."""
+        self.contradicted = self.dropped[:0]
         if len(self.dropped):
             r, whole = self._residual(b, x)
+            wrong = contradicted(self.pattern, self._A, b, x, r)
+            self.contradicted = np.intersect1d(wrong, self.dropped)
             if len(self._vanished):
                 # without that unknown a constraint may seem redundant which is not: all rows count
                 error = whole if error >= 0.0 else error
-                wrong = contradicted(self.pattern, self._A, b, x, r)
                 if len(wrong):
                     refuse_vanished("BlockLDLT", self._vanished, wrong, _CURE)
             elif whole > LARGEST_ERROR and not self._redundant():
-                wrong = contradicted(self.pattern, self._A, b, x, r)
                 refuse_vanished("BlockLDLT", self.dropped, wrong, _CURE)
         if error > LARGEST_ERROR:
             r, _ = self._residual(b, x)

@@ -19,6 +19,7 @@ from biela.graph import (
 )
 from biela.graph.adjacency import integer_array
 from biela.solvers.ldlt import DROP_TOLERANCE
+from biela.solvers.sparse.independence import Constraints, examine
 from biela.solvers.sparse.pattern import SymmetricPattern, drop_threshold
 from biela.solvers.sparse.scalar_ldlt import (
     sparse_equilibrate,
@@ -120,6 +121,9 @@ class SparseLDLT:
         self.threshold = tolerance
         self.dropped: Integers = np.zeros(0, dtype=np.int64)
         self.backward_error: float | None = None
+        self.gap = np.inf
+        self.doubtful: Integers = np.zeros(0, dtype=np.int64)
+        self.contradicted: Integers = np.zeros(0, dtype=np.int64)
 
     @property
     def size(self) -> int:
@@ -138,8 +142,11 @@ class SparseLDLT:
         ratios[self.order] = self._ratios
         return ratios
 
-    def factor(self, values: ArrayLike) -> int:
+    def factor(self, values: ArrayLike, *, examined: bool = True) -> int:
         """Factor the matrix with these values of its entries; return its rank.
+
+        Where pivots are small, the rows behind them are examined. ``examined=False`` leaves that
+        out where the rows are known to be independent: pivots alone decide then, and `gap` is nan.
 
         Raises:
             ShapeError: not one value an entry of the pattern.
@@ -163,11 +170,14 @@ class SparseLDLT:
             self.threshold = limit
             rank = self._eliminate(limit)
             small = self._ratios[self._ratios < NEARLY_DROPPED]
-        self.dropped = np.flatnonzero(self._flags)
-        self._vanished = self.dropped[~self._late[self.dropped]]
+        self._count(rank)
         self._refines = self.sweeps > 0 and len(small) > 0
-        self.rank = rank
-        return rank
+        self.gap = np.inf if examined or not len(small) else np.nan
+        self.doubtful = self.dropped[:0]
+        if examined and len(small) and not len(self._vanished) and np.isfinite(self._A).all():
+            self._examine()
+        assert self.rank is not None
+        return self.rank
 
     def solve(self, b: ArrayLike) -> Reals:
         """Solve for one right-hand side, or for each column of a matrix of them.
@@ -228,11 +238,50 @@ class SparseLDLT:
 
     # --- inside -----------------------------------------------------------------------------------
 
-    def _eliminate(self, tolerance: float) -> int:
+    def _eliminate(self, tolerance: float, values: Reals | None = None) -> int:
+        A = self._A if values is None else values
         schedule = self.start, self.rows, self.order, self.targets, self.scatter
         sizes = self.size, self.fill, len(self._A), len(self.targets)
         out = self._LD, self._y, self._ratios, self._flags
-        return int(sparse_ldlt_factor.compiled(*sizes, *schedule, self._A, tolerance, *out))
+        return int(sparse_ldlt_factor.compiled(*sizes, *schedule, A, tolerance, *out))
+
+    def _count(self, rank: int) -> None:
+        self.rank = rank
+        self.dropped = np.flatnonzero(self._flags)
+        self._vanished = self.dropped[~self._late[self.dropped]]
+
+    def _examine(self) -> None:
+        """Look at the rows behind small pivots, and factor without those that are redundant."""
+        A = factored = self._A
+        L = self.start, self.rows, self.order
+        entries = self.pattern.rows, self.pattern.columns
+
+        def eliminate(values: Reals, tolerance: float) -> Reals:
+            nonlocal factored
+            factored = values
+            self._count(self._eliminate(tolerance, values))
+            return self.ratios
+
+        def solve(b: Reals) -> Reals:
+            x = b.copy()
+            sparse_ldlt_solve.compiled(self.size, self.fill, *L, self._LD, x, self._y)
+            sparse_ldlt_refine.compiled(
+                *(self.size, self.fill, len(A), 2, *L, *entries, factored, self._flags, self._LD),
+                *(b, x, self._r, self._y),
+            )
+            return x
+
+        none = np.zeros(0, dtype=np.int64)
+        constraints = Constraints(self.pattern, A, self._late, none)
+        found = examine(
+            *(constraints, A, self.ratios, self._flags != 0, self.tolerance),
+            *(4.0 * self.fill, eliminate, solve),
+        )
+        self.gap, self.doubtful = found.gap, found.doubtful
+        if found.dropped is not None:
+            redundant = np.zeros(self.size, dtype=np.bool_)
+            redundant[found.dropped] = True
+            eliminate(constraints.without(A, redundant), 0.0)
 
     def _refine(self, b: Reals, x: Reals) -> None:
         error = self._residual(b, x)
@@ -257,9 +306,13 @@ class SparseLDLT:
     def _judge(self, b: Reals, x: Reals) -> None:
         """Refuse what does not solve the system; let what is not finite be seen."""
         error = self._residual(b, x)
+        self.contradicted = self.dropped[:0]
         if not np.isfinite(self._r).all():
             x[:] = np.nan
             return
+        if len(self.dropped):
+            wrong = contradicted(self.pattern, self._A, b, x, self._r)
+            self.contradicted = np.intersect1d(wrong, self.dropped)
         if error > LARGEST_ERROR and not self._refines and self.sweeps > 0:
             self._refine(b, x)
             error = self._residual(b, x)

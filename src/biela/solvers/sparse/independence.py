@@ -1,0 +1,307 @@
+"""Which constraint rows are independent, where the pivots of an elimination do not tell.
+
+An elimination in a fixed order sees rows through Φ M⁻¹ Φᵀ, whose condition is the square of that of
+Φ: behind rows that are nearly dependent the rounding of a pivot may exceed any limit for dropping,
+and a redundant row is kept. So where pivots are small, the rows are looked at themselves:
+
+1. Rows kept are independent if no combination of them vanishes. Inverse iteration with the factors
+   finds the combination z that is nearest to it; |Φᵀ z| / |z| estimates the smallest singular value
+   σ without squaring it (Higham 2002, Accuracy and Stability of Numerical Algorithms, §15).
+2. Rows dropped are redundant if what the kept ones leave of them is rounding.
+3. Otherwise all rows with small pivots are put off to a *last front*. The others are well
+   conditioned; what they leave of each row is a vector, found by refined solutions, and a pivoted
+   QR factorisation of these vectors (Golub & Van Loan 2013, Matrix Computations, §5.4) tells how
+   many are independent, and which are the best to keep.
+
+Lengths are taken in coordinates of unit inertia, and every row has length 1: units do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biela.solvers.sparse.pattern import SymmetricPattern
+
+__all__ = ["SURE", "Constraints", "Judgement", "examine"]
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+#: Kept and dropped rows that are further apart than this factor tell the rank.
+SURE = 1e3
+#: Rows whose pivots are below this part of their sums are looked at.
+SMALL = 1e-4
+#: What is left of a row of length 1 beside others is rounding, up to here.
+_ROUNDING = 1e-14
+#: The same behind pivots of ordinary size, where it needs no closer look.
+_CLEAR = 1e-11
+#: Rows kept of a smaller singular value are looked at together, and exchanged for better ones.
+_FIRM = 1e-4
+#: A row is exchanged for one that it outweighs by this factor.
+_HEAVIER = 10.0
+_ITERATIONS = 3
+_ROUNDS = 3
+#: So many numbers may the last front have, and so many operations may the solutions for it take.
+_NUMBERS, _OPERATIONS = 2e7, 5e9
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What is known of the rank.
+
+    Attributes:
+        dropped: Redundant rows, where others than those of the elimination were found; else None.
+        gap: How many times further from depending on others the rows kept are than those dropped;
+            or than rounding, where none is. 0 where it was too much work to find out.
+        doubtful: Rows that might as well be on the other side.
+    """
+
+    dropped: Integers | None
+    gap: float
+    doubtful: Integers
+
+
+class Constraints:
+    """The rows Φ of a saddle-point matrix, scaled.
+
+    Args:
+        pattern: of the whole matrix.
+        A: values of its entries.
+        late: the rows that are constraints.
+        excluded: rows that are not looked at, as they are eliminated together with an unknown.
+
+    Attributes:
+        late: the rows.
+        eligible: those that may be redundant: without a diagonal of their own.
+    """
+
+    def __init__(
+        self, pattern: SymmetricPattern, A: Reals, late: Booleans, excluded: Integers
+    ) -> None:
+        n, i, j = pattern.size, pattern.rows, pattern.columns
+        self.size, self.late = n, late
+        self._entries = np.flatnonzero((late[i] != late[j]) & (A != 0.0))
+        entries = self._entries
+        self._row = np.where(late[i], i, j)[entries]
+        self._column = np.where(late[i], j, i)[entries]
+        own = np.zeros(n, dtype=np.bool_)
+        among = late[i] & late[j] & (A != 0.0)
+        own[i[among]] = own[j[among]] = True
+        own[excluded] = True
+        self.eligible: Booleans = late & ~own
+        self._all_rows = pattern.rows, pattern.columns
+
+        # coordinates of unit inertia, then rows of length 1
+        inertia = np.bincount(i[i == j], A[i == j], n)
+        scale = np.zeros(n)
+        massive = (inertia != 0.0) & ~late
+        scale[massive] = 1.0 / np.sqrt(np.abs(inertia[massive]))
+        values = A[entries]
+        length = self._lengths(values * scale[self._column])
+        # unknowns without inertia: as long as the longest of their rows
+        share = np.zeros(n)
+        np.maximum.at(share, self._column, np.abs(values) / length[self._row])
+        without = (scale == 0.0) & (share > 0.0)
+        scale[without] = 1.0 / share[without]
+        self.length: Reals = self._lengths(values * scale[self._column])
+        self.scale: Reals = scale
+        self._values = values
+        self._unit = values * scale[self._column] / self.length[self._row]
+        self._own: Reals = np.where(late, np.abs(inertia), 0.0) / self.length**2
+
+    def _lengths(self, values: Reals) -> Reals:
+        largest = np.zeros(self.size)
+        np.maximum.at(largest, self._row, np.abs(values))
+        largest[largest == 0.0] = 1.0
+        sums = np.bincount(self._row, (values / largest[self._row]) ** 2, self.size)
+        return np.where(sums > 0.0, largest * np.sqrt(sums), 1.0)
+
+    def without(self, A: Reals, rows: Booleans) -> Reals:
+        """The entries with those of some rows set to zero: their pivots vanish."""
+        i, j = self._all_rows
+        return np.where(rows[i] | rows[j], 0.0, A)
+
+    def combined(self, z: Reals, rows: Booleans) -> Reals:
+        """The combination Φᵀ z of some rows, scaled."""
+        part = np.where(rows, z, 0.0)
+        return np.bincount(self._column, self._unit * part[self._row], self.size)
+
+    def sigma(self, z: Reals) -> float:
+        """The length of a combination of rows, with what diagonals of theirs add to it."""
+        force = self.combined(z, self.late)
+        return float(np.sqrt(force @ force + self._own @ z**2))
+
+    def force(self, z: Reals, rows: Booleans) -> Reals:
+        """The same as a right-hand side of the matrix, not scaled."""
+        part = np.where(rows, z / self.length, 0.0)
+        return np.bincount(self._column, self._values * part[self._row], self.size)
+
+    def left(self, z: Reals, rows: Booleans, kept: Booleans, solve: Solve) -> Reals:
+        """What ``kept`` rows leave of the combination z of ``rows``, scaled.
+
+        The solution of M v + Φᵀ c = f, Φ v = 0 has the coefficients c of the nearest combination.
+        """
+        c = solve(self.force(z, rows)) * self.length
+        found: Reals = self.combined(z, rows) - self.combined(c, kept)
+        return found
+
+
+Solve = Callable[[Reals], Reals]
+Eliminate = Callable[[Reals, float], Reals]
+
+
+def examine(
+    constraints: Constraints,
+    A: Reals,
+    ratios: Reals,
+    dropped: Booleans,
+    tolerance: float,
+    work: float,
+    eliminate: Eliminate,
+    solve: Solve,
+) -> Judgement:
+    """Look at the rows of small pivots; the factors are those of the rows that were not dropped.
+
+    Args:
+        constraints: the rows.
+        A: values of the entries.
+        ratios: of each pivot to what was accumulated in it.
+        dropped: rows that the elimination has dropped, all of them late.
+        tolerance: square of the distance from the span of others up to which a row depends on them.
+        work: operations of a solution.
+        eliminate: factors the matrix with other values and another limit for dropping; returns the
+            ratios of the pivots.
+        solve: solves with the last factors, refined; unknowns of dropped rows are 0.
+    """
+    limit = float(np.sqrt(tolerance))
+    none = np.zeros(0, dtype=np.int64)
+    kept = constraints.late & ~dropped
+    small = constraints.eligible & (dropped | ~(ratios >= SMALL))
+    gone = small & dropped
+    sigma = float(np.sqrt(SMALL))
+    if (small & kept).any():
+        sigma = _smallest(constraints, kept, solve)
+    rest = _remainder(constraints, gone, kept, solve) if gone.any() else _ROUNDING
+    if sigma > max(_FIRM, limit) and rest <= _CLEAR:
+        return Judgement(None, sigma / max(rest, _ROUNDING), none)
+    count = int(small.sum())
+    if count * constraints.size > _NUMBERS or count * work > _OPERATIONS:
+        return Judgement(None, 0.0, np.flatnonzero(small))
+
+    # the last front: rows whose pivots are small beside those that are not
+    for _ in range(_ROUNDS):
+        ratios = eliminate(constraints.without(A, small), 0.0)
+        more = constraints.eligible & ~small & ~(ratios >= SMALL)
+        if not more.any():
+            break
+        small |= more
+    kept = constraints.late & ~small
+    order, lengths = _pivoted(constraints, small, kept, solve)
+    if not np.isfinite(lengths).all():
+        return Judgement(None, 0.0, np.flatnonzero(small))
+    found = _cut(order, lengths, limit)
+    return replace(found, dropped=_exchanged(constraints, A, found.dropped, eliminate, solve))
+
+
+def _smallest(constraints: Constraints, kept: Booleans, solve: Solve) -> float:
+    """An estimate of the smallest singular value of the rows kept."""
+    z = np.where(kept, np.random.default_rng(0).uniform(-1.0, 1.0, constraints.size), 0.0)
+    found = np.inf
+    for _ in range(_ITERATIONS):
+        z = np.where(kept, solve(z * constraints.length) * constraints.length, 0.0)
+        size = float(np.linalg.norm(z))
+        if not (np.isfinite(size) and size > 0.0):
+            return 0.0
+        z /= size
+        found = min(found, constraints.sigma(z))
+    return found
+
+
+def _remainder(constraints: Constraints, rows: Booleans, kept: Booleans, solve: Solve) -> float:
+    """What is left of a random combination of rows beside those kept, at most in a coordinate."""
+    z = np.where(rows, np.random.default_rng(1).uniform(1.0, 2.0, constraints.size), 0.0)
+    left = constraints.left(z, rows, kept, solve)
+    return float(np.abs(left).max(initial=0.0)) if np.isfinite(left).all() else np.inf
+
+
+def _pivoted(
+    constraints: Constraints, rows: Booleans, kept: Booleans, solve: Solve
+) -> tuple[Integers, Reals]:
+    """Order rows by what is left of each beside the kept ones and those before it; and how much."""
+    numbers = np.flatnonzero(rows)
+    count = len(numbers)
+    R = np.empty((count, constraints.size))
+    alone = np.zeros(constraints.size, dtype=np.bool_)
+    for k, row in enumerate(numbers.tolist()):
+        alone[row] = True
+        R[k] = constraints.left(alone.astype(float), alone, kept, solve)
+        alone[row] = False
+    order, lengths = np.arange(count), np.zeros(count)
+    if not np.isfinite(R).all():
+        return numbers, np.full(count, np.nan)
+    for k in range(count):
+        norms = np.sqrt(np.einsum("ij,ij->i", R[k:], R[k:]))
+        best = k + int(np.argmax(norms))
+        lengths[k] = norms[best - k]
+        R[[k, best]] = R[[best, k]]
+        order[[k, best]] = order[[best, k]]
+        if lengths[k] <= 0.1 * _ROUNDING:
+            break
+        q = R[k] / lengths[k]
+        R[k + 1 :] -= np.outer(R[k + 1 :] @ q, q)
+    return numbers[order], lengths
+
+
+def _exchanged(
+    constraints: Constraints, A: Reals, dropped: Integers, eliminate: Eliminate, solve: Solve
+) -> Integers:
+    """Keep rows that were dropped instead of others, as long as those kept are ill conditioned.
+
+    If row i is the combination Φᵀ c of the kept ones, exchanging it for row j makes the volume that
+    they span |c_j| times larger (Gu & Eisenstat 1996, "Efficient algorithms for computing a strong
+    rank-revealing QR factorization", SIAM J. Sci. Comput. 17).
+    """
+    gone = np.zeros(constraints.size, dtype=np.bool_)
+    gone[dropped] = True
+    for _ in range(2 * len(dropped) + 8 if len(dropped) else 0):
+        eliminate(constraints.without(A, gone), 0.0)
+        kept = constraints.late & ~gone
+        if _smallest(constraints, kept, solve) > _FIRM:
+            break
+        best, pair = _HEAVIER, (-1, -1)
+        alone = np.zeros(constraints.size, dtype=np.bool_)
+        for row in np.flatnonzero(gone).tolist():
+            alone[row] = True
+            c = np.abs(solve(constraints.force(alone.astype(float), alone)) * constraints.length)
+            alone[row] = False
+            c[~(constraints.eligible & kept)] = 0.0
+            j = int(np.argmax(c))
+            if best < c[j] < np.inf:
+                best, pair = float(c[j]), (row, j)
+        if pair[0] < 0:
+            break
+        gone[pair[0]], gone[pair[1]] = False, True
+    return np.flatnonzero(gone)
+
+
+def _cut(order: Integers, lengths: Reals, limit: float) -> Judgement:
+    """Drop what is below the widest gap whose lower side is within the limit."""
+    clipped = np.maximum(lengths, _ROUNDING)
+    above = np.concatenate([[1.0], clipped[:-1]])
+    gaps = np.where(clipped <= limit, above / clipped, 0.0)
+    keep = len(order)
+    gap = float(clipped[-1] / _ROUNDING) if keep else np.inf
+    cut = _ROUNDING
+    if (gaps > 0.0).any():
+        keep = int(np.argmax(gaps))
+        gap = float(gaps[keep])
+        cut = float(np.sqrt(above[keep] * clipped[keep]))
+    doubtful = order[:0]
+    if gap < SURE:
+        doubtful = np.sort(order[(clipped < SURE * cut) & (clipped > cut / SURE)])
+    return Judgement(np.sort(order[keep:]), gap, doubtful)
