@@ -40,6 +40,8 @@ SMALL = 1e-4
 _ROUNDING = 1e-14
 #: The same behind pivots of ordinary size, where it needs no closer look.
 _CLEAR = 1e-11
+#: What lies nearer to the span of others has a pivot below rounding: it cannot be solved with.
+_LOST = 4e-8
 #: Rows kept of a smaller singular value are looked at together, and exchanged for better ones.
 _FIRM = 1e-4
 #: A row is exchanged for one that it outweighs by this factor.
@@ -268,10 +270,15 @@ def _exchanged(
     """
     gone = np.zeros(constraints.size, dtype=np.bool_)
     gone[dropped] = True
+    sigma, before = 0.0, gone
     for _ in range(2 * len(dropped) + 8 if len(dropped) else 0):
         eliminate(constraints.without(A, gone), 0.0)
         kept = constraints.late & ~gone
-        if _smallest(constraints, kept, solve) > _FIRM:
+        now = _smallest(constraints, kept, solve)
+        if now < sigma:
+            return np.flatnonzero(before)
+        sigma, before = now, gone.copy()
+        if sigma > _FIRM:
             break
         best, pair = _HEAVIER, (-1, -1)
         alone = np.zeros(constraints.size, dtype=np.bool_)
@@ -290,18 +297,23 @@ def _exchanged(
 
 
 def _cut(order: Integers, lengths: Reals, limit: float) -> Judgement:
-    """Drop what is below the widest gap whose lower side is within the limit."""
+    """Drop what is below the widest gap whose lower side is within the limit.
+
+    Its upper side is above what an elimination can solve with. Rows between this gap and another
+    one that is nearly as wide are in doubt; so are those around it if it is not wide.
+    """
     clipped = np.maximum(lengths, _ROUNDING)
     above = np.concatenate([[1.0], clipped[:-1]])
     gaps = np.where(clipped <= limit, above / clipped, 0.0)
-    keep = len(order)
-    gap = float(clipped[-1] / _ROUNDING) if keep else np.inf
-    cut = _ROUNDING
-    if (gaps > 0.0).any():
-        keep = int(np.argmax(gaps))
-        gap = float(gaps[keep])
-        cut = float(np.sqrt(above[keep] * clipped[keep]))
-    doubtful = order[:0]
+    usable = np.where(above >= _LOST, gaps, 0.0)
+    keep = int(np.argmax(usable)) if usable.any() else len(order)
+    if keep == len(order):
+        return Judgement(order[:0], float(clipped[-1]) / _ROUNDING, order[:0])
+    gap = float(gaps[keep])
+    others = np.flatnonzero(gaps >= max(SURE, gap / SURE))
+    doubtful = np.zeros(len(order), dtype=np.bool_)
+    doubtful[min(keep, *others, keep) : max(keep, *others, keep)] = True
     if gap < SURE:
-        doubtful = np.sort(order[(clipped < SURE * cut) & (clipped > cut / SURE)])
-    return Judgement(np.sort(order[keep:]), gap, doubtful)
+        cut = np.sqrt(above[keep] * clipped[keep])
+        doubtful |= (clipped < SURE * cut) & (clipped > cut / SURE)
+    return Judgement(np.sort(order[keep:]), gap, np.sort(order[doubtful]))
