@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ _CURE = (
     "give `values` in which the diagonals of unknowns without inertia are zero, so that each is "
     "paired with a constraint, and name the multipliers in `late`"
 )
+
+
+_NONE: Integers = np.zeros(0, dtype=np.int64)
 
 
 class BlockLDLT:
@@ -72,7 +76,14 @@ class BlockLDLT:
         rank: number of pivots kept: the rank of the matrix if all dropped rows are late.
         dropped: rows dropped. A late one is redundant; another is an unknown that neither inertia
             nor its constraint in `pairs` determines, and late ones beside it may be needed.
-        threshold: the limit that was used for dropping.
+        threshold: the limit for dropping by pivots. Where some are small, the rows behind them
+            are examined, see `biela.solvers.sparse.independence`, and others may be dropped.
+        gap: how many times further from depending on others the rows kept are than those dropped;
+            than rounding, where none was dropped. Infinite if no pivot is small, 0 if it would
+            have been too much work to find out.
+        doubtful: rows of which the gap is too small to tell whether they are redundant; where
+            there are any, the rank is a choice.
+        contradicted: dropped rows that the last solution does not fulfil.
         backward_error: max|r| / (max|K| max|x| + max|b|) of the last solution, over the rows that
             were not dropped; over all rows where one that is not late was dropped.
         plan, addresses, work: what the routines of `biela.solvers.sparse` need; see there.
@@ -120,7 +131,7 @@ class BlockLDLT:
         self._vanished: Integers = np.zeros(0, dtype=np.int64)
         self.gap = np.inf
         self.doubtful: Integers = np.zeros(0, dtype=np.int64)
-        self.contradicted: Integers = np.zeros(0, dtype=np.int64)
+        self._last: tuple[Reals, Reals, Reals] | None = None
 
     @property
     def size(self) -> int:
@@ -131,6 +142,16 @@ class BlockLDLT:
     def fill(self) -> int:
         """Numbers kept in L and D, zeros of merged fronts included."""
         return self.analysis.fill
+
+    @property
+    def contradicted(self) -> Integers:
+        """Dropped rows that the last solution does not fulfil: they contradict the others.
+
+        By more than 1e-8 of what was added up in them.
+        """
+        if self._last is None:
+            return _NONE
+        return np.intersect1d(contradicted(self.pattern, self._A, *self._last), self.dropped)
 
     def factor(self, values: ArrayLike) -> int:
         """Factor the matrix with these values of its entries; return its rank.
@@ -197,6 +218,10 @@ class BlockLDLT:
         r, _ = self._residual(b, x)
         return r / self._scale if self.scaled else r
 
+    @cached_property
+    def _constraints(self) -> Constraints:
+        return Constraints(self.pattern, self._late, self.pairs.ravel())
+
     # --- inside -----------------------------------------------------------------------------------
 
     def _take(self, values: ArrayLike) -> None:
@@ -245,15 +270,16 @@ class BlockLDLT:
         if self.rank < self.size:
             self.dropped = np.flatnonzero(self._flags)
         else:
-            self.dropped = np.zeros(0, dtype=np.int64)
-        self._vanished = self.dropped[~self._late[self.dropped]]
+            self.dropped = _NONE
+        self._last = None
+        self._vanished = self.dropped[~self._late[self.dropped]] if len(self.dropped) else _NONE
 
     def _examine(self) -> bool:
         """Look at the rows behind small pivots; whether others were dropped and factored without.
 
         Where an unknown has vanished that is no multiplier, the solution is judged instead.
         """
-        self.gap, self.doubtful = np.inf, np.zeros(0, dtype=np.int64)
+        self.gap, self.doubtful = np.inf, _NONE
         if not self._report[2] or len(self._vanished):
             return False
         from biela.solvers.sparse import block_routines
@@ -279,7 +305,8 @@ class BlockLDLT:
             )
             return x
 
-        constraints = Constraints(self.pattern, A, self._late, self.pairs.ravel())
+        constraints = self._constraints
+        constraints.take(A)
         found = examine(
             *(constraints, A, ratios, flags != 0, self.tolerance),
             *(4.0 * self.fill, eliminate, solve),
@@ -290,7 +317,6 @@ class BlockLDLT:
         redundant = np.zeros(self.size, dtype=np.bool_)
         redundant[found.dropped] = True
         eliminate(constraints.without(A, redundant), 0.0)
-        self.threshold = 0.0
         self._flags[:] = flags
         self.dropped = np.flatnonzero(flags)
         self.rank = self.size - len(self.dropped)
@@ -299,17 +325,18 @@ class BlockLDLT:
 
     def _judge(self, b: Reals, x: Reals, error: float) -> None:
         """Keep the backward error, -1 if nobody looked; refuse what does not solve the system."""
-        self.contradicted = self.dropped[:0]
+        self._last = None
         if len(self.dropped):
             r, whole = self._residual(b, x)
-            wrong = contradicted(self.pattern, self._A, b, x, r)
-            self.contradicted = np.intersect1d(wrong, self.dropped)
+            self._last = b.copy(), x.copy(), r.copy()
             if len(self._vanished):
                 # without that unknown a constraint may seem redundant which is not: all rows count
                 error = whole if error >= 0.0 else error
+                wrong = contradicted(self.pattern, self._A, b, x, r)
                 if len(wrong):
                     refuse_vanished("BlockLDLT", self._vanished, wrong, _CURE)
             elif whole > LARGEST_ERROR and not self._redundant():
+                wrong = contradicted(self.pattern, self._A, b, x, r)
                 refuse_vanished("BlockLDLT", self.dropped, wrong, _CURE)
         if error > LARGEST_ERROR:
             r, _ = self._residual(b, x)

@@ -73,55 +73,72 @@ class Constraints:
 
     Args:
         pattern: of the whole matrix.
-        A: values of its entries.
         late: the rows that are constraints.
         excluded: rows that are not looked at, as they are eliminated together with an unknown.
 
     Attributes:
         late: the rows.
         eligible: those that may be redundant: without a diagonal of their own.
+        length: of each row, in coordinates of unit inertia.
     """
 
-    def __init__(
-        self, pattern: SymmetricPattern, A: Reals, late: Booleans, excluded: Integers
-    ) -> None:
+    def __init__(self, pattern: SymmetricPattern, late: Booleans, excluded: Integers) -> None:
         n, i, j = pattern.size, pattern.rows, pattern.columns
         self.size, self.late = n, late
-        self._entries = np.flatnonzero((late[i] != late[j]) & (A != 0.0))
-        entries = self._entries
-        self._row = np.where(late[i], i, j)[entries]
-        self._column = np.where(late[i], j, i)[entries]
-        own = np.zeros(n, dtype=np.bool_)
-        among = late[i] & late[j] & (A != 0.0)
-        own[i[among]] = own[j[among]] = True
-        own[excluded] = True
-        self.eligible: Booleans = late & ~own
-        self._all_rows = pattern.rows, pattern.columns
+        self._all_rows = i, j
+        self._diagonal = np.flatnonzero(i == j)
+        self._among = np.flatnonzero(late[i] & late[j])
+        self._entries = np.flatnonzero(late[i] != late[j])
+        row, column = (
+            np.where(late[i], i, j)[self._entries],
+            np.where(late[i], j, i)[self._entries],
+        )
+        places, self._place = np.unique(row * n + column, return_inverse=True)
+        self._added = len(places) < len(row)
+        self._row, self._column = np.divmod(places, n) if self._added else (row, column)
+        self._plain = late.copy()
+        self._plain[excluded] = False
+        self.eligible: Booleans = self._plain
+        self.length: Reals = np.ones(n)
+        self._values = self._unit = np.zeros(0)
+        self._own = np.zeros(n)
 
+    def take(self, A: Reals) -> None:
+        """Take the values of the entries."""
+        i, j = self._all_rows
+        among = self._among[A[self._among] != 0.0]
+        self.eligible = self._plain
+        if len(among):
+            self.eligible = self._plain.copy()
+            self.eligible[i[among]] = self.eligible[j[among]] = False
+        values = A[self._entries]
+        if self._added:
+            values = np.bincount(self._place, values, len(self._row))
         # coordinates of unit inertia, then rows of length 1
-        inertia = np.bincount(i[i == j], A[i == j], n)
-        scale = np.zeros(n)
-        massive = (inertia != 0.0) & ~late
-        scale[massive] = 1.0 / np.sqrt(np.abs(inertia[massive]))
-        values = A[entries]
-        length = self._lengths(values * scale[self._column])
-        # unknowns without inertia: as long as the longest of their rows
-        share = np.zeros(n)
-        np.maximum.at(share, self._column, np.abs(values) / length[self._row])
-        without = (scale == 0.0) & (share > 0.0)
-        scale[without] = 1.0 / share[without]
-        self.length: Reals = self._lengths(values * scale[self._column])
-        self.scale: Reals = scale
+        inertia = np.abs(np.bincount(i[self._diagonal], A[self._diagonal], self.size))
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            scale = 1.0 / np.sqrt(inertia)
+            without = np.flatnonzero(~(self.late | np.isfinite(scale)))
+            scale[without] = 0.0
+            unit = values * scale[self._column]
+            if len(without):
+                # unknowns without inertia: so that none is longer than its row without it
+                share, length = np.zeros(self.size), self._lengths(unit)
+                np.maximum.at(share, self._column, np.abs(values) / length[self._row])
+                scale[without] = np.where(share[without] > 0.0, 1.0 / share[without], 0.0)
+                unit = values * scale[self._column]
+            self.length = self._lengths(unit)
+            self._unit = unit / self.length[self._row]
+            self._own = np.where(self.late, inertia, 0.0) / self.length**2
         self._values = values
-        self._unit = values * scale[self._column] / self.length[self._row]
-        self._own: Reals = np.where(late, np.abs(inertia), 0.0) / self.length**2
 
     def _lengths(self, values: Reals) -> Reals:
-        largest = np.zeros(self.size)
-        np.maximum.at(largest, self._row, np.abs(values))
-        largest[largest == 0.0] = 1.0
-        sums = np.bincount(self._row, (values / largest[self._row]) ** 2, self.size)
-        return np.where(sums > 0.0, largest * np.sqrt(sums), 1.0)
+        length = np.sqrt(np.bincount(self._row, values**2, self.size))
+        if not np.isfinite(length).all():  # extreme units
+            length = np.zeros(self.size)
+            np.maximum.at(length, self._row, np.abs(values))
+        length[length == 0.0] = 1.0
+        return length
 
     def without(self, A: Reals, rows: Booleans) -> Reals:
         """The entries with those of some rows set to zero: their pivots vanish."""
@@ -185,11 +202,12 @@ def examine(
     kept = constraints.late & ~dropped
     small = constraints.eligible & (dropped | ~(ratios >= SMALL))
     gone = small & dropped
-    sigma = float(np.sqrt(SMALL))
+    sigma, rest = float(np.sqrt(SMALL)), _ROUNDING
     if (small & kept).any():
         sigma = _smallest(constraints, kept, solve)
-    rest = _remainder(constraints, gone, kept, solve) if gone.any() else _ROUNDING
-    if sigma > max(_FIRM, limit) and rest <= _CLEAR:
+    if gone.any():
+        rest = _remainder(constraints, gone, kept, solve)
+    if sigma > (_FIRM if gone.any() else 10 * limit) and rest <= _CLEAR:
         return Judgement(None, sigma / max(rest, _ROUNDING), none)
     count = int(small.sum())
     if count * constraints.size > _NUMBERS or count * work > _OPERATIONS:
@@ -205,7 +223,7 @@ def examine(
     kept = constraints.late & ~small
     order, lengths = _pivoted(constraints, small, kept, solve)
     if not np.isfinite(lengths).all():
-        return Judgement(None, 0.0, np.flatnonzero(small))
+        return Judgement(np.flatnonzero(dropped), 0.0, np.flatnonzero(small))
     found = _cut(order, lengths, limit)
     return replace(found, dropped=_exchanged(constraints, A, found.dropped, eliminate, solve))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -52,6 +53,9 @@ Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+_NONE: Integers = np.zeros(0, dtype=np.int64)
+
+
 class SparseLDLT:
     """LDLᵀ of symmetric matrices with one pattern, with multipliers and redundant rows.
 
@@ -80,7 +84,14 @@ class SparseLDLT:
         rank: number of pivots kept: the rank of the matrix if all dropped rows are late.
         dropped: rows dropped. A late one is redundant. One that is not late had nothing on its
             diagonal: an unknown without inertia. Late ones beside it may be needed.
-        threshold: the limit that was used for dropping.
+        threshold: the limit for dropping by pivots. Where some are small, the rows behind them
+            are examined, see `biela.solvers.sparse.independence`, and others may be dropped.
+        gap: how many times further from depending on others the rows kept are than those dropped;
+            than rounding, where none was dropped. Infinite if no pivot is small, 0 if it would
+            have been too much work to find out, nan if the rows were not examined.
+        doubtful: rows of which the gap is too small to tell whether they are redundant; where
+            there are any, the rank is a choice.
+        contradicted: dropped rows that the last solution does not fulfil.
         backward_error: that of the last solution, or None where it was not refined. Over the rows
             that were not dropped; over all where one that is not late was dropped.
     """
@@ -123,7 +134,9 @@ class SparseLDLT:
         self.backward_error: float | None = None
         self.gap = np.inf
         self.doubtful: Integers = np.zeros(0, dtype=np.int64)
-        self.contradicted: Integers = np.zeros(0, dtype=np.int64)
+        self._last: tuple[Reals, Reals, Reals] | None = None
+        #: Entries of rows that were found redundant by examination.
+        self.left_out: Integers = _NONE
 
     @property
     def size(self) -> int:
@@ -141,6 +154,16 @@ class SparseLDLT:
         ratios = np.empty(self.size)
         ratios[self.order] = self._ratios
         return ratios
+
+    @property
+    def contradicted(self) -> Integers:
+        """Dropped rows that the last solution does not fulfil: they contradict the others.
+
+        By more than 1e-8 of what was added up in them.
+        """
+        if self._last is None:
+            return _NONE
+        return np.intersect1d(contradicted(self.pattern, self._A, *self._last), self.dropped)
 
     def factor(self, values: ArrayLike, *, examined: bool = True) -> int:
         """Factor the matrix with these values of its entries; return its rank.
@@ -170,10 +193,11 @@ class SparseLDLT:
             self.threshold = limit
             rank = self._eliminate(limit)
             small = self._ratios[self._ratios < NEARLY_DROPPED]
+        self._last = None
         self._count(rank)
         self._refines = self.sweeps > 0 and len(small) > 0
         self.gap = np.inf if examined or not len(small) else np.nan
-        self.doubtful = self.dropped[:0]
+        self.doubtful, self.left_out = _NONE, _NONE
         if examined and len(small) and not len(self._vanished) and np.isfinite(self._A).all():
             self._examine()
         assert self.rank is not None
@@ -230,11 +254,16 @@ class SparseLDLT:
         `int name_factor(name_state *s, const double *A)` returns the rank, and
         `double name_solve(name_state *s, const double *b, double *x)` the backward error after
         exactly `sweeps` sweeps of refinement. There is no scaling: it would not change the digits.
-        The limit for dropping is the `threshold` of the last factorisation in process.
+        The limit for dropping is the `threshold` of the last factorisation in process. It decides
+        by pivots alone; rows that were found redundant in process by examination are left out.
         """
         from biela.solvers.sparse.scalar_c import sparse_ldlt_c
 
         return sparse_ldlt_c(self, name, real, integer, sweeps)
+
+    @cached_property
+    def _constraints(self) -> Constraints:
+        return Constraints(self.pattern, self._late, np.zeros(0, dtype=np.int64))
 
     # --- inside -----------------------------------------------------------------------------------
 
@@ -248,7 +277,7 @@ class SparseLDLT:
     def _count(self, rank: int) -> None:
         self.rank = rank
         self.dropped = np.flatnonzero(self._flags)
-        self._vanished = self.dropped[~self._late[self.dropped]]
+        self._vanished = self.dropped[~self._late[self.dropped]] if len(self.dropped) else _NONE
 
     def _examine(self) -> None:
         """Look at the rows behind small pivots, and factor without those that are redundant."""
@@ -271,8 +300,8 @@ class SparseLDLT:
             )
             return x
 
-        none = np.zeros(0, dtype=np.int64)
-        constraints = Constraints(self.pattern, A, self._late, none)
+        constraints = self._constraints
+        constraints.take(A)
         found = examine(
             *(constraints, A, self.ratios, self._flags != 0, self.tolerance),
             *(4.0 * self.fill, eliminate, solve),
@@ -282,6 +311,7 @@ class SparseLDLT:
             redundant = np.zeros(self.size, dtype=np.bool_)
             redundant[found.dropped] = True
             eliminate(constraints.without(A, redundant), 0.0)
+            self.left_out = np.flatnonzero(redundant[entries[0]] | redundant[entries[1]])
 
     def _refine(self, b: Reals, x: Reals) -> None:
         error = self._residual(b, x)
@@ -306,13 +336,12 @@ class SparseLDLT:
     def _judge(self, b: Reals, x: Reals) -> None:
         """Refuse what does not solve the system; let what is not finite be seen."""
         error = self._residual(b, x)
-        self.contradicted = self.dropped[:0]
+        self._last = None
         if not np.isfinite(self._r).all():
             x[:] = np.nan
             return
         if len(self.dropped):
-            wrong = contradicted(self.pattern, self._A, b, x, self._r)
-            self.contradicted = np.intersect1d(wrong, self.dropped)
+            self._last = b.copy(), x.copy(), self._r.copy()
         if error > LARGEST_ERROR and not self._refines and self.sweeps > 0:
             self._refine(b, x)
             error = self._residual(b, x)

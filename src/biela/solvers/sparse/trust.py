@@ -49,14 +49,7 @@ def require_finite(what: str, values: Reals, rows: Integers, columns: Integers) 
         )
 
 
-def contradicted(
-    pattern: SymmetricPattern,
-    A: Reals,
-    b: Reals,
-    x: Reals,
-    r: Reals,
-    rounding: float = ROUNDING,
-) -> Integers:
+def contradicted(pattern: SymmetricPattern, A: Reals, b: Reals, x: Reals, r: Reals) -> Integers:
     """Rows that x does not solve, from its residual r = b - A x.
 
     Those with |r_i| above 1e-8 (|A| |x| + |b|)_i, which does not depend on units (Oettli & Prager
@@ -73,7 +66,7 @@ def contradicted(
         magnitude = np.abs(b) + np.bincount(i, entry * size[j], n)
         magnitude += np.bincount(j[off], (entry * size[i])[off], n)
         whole = entry.max(initial=0.0) * size.max(initial=0.0) + np.abs(b).max(initial=0.0)
-    return np.flatnonzero((np.abs(r) > LARGEST_ERROR * magnitude) & (np.abs(r) > rounding * whole))
+    return np.flatnonzero((np.abs(r) > LARGEST_ERROR * magnitude) & (np.abs(r) > ROUNDING * whole))
 
 
 def redundant(
