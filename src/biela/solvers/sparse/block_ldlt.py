@@ -301,7 +301,7 @@ class BlockLDLT:
             x = b.copy()
             block_routines.block_ldlt_solve(*code, self.work, x)
             block_routines.block_ldlt_refine(
-                *(*code, factored, b, 1, flags, 2, 1, self.work, x, self._r)
+                *(*code, factored, b, 1, flags, 1, 1, self.work, x, self._r)
             )
             return x
 

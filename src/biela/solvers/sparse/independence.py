@@ -36,6 +36,8 @@ Booleans = NDArray[np.bool_]
 SURE = 1e3
 #: Rows whose pivots are below this part of their sums are looked at.
 SMALL = 1e-4
+#: Those below this part are put off to the last front; then more, if that was not enough; then all.
+_PUT_OFF = (SMALL, 1e-2, np.inf)
 #: What is left of a row of length 1 beside others is rounding, up to here.
 _ROUNDING = 1e-14
 #: The same behind pivots of ordinary size, where it needs no closer look.
@@ -44,7 +46,7 @@ _CLEAR = 1e-11
 _LOST = 4e-8
 #: Rows kept of a smaller singular value are looked at together, and exchanged for better ones.
 _FIRM = 1e-4
-#: A row is exchanged for one that it outweighs by this factor.
+#: A row is exchanged for one that holds so many times more of the direction that is hardly held.
 _HEAVIER = 10.0
 _ITERATIONS = 3
 _ROUNDS = 3
@@ -150,6 +152,10 @@ class Constraints:
         part = np.where(rows, z, 0.0)
         return np.bincount(self._column, self._unit * part[self._row], self.size)
 
+    def along(self, u: Reals) -> Reals:
+        """The part of each row along a direction, scaled."""
+        return np.bincount(self._row, self._unit * u[self._column], self.size)
+
     def sigma(self, z: Reals) -> float:
         """The length of a combination of rows, with what diagonals of theirs add to it."""
         force = self.combined(z, self.late)
@@ -204,42 +210,64 @@ def examine(
     gone = small & dropped
     sigma, rest = float(np.sqrt(SMALL)), _ROUNDING
     if (small & kept).any():
-        sigma = _smallest(constraints, kept, solve)
+        sigma, _ = _smallest(constraints, kept, solve)
     if gone.any():
         rest = _remainder(constraints, gone, kept, solve)
     if sigma > (_FIRM if gone.any() else 10 * limit) and rest <= _CLEAR:
         return Judgement(None, sigma / max(rest, _ROUNDING), none)
-    count = int(small.sum())
-    if count * constraints.size > _NUMBERS or count * work > _OPERATIONS:
-        return Judgement(None, 0.0, np.flatnonzero(small))
+    for part in _PUT_OFF:
+        small = constraints.eligible & (dropped | ~(ratios >= part))
+        count = int(small.sum())
+        if count * constraints.size > _NUMBERS or count * work > _OPERATIONS:
+            break
+        found = _last_front(constraints, A, small, part, limit, eliminate, solve)
+        if found is not None:
+            return found
+    return Judgement(np.flatnonzero(dropped), 0.0, np.flatnonzero(small))
 
-    # the last front: rows whose pivots are small beside those that are not
+
+def _last_front(
+    constraints: Constraints,
+    A: Reals,
+    small: Booleans,
+    part: float,
+    limit: float,
+    eliminate: Eliminate,
+    solve: Solve,
+) -> Judgement | None:
+    """Judge rows beside those whose pivots are larger; nothing, if these are nearly dependent too.
+
+    It has failed, too, where rows that should be independent are not.
+    """
     for _ in range(_ROUNDS):
         ratios = eliminate(constraints.without(A, small), 0.0)
-        more = constraints.eligible & ~small & ~(ratios >= SMALL)
+        more = constraints.eligible & ~small & ~(ratios >= part)
         if not more.any():
             break
-        small |= more
-    kept = constraints.late & ~small
-    order, lengths = _pivoted(constraints, small, kept, solve)
+        small = small | more
+    order, lengths = _pivoted(constraints, small, constraints.late & ~small, solve)
     if not np.isfinite(lengths).all():
-        return Judgement(np.flatnonzero(dropped), 0.0, np.flatnonzero(small))
+        return None
     found = _cut(order, lengths, limit)
-    return replace(found, dropped=_exchanged(constraints, A, found.dropped, eliminate, solve))
+    assert found.dropped is not None
+    dropped, sigma = _exchanged(constraints, A, found.dropped, eliminate, solve)
+    return replace(found, dropped=dropped) if sigma > 0.1 * _LOST else None
 
 
-def _smallest(constraints: Constraints, kept: Booleans, solve: Solve) -> float:
-    """An estimate of the smallest singular value of the rows kept."""
+def _smallest(constraints: Constraints, kept: Booleans, solve: Solve) -> tuple[float, Reals]:
+    """An estimate of the smallest singular value of the rows kept, and their combination."""
     z = np.where(kept, np.random.default_rng(0).uniform(-1.0, 1.0, constraints.size), 0.0)
-    found = np.inf
+    found, best = np.inf, z
     for _ in range(_ITERATIONS):
         z = np.where(kept, solve(z * constraints.length) * constraints.length, 0.0)
         size = float(np.linalg.norm(z))
         if not (np.isfinite(size) and size > 0.0):
-            return 0.0
+            return 0.0, best
         z /= size
-        found = min(found, constraints.sigma(z))
-    return found
+        sigma = constraints.sigma(z)
+        if sigma < found:
+            found, best = sigma, z
+    return found, best
 
 
 def _remainder(constraints: Constraints, rows: Booleans, kept: Booleans, solve: Solve) -> float:
@@ -255,19 +283,19 @@ def _pivoted(
     """Order rows by what is left of each beside the kept ones and those before it; and how much."""
     numbers = np.flatnonzero(rows)
     count = len(numbers)
-    R = np.empty((count, constraints.size))
+    R = np.empty((count, int((~constraints.late).sum())))
     alone = np.zeros(constraints.size, dtype=np.bool_)
     for k, row in enumerate(numbers.tolist()):
         alone[row] = True
-        R[k] = constraints.left(alone.astype(float), alone, kept, solve)
+        R[k] = constraints.left(alone.astype(float), alone, kept, solve)[~constraints.late]
         alone[row] = False
     order, lengths = np.arange(count), np.zeros(count)
     if not np.isfinite(R).all():
         return numbers, np.full(count, np.nan)
     for k in range(count):
-        norms = np.sqrt(np.einsum("ij,ij->i", R[k:], R[k:]))
-        best = k + int(np.argmax(norms))
-        lengths[k] = norms[best - k]
+        squares = np.einsum("ij,ij->i", R[k:], R[k:])
+        best = k + int(np.argmax(squares))
+        lengths[k] = np.sqrt(squares[best - k])
         R[[k, best]] = R[[best, k]]
         order[[k, best]] = order[[best, k]]
         if lengths[k] <= 0.1 * _ROUNDING:
@@ -279,39 +307,33 @@ def _pivoted(
 
 def _exchanged(
     constraints: Constraints, A: Reals, dropped: Integers, eliminate: Eliminate, solve: Solve
-) -> Integers:
+) -> tuple[Integers, float]:
     """Keep rows that were dropped instead of others, as long as those kept are ill conditioned.
 
-    If row i is the combination Φᵀ c of the kept ones, exchanging it for row j makes the volume that
-    they span |c_j| times larger (Gu & Eisenstat 1996, "Efficient algorithms for computing a strong
-    rank-revealing QR factorization", SIAM J. Sci. Comput. 17).
+    The combination z of rows kept that nearly vanishes tells which row to give up, the largest in
+    it; what is left of it, Φᵀ z, is the direction that they hardly hold, and that of the dropped
+    rows which has the largest part along it takes the place. Returns the rows that stay dropped,
+    and the smallest singular value of the others (Chan 1987, "Rank revealing QR
+    factorizations", Linear Algebra Appl. 88/89; Golub & Van Loan 2013, §5.5.7).
     """
     gone = np.zeros(constraints.size, dtype=np.bool_)
     gone[dropped] = True
-    sigma, before = 0.0, gone
-    for _ in range(2 * len(dropped) + 8 if len(dropped) else 0):
+    best, found = -1.0, gone
+    for _ in range(len(dropped) + 8):
         eliminate(constraints.without(A, gone), 0.0)
         kept = constraints.late & ~gone
-        now = _smallest(constraints, kept, solve)
-        if now < sigma:
-            return np.flatnonzero(before)
-        sigma, before = now, gone.copy()
-        if sigma > _FIRM:
+        sigma, z = _smallest(constraints, kept, solve)
+        if sigma > best:
+            best, found = sigma, gone.copy()
+        if not (0.0 < sigma < _FIRM and gone.any()):
             break
-        best, pair = _HEAVIER, (-1, -1)
-        alone = np.zeros(constraints.size, dtype=np.bool_)
-        for row in np.flatnonzero(gone).tolist():
-            alone[row] = True
-            c = np.abs(solve(constraints.force(alone.astype(float), alone)) * constraints.length)
-            alone[row] = False
-            c[~(constraints.eligible & kept)] = 0.0
-            j = int(np.argmax(c))
-            if best < c[j] < np.inf:
-                best, pair = float(c[j]), (row, j)
-        if pair[0] < 0:
+        along = np.abs(constraints.along(constraints.combined(z, constraints.late) / sigma))
+        taken = int(np.argmax(np.where(gone, along, -1.0)))
+        given = int(np.argmax(np.where(constraints.eligible & kept, np.abs(z), -1.0)))
+        if along[taken] < _HEAVIER * sigma:
             break
-        gone[pair[0]], gone[pair[1]] = False, True
-    return np.flatnonzero(gone)
+        gone[taken], gone[given] = False, True
+    return np.flatnonzero(found), best
 
 
 def _cut(order: Integers, lengths: Reals, limit: float) -> Judgement:

@@ -48,14 +48,6 @@ def sparse_ldlt_c(
         for key, values in tables.items()
     )
     n, entries = solver.size, len(solver.pattern.rows)
-    left_out = ""
-    if len(solver.left_out):
-        constants += _table(f"\nstatic const {integer} {name}_left_out", solver.left_out.tolist())
-        left_out = f"""  // rows that are redundant in all positions
-  for ({integer} k = 0; k < {len(solver.left_out)}; k++) {{
-    s->A[{name}_left_out[k]] = 0;
-  }}
-"""
     sizes = f"{n}, {solver.fill}, {entries}"
     shape = f"{name}_start, {name}_rows, {name}_order"
     return f"""{routines}
@@ -77,7 +69,7 @@ typedef struct {{
   for ({integer} k = 0; k < {entries}; k++) {{
     s->A[k] = A[k];
   }}
-{left_out}  return {name}_sparse_ldlt_factor({sizes}, {len(solver.targets)}, {shape},
+  return {name}_sparse_ldlt_factor({sizes}, {len(solver.targets)}, {shape},
       {name}_targets, {name}_scatter, s->A, ({real}){solver.threshold!r},
       s->LD, s->y, s->ratios, s->dropped);
 }}

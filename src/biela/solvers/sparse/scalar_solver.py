@@ -135,8 +135,6 @@ class SparseLDLT:
         self.gap = np.inf
         self.doubtful: Integers = np.zeros(0, dtype=np.int64)
         self._last: tuple[Reals, Reals, Reals] | None = None
-        #: Entries of rows that were found redundant by examination.
-        self.left_out: Integers = _NONE
 
     @property
     def size(self) -> int:
@@ -197,7 +195,7 @@ class SparseLDLT:
         self._count(rank)
         self._refines = self.sweeps > 0 and len(small) > 0
         self.gap = np.inf if examined or not len(small) else np.nan
-        self.doubtful, self.left_out = _NONE, _NONE
+        self.doubtful = _NONE
         if examined and len(small) and not len(self._vanished) and np.isfinite(self._A).all():
             self._examine()
         assert self.rank is not None
@@ -254,8 +252,9 @@ class SparseLDLT:
         `int name_factor(name_state *s, const double *A)` returns the rank, and
         `double name_solve(name_state *s, const double *b, double *x)` the backward error after
         exactly `sweeps` sweeps of refinement. There is no scaling: it would not change the digits.
-        The limit for dropping is the `threshold` of the last factorisation in process. It decides
-        by pivots alone; rows that were found redundant in process by examination are left out.
+        The limit for dropping is the `threshold` of the last factorisation in process; pivots alone
+        decide, with fixed work. Behind nearly dependent rows a redundant one may then be kept: its
+        multiplier means nothing, and contradictory right-hand sides make it grow.
         """
         from biela.solvers.sparse.scalar_c import sparse_ldlt_c
 
@@ -295,7 +294,7 @@ class SparseLDLT:
             x = b.copy()
             sparse_ldlt_solve.compiled(self.size, self.fill, *L, self._LD, x, self._y)
             sparse_ldlt_refine.compiled(
-                *(self.size, self.fill, len(A), 2, *L, *entries, factored, self._flags, self._LD),
+                *(self.size, self.fill, len(A), 1, *L, *entries, factored, self._flags, self._LD),
                 *(b, x, self._r, self._y),
             )
             return x
@@ -311,7 +310,6 @@ class SparseLDLT:
             redundant = np.zeros(self.size, dtype=np.bool_)
             redundant[found.dropped] = True
             eliminate(constraints.without(A, redundant), 0.0)
-            self.left_out = np.flatnonzero(redundant[entries[0]] | redundant[entries[1]])
 
     def _refine(self, b: Reals, x: Reals) -> None:
         error = self._residual(b, x)
