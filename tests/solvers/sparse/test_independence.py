@@ -226,6 +226,17 @@ def test_of_dependent_rows_those_are_kept_that_are_far_from_each_other(make) -> 
 
 
 @pytest.mark.parametrize("make", SOLVERS)
+@pytest.mark.parametrize(("seed", "rank"), [(188, 4), (230, 6), (484, 11)])
+def test_rows_are_not_exchanged_for_one_that_depends_on_others_exactly(
+    make, seed: int, rank: int
+) -> None:
+    M, Phi = net(seed)
+    assert rank_by_gap(unit_rows(M, Phi)) == (rank, True)
+    solver, values, _ = solver_of(make, M, Phi)
+    assert solver.factor(values) == len(M) + rank
+
+
+@pytest.mark.parametrize("make", SOLVERS)
 def test_a_rank_that_cannot_be_told_is_said_to_be_in_doubt(make) -> None:
     # row after row comes ten times nearer to the span of those before
     n = 16

@@ -70,6 +70,10 @@ class Judgement:
     doubtful: Integers
 
 
+def _sums(places: Integers, values: Reals, size: int) -> Reals:
+    return np.asarray(np.bincount(places, values, size), dtype=np.float64)
+
+
 class Constraints:
     """The rows Φ of a saddle-point matrix, scaled.
 
@@ -115,9 +119,9 @@ class Constraints:
             self.eligible[i[among]] = self.eligible[j[among]] = False
         values = A[self._entries]
         if self._added:
-            values = np.bincount(self._place, values, len(self._row))
+            values = _sums(self._place, values, len(self._row))
         # coordinates of unit inertia, then rows of length 1
-        inertia = np.abs(np.bincount(i[self._diagonal], A[self._diagonal], self.size))
+        inertia = np.abs(_sums(i[self._diagonal], A[self._diagonal], self.size))
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             scale = 1.0 / np.sqrt(inertia)
             without = np.flatnonzero(~(self.late | np.isfinite(scale)))
@@ -135,7 +139,7 @@ class Constraints:
         self._values = values
 
     def _lengths(self, values: Reals) -> Reals:
-        length = np.sqrt(np.bincount(self._row, values**2, self.size))
+        length: Reals = np.sqrt(_sums(self._row, values**2, self.size))
         if not np.isfinite(length).all():  # extreme units
             length = np.zeros(self.size)
             np.maximum.at(length, self._row, np.abs(values))
@@ -150,11 +154,11 @@ class Constraints:
     def combined(self, z: Reals, rows: Booleans) -> Reals:
         """The combination Φᵀ z of some rows, scaled."""
         part = np.where(rows, z, 0.0)
-        return np.bincount(self._column, self._unit * part[self._row], self.size)
+        return _sums(self._column, self._unit * part[self._row], self.size)
 
     def along(self, u: Reals) -> Reals:
         """The part of each row along a direction, scaled."""
-        return np.bincount(self._row, self._unit * u[self._column], self.size)
+        return _sums(self._row, self._unit * u[self._column], self.size)
 
     def sigma(self, z: Reals) -> float:
         """The length of a combination of rows, with what diagonals of theirs add to it."""
@@ -164,7 +168,7 @@ class Constraints:
     def force(self, z: Reals, rows: Booleans) -> Reals:
         """The same as a right-hand side of the matrix, not scaled."""
         part = np.where(rows, z / self.length, 0.0)
-        return np.bincount(self._column, self._values * part[self._row], self.size)
+        return _sums(self._column, self._values * part[self._row], self.size)
 
     def left(self, z: Reals, rows: Booleans, kept: Booleans, solve: Solve) -> Reals:
         """What ``kept`` rows leave of the combination z of ``rows``, scaled.
@@ -320,8 +324,10 @@ def _exchanged(
     gone[dropped] = True
     best, found = -1.0, gone
     for _ in range(len(dropped) + 8):
-        eliminate(constraints.without(A, gone), 0.0)
+        ratios = eliminate(constraints.without(A, gone), 0.0)
         kept = constraints.late & ~gone
+        if (ratios[constraints.eligible & kept] == 0.0).any():
+            break  # one of them depends on others exactly
         sigma, z = _smallest(constraints, kept, solve)
         if sigma > best:
             best, found = sigma, gone.copy()
