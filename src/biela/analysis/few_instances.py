@@ -34,7 +34,7 @@ def few_instances(
 ) -> FewInstances:
     """A copy with at most so many instances of arrays; ``also`` says how many of some parts."""
     copy = type(model)(model.name, gravity=model.gravity, plane=model.plane)
-    copy.parameters = dict(model.parameters)
+    copy.parameters = model.parameters.copy()
     copy.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():
         copy.bodies[name] = replace(body, markers=dict(body.markers))

@@ -171,7 +171,7 @@ class ModelStart:
     def guess(self, parameters: Mapping[str, float], t: float) -> dict[str, float]:
         """First values of the joint coordinates, by name, for values of parameters and a time."""
         model = copy(self.model)
-        model.parameters = {**model.parameters, **parameters}
+        model.parameters = model.parameters.changed(parameters, model.name)
         tree = carrying_tree(model)
         poses, values = start_poses(model, tree, t)
         at_rest = {name: np.zeros(6) for name in poses}
@@ -204,7 +204,7 @@ class ModelStart:
 def as_described(model: Model) -> Model:
     """A copy that later changes of a model leave alone."""
     found = copy(model)
-    found.parameters, found.joints = dict(model.parameters), dict(model.joints)
+    found.parameters, found.joints = model.parameters.copy(), dict(model.joints)
     found.drivers, found.forces = dict(model.drivers), dict(model.forces)
     found.sensors, found.rotors = dict(model.sensors), {}
     found.bodies = {

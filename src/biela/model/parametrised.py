@@ -58,7 +58,7 @@ def parametrised(
                 f"{model.name}: there is no body {name!r}{nearest(name, whole.bodies)}"
             )
     wanted = set(whole.bodies if bodies is None else bodies)
-    whole.parameters, whole.bodies = dict(whole.parameters), dict(whole.bodies)
+    whole.parameters, whole.bodies = whole.parameters.copy(), dict(whole.bodies)
     whole.joints = dict(whole.joints)
 
     def named(name: str, value: Value) -> Value:

@@ -28,6 +28,7 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
 from biela.model.orientation import Orientation, turned
+from biela.model.parts.renaming import renamed_text
 from biela.model.parts.settings import (
     Between,
     Setting,
@@ -137,7 +138,7 @@ class Part:
         from biela.model.parts.flattening import flattened
 
         trial = type(host)(host.name)
-        trial.parameters = dict(host.parameters)
+        trial.parameters = host.parameters.copy()
         rows = {n: v[:2] if isinstance(v, np.ndarray) else v for n, v in self.parameters.items()}
         trial.parts[self.name] = replace(self, count=2, on=GROUND, parameters=rows)
         whole = flattened(trial)
@@ -195,14 +196,18 @@ class Part:
         """What stands in the host for each parameter of the prototype: a name, or "(text)".
 
         Parameters that are the same in all instances have one name; in rows each has its own.
+        One that is computed from others is the text that computes it.
         """
-        names = {}
+        names: dict[str, str] = {}
+        computed = self.model.parameters.texts
         for name in plain_parameters(self.model):
             given = self.parameters.get(name)
             if isinstance(given, str):
                 names[name] = f"({given})"
             elif isinstance(given, np.ndarray):
                 names[name] = _identifier(f"{self.name}_{k}_{name}")
+            elif given is None and name in computed:
+                names[name] = f"({renamed_text(computed[name], names)})"
             else:
                 names[name] = _identifier(f"{self.name}_{name}")
         return names
@@ -212,7 +217,7 @@ class Part:
         values = {}
         names = self.parameter_names(k)
         for name, own in plain_parameters(self.model).items():
-            given = self.parameters.get(name, own)
+            given = self.parameters.get(name, self.model.parameters.texts.get(name, own))
             if not isinstance(given, str):
                 values[names[name]] = float(given[k] if isinstance(given, np.ndarray) else given)
         return values

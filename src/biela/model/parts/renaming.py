@@ -78,7 +78,7 @@ def renamed(value: Any, names: Mapping[str, str]) -> Any:
     if not names:
         return value
     if isinstance(value, str):
-        return renamed_text(value, names)
+        return type(value)(renamed_text(value, names))
     if isinstance(value, Mapping):
         return {key: renamed(entry, names) for key, entry in value.items()}
     if isinstance(value, tuple | list):

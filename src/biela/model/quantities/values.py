@@ -17,6 +17,16 @@ from biela.errors import ModelError
 Value: TypeAlias = float | str
 Triple: TypeAlias = tuple[Value, Value, Value]
 
+
+class SiText(str):
+    """A text that biela wrote, such as the mass of a shape: arithmetic of numbers in SI units.
+
+    What it was made of had units, which were checked; its numbers have none.
+    """
+
+    __slots__ = ()
+
+
 #: Makes an atom or a number of a value, given its dimension ("length", "angle" …).
 Number: TypeAlias = Callable[[Value, str], Atom | float]
 
