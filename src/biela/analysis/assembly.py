@@ -27,7 +27,7 @@ from biela.analysis.closure import (
     velocity_equations,
 )
 from biela.analysis.one_start import first_position, start_position, start_state
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, values, with_values
 from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
 from biela.equations.positions import apart, normalised, random_start
@@ -87,6 +87,7 @@ def assemble(
     Raises:
         AssemblyError: The mechanism cannot be assembled, or not on that branch.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
@@ -142,6 +143,7 @@ def branches(
     Raises:
         AssemblyError: None was found.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
@@ -189,6 +191,7 @@ def assemble_velocity(
     Raises:
         AssemblyError: Velocities in ``hold`` contradict the constraints.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)

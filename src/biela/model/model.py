@@ -27,9 +27,9 @@ from biela.model.markers import Marker
 from biela.model.marking import Place
 from biela.model.mass_properties import MassProperties
 from biela.model.orientation import Direction, Orientation, along, turned
+from biela.model.parameters import Parameters
 from biela.model.parts.flattening import LARGEST, flattened
 from biela.model.parts.instances import instance_body
-from biela.model.parameters import Parameters
 from biela.model.parts.part import Part
 from biela.model.quantities.units import check_law
 from biela.model.quantities.values import Triple, Value, triple

@@ -68,6 +68,7 @@ class MechanismDerivation(SystemDerivation):
         self.model = model
         given = model.parameters.given
         symbols = self.system.parameters(**given)
+        self.system.parameter_units.update(model.parameter_units)
         self._parameters = model.parameters.expressions(dict(zip(given, symbols, strict=True)))
         self.placer = Placer(self.system, self.number)
         ground = Place(self.system.origin, self.system.base)

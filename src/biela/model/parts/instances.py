@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -169,7 +169,7 @@ class Instance:
     def _shape(self, shape: Shape) -> Shape:
         if not (self.names and shape.texts):
             return shape
-        changes = {
+        changes: dict[str, Any] = {
             item.name: renamed_orientation(value, self.names)
             if isinstance(value, Orientation)
             else renamed(value, self.names)

@@ -205,9 +205,7 @@ class Reader(UnitReader):
             return Measured(value, NUMBER, base.plain, named=base.named)
         if base.dimension is None or isinstance(exponent.value, Atom):
             return Measured(value, None)
-        return Measured(
-            value, _raised(base.dimension, Fraction(exponent.value)), named=base.named
-        )
+        return Measured(value, _raised(base.dimension, Fraction(exponent.value)), named=base.named)
 
     def _operand(self) -> Measured:
         token = self.here
