@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
@@ -90,6 +91,18 @@ def with_values(model: AnyModel, parameters: AnyValues) -> tuple[AnyModel, AnyVa
     if by_name and isinstance(model, Described):
         return cast(AnyModel, model.with_parameters(parameters)), None
     return model, parameters
+
+
+def at_values(system: System, p: Floats) -> System:
+    """The system with the limits of its coordinates as values of its parameters have them."""
+    if system.begins is None or np.array_equal(p, system.parameters):
+        return system
+    limits = system.begins.limits(dict(zip((e.name for e in system.p), p.tolist(), strict=True)))
+    entries = (
+        replace(e, lower=limits[e.name][0], upper=limits[e.name][1]) if e.name in limits else e
+        for e in system.q
+    )
+    return replace(system, q=tuple(entries))
 
 
 def values(system: System, what: str, entries: Sequence[Quantity], given: Values) -> Floats:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from biela.atoms import Atom, Workspace
-from biela.atoms.text import expanded_text
 from biela.errors import ModelError
 from biela.model.markers import Marker
 from biela.model.mass_properties import MassProperties, Moments
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from biela.model.shapes import Shape
 
 GROUND = "ground"
-#: Leaves and operations of a moment of inertia of shapes, as a text.
-_LONGEST: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -188,7 +185,7 @@ def weighed(shapes: Sequence[Shape], points: Sequence[tuple[Value, Triple]] = ()
 
     def text(value: Any) -> Value:
         atom = workspace.atom(value)
-        return SiText(expanded_text(atom, _LONGEST)) if atom.value is None else float(atom.value)
+        return SiText.of(atom) if atom.value is None else float(atom.value)
 
     x, y, z = (text(c) for c in whole.com)
     a, b, c, d, e, f = (text(I[i][j]) for i, j in pairs)

@@ -154,6 +154,7 @@ class Model:
         Masses and inertias of shapes, starts, laws and the parameters that are computed from
         others follow.
 
+        >>> from biela.model.shapes import Rod
         >>> m = Model("pendulum")
         >>> rod = m.body("rod", shapes=[Rod((0, 0, 0), (m.parameter("l", "1 m"), 0, 0), mass=2.0)])
         >>> m.number(rod.inertia.moments[2]), m.with_parameters({"l": "2 m"}).number(

@@ -144,7 +144,7 @@ def _body(model: Model, body: Body, mesh: MeshFile) -> dict[str, Any]:
 def _same(model: Model, one: Inertia, other: Inertia) -> bool:
     """Whether two inertias are equal, for all parameters if they are texts."""
     pairs = list(zip(_entries(one), _entries(other), strict=True))
-    if not any(isinstance(x, SiText) for pair in pairs for x in pair):
+    if one == other or not any(isinstance(x, SiText) for pair in pairs for x in pair):
         return one == other
     if any(isinstance(a, str) != isinstance(b, str) for a, b in pairs):
         return False

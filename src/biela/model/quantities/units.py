@@ -32,7 +32,7 @@ from collections.abc import Mapping
 from numbers import Real
 
 from biela.atoms import Atom
-from biela.errors import BielaError, ModelError, ParseError
+from biela.errors import ModelError, ParseError
 from biela.model.quantities.dimensions import (
     NUMBER,
     Dimension,
@@ -126,6 +126,9 @@ def parameters_of(text: str | float) -> frozenset[str]:
     Raises:
         ParseError: The text holds characters that belong to no expression.
     """
+    if isinstance(text, SiText):
+        named = {name for name, _ in text.steps}
+        return frozenset(n for _, step in text.steps for n in names_in(step)) - named
     return frozenset(names_in(text)) if isinstance(text, str) else frozenset()
 
 
@@ -157,8 +160,7 @@ def check_law(
     may be of any dimension.
 
     Raises:
-        ParseError: The text adds what cannot be added.
-        ModelError: It has another dimension.
+        ModelError: It has another dimension, or adds what cannot be added.
     """
     known = {name: d for name, d in dimensions.items() if name in parameters_of(text)}
     wanted = dimension_of(dimension)
@@ -171,7 +173,8 @@ def check_law(
             )
             found = read.whole()
         except ParseError as error:
-            fault: BielaError = error
+            message = f'{error.message} in "{_short(text)}": it has {_listed(text, dimensions)}'
+            fault = ModelError(message)
             continue
         if found.fits(wanted):
             return
@@ -213,8 +216,10 @@ def _value(
         return _number(text)
     if _PLAIN.match(text):
         return _finite(float(text), repr(text))
-    known = None if isinstance(text, SiText) else dimensions
-    found = Reader(text, parameters, known).whole()
+    if isinstance(text, SiText):
+        found = _stepwise(text, parameters)
+    else:
+        found = Reader(text, parameters, dimensions).whole()
     if wanted is not None and not found.fits(wanted):
         raise _misfit(text, found, wanted, dimensions or {})
     if wanted is None and found.reciprocal:
@@ -225,6 +230,15 @@ def _value(
     if isinstance(found.value, Atom):
         return found.value
     return _finite(found.value, f'"{_short(text)}"')
+
+
+def _stepwise(text: SiText, parameters: Mapping[str, Atom | float]) -> Measured:
+    """The value of a text with steps."""
+    *steps, (_, whole) = text.steps
+    known = dict(parameters)
+    for name, step in steps:
+        known[name] = Reader(step, known).whole().value
+    return Reader(whole, known).whole()
 
 
 def _number(given: object) -> float:
@@ -241,18 +255,23 @@ def _misfit(
     """What to say of a text of another dimension."""
     assert found.dimension is not None
     upside_down = not found.named and tuple(-e for e in found.dimension) == wanted
-    known = ", ".join(
-        f"{name} in {si_unit(dimensions[name])}"
-        for name in sorted(parameters_of(text))
-        if name in dimensions
-    )
-    given = f": it has the parameter{'s' * (',' in known)} {known}" if known else ""
+    known = _listed(text, dimensions)
     return ModelError(
         f'"{_short(text)}" is {described(found.dimension)}; {described(wanted)}'
         + (f", in {si_unit(wanted)}," * bool(known and si_unit(wanted)))
-        + f" is wanted{given}"
+        + f" is wanted{known and f': it has {known}'}"
         + (": a unit belongs to the number before it, so write (1/2) mm" * upside_down)
     )
+
+
+def _listed(text: str, dimensions: Mapping[str, Dimension]) -> str:
+    """The parameters in a text whose units are known, for messages; "" if there are none."""
+    known = [
+        f"{name} in {si_unit(dimensions[name])}"
+        for name in sorted(parameters_of(text))
+        if name in dimensions
+    ]
+    return f"the parameter{'s' * (len(known) > 1)} {', '.join(known)}" if known else ""
 
 
 def _finite(value: float, shown: str) -> float:
