@@ -190,7 +190,7 @@ def test_values_that_make_no_body_are_refused_by_name() -> None:
     for value, said in (("-1 mm", "must be positive"), ("4 mm", "less than the outer")):
         with pytest.raises(ModelError, match=rf"(?s)with r = {value}.*body pipe.*{said}"):
             m.with_parameters({"r": value})
-    with pytest.raises(ModelError, match="no parameter 'radius'; it has r, inner"):
+    with pytest.raises(ModelError, match="no parameter radius; it has r, inner"):
         m.with_parameters({"radius": 1.0})
 
 

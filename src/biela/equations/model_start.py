@@ -180,7 +180,9 @@ class ModelStart:
         model = self.model_at(parameters)
         found = {}
         for joint in model.joints.values():
-            for coordinate in joint.coordinates if isinstance(joint, Joint) else ():
+            if not isinstance(joint, Joint):
+                continue
+            for coordinate in joint.coordinates:
                 if coordinate.name in joint.limits:
                     dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
                     low, high = (model.number(x, dimension) for x in joint.limits[coordinate.name])

@@ -90,6 +90,10 @@ class Parameters(dict[str, float]):
         """The same parameters, to be changed apart from these."""
         return Parameters(self, self.texts, self.dimensions)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """How it is copied and pickled: whole, as values alone would lose their texts."""
+        return Parameters, (dict(self), self.texts, self.dimensions)
+
     @property
     def given(self) -> dict[str, float]:
         """Those that are numbers of their own, in their order: what equations are functions of."""
@@ -111,7 +115,7 @@ class Parameters(dict[str, float]):
                 near = get_close_matches(name, list(self), n=1)
                 hint = f"; did you mean {near[0]!r}?" if near else ""
                 known = ", ".join(self) or "none"
-                raise ModelError(f"{who} has no parameter {name!r}; it has {known}{hint}")
+                raise ModelError(f"{who} has no parameter {name}; it has {known}{hint}")
             dict.__setitem__(found, name, self.number(name, value, who))
             found.texts.pop(name, None)
             dimension = dimension_in(value)

@@ -71,10 +71,14 @@ class Robot(Loops, Targets):
         symbolic: Sequence[str] = (),
         lowering: Lowering = "auto",
     ) -> None:
+        values = dict(parameters or {})
         if symbolic:
-            model = parametrised(model, symbolic)
-        if parameters:
-            model = model.with_parameters(parameters)
+            # lengths come first: what becomes a parameter has the value that they give it
+            known = (model.flattened() if model.parts else model).parameters
+            own = {name: values.pop(name) for name in list(values) if name in known}
+            model = parametrised(model.with_parameters(own) if own else model, symbolic)
+        if values:
+            model = model.with_parameters(values)
         given = {name: model.number(x) for name, x in {**model.rotors, **(rotors or {})}.items()}
         for name, inertia in given.items():
             if not (np.isfinite(inertia) and inertia >= 0):
@@ -93,10 +97,10 @@ class Robot(Loops, Targets):
         self.start: Floats = np.array(tree.start)
         self._rotors = {tree.coordinate_name(name): inertia for name, inertia in given.items()}
         self._functions: dict[tuple[str, ...], Function] = {}
-        values = tree.model.parameters.given
-        self._p = np.array(list(values.values())) if values else None
+        numbers = tree.model.parameters.given
+        self._p = np.array(list(numbers.values())) if numbers else None
         self._held = HeldParameters(self._p)
-        self._looped = LoopedFunctions(tree, values, lowering)
+        self._looped = LoopedFunctions(tree, numbers, lowering)
 
     def __repr__(self) -> str:
         return f"Robot {self.model.name}: {self.nv} freedoms, {len(self.frames)} frames"

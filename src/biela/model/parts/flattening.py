@@ -96,7 +96,10 @@ def _add_part(host: Model, part: Part, whole: Model) -> None:
                     f"{host.name}: its parameter {name} has the name that a parameter of part "
                     f"{part.name} gets; call it something else"
                 )
-            whole.parameters[name] = value
+            whole.parameters.define(name, value)
+        for name, dimension in prototype.parameters.dimensions.items():
+            if instance.names[name] in whole.parameters:
+                whole.parameters.dimensions[instance.names[name]] = dimension
         for name, inertia in prototype.rotors.items():
             whole.rotors[instance.prefix + name] = renamed(inertia, instance.names)
         outer = _start(whole, instance.ground.body)
