@@ -31,6 +31,7 @@ from biela.model.shapes import (
     Tube,
 )
 
+ENGINES = ("looped", "unrolled")
 GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
 CRANK = (GALLERY / "slider_crank.toml").read_text(encoding="utf-8")
 
@@ -273,3 +274,40 @@ def test_laws_take_the_time_as_a_time_or_as_a_number(law: str) -> None:
     m.driver("rotary", "motor", coordinate="pin", law=law)
     with pytest.raises(ModelError, match=r"driver wrong.*l in m"):
         m.driver("rotary", "wrong", coordinate="pin", law=f"l + {law}")
+
+
+def test_rows_of_a_part_follow_the_parameters_of_the_host() -> None:
+    cell = bl.Model("cell")
+    cell.parameter("l", "1 m")
+    rod = cell.body("rod", shapes=[Rod((0, 0, 0), ("l", 0, 0), mass="3 kg")])
+    cell.joint("revolute", "pin", cell.ground, rod, axis="y", start=0.3)
+    m = bl.Model("row")
+    m.parameter("a", "500 mm")
+    m.part("cell", cell, 3, shift=(0, 1, 0), parameters={"l": ["a", "2*a + 0 mm", "1.5 m*cos(0)"]})
+    system = bl.formulate(m)
+    for a, found in (
+        (0.5, system.evaluate("M", np.zeros(3))),
+        (0.8, bl.formulate(m.with_parameters({"a": 0.8})).evaluate("M", np.zeros(3))),
+        (0.8, bl.formulate(loads(dumps(m)).with_parameters({"a": 0.8})).evaluate("M", np.zeros(3))),
+    ):
+        assert np.diag(np.asarray(found)) == pytest.approx(np.array([a, 2 * a, 1.5]) ** 2)
+    motions = [bl.simulate(m, 0.1, step=1e-3, parameters={"a": 0.8}, engine=e) for e in ENGINES]
+    motions.append(bl.Simulator(system).run(0.1, step=1e-3, parameters={"a": 0.8}))
+    for k in range(3):
+        # a rod about its end: φ'' = 3 g cos φ/2l
+        rate = motions[1][f"cell[{k}].pin.angle_rate"]
+        assert abs(rate[1] / 1e-3) == pytest.approx(
+            1.5 * 9.81 / (0.8, 1.6, 1.5)[k] * math.cos(0.3), rel=1e-2
+        )
+        for motion in motions:
+            assert motion[f"cell[{k}].pin.angle"] == pytest.approx(
+                motions[1][f"cell[{k}].pin.angle"], abs=1e-9
+            )
+    with pytest.raises(ModelError, match=r"parameter l is a length, in m, and '1 kg' is a mass"):
+        m.part("other", cell, parameters={"l": "1 kg"})
+
+
+def test_a_dimension_of_a_shape_is_one_value() -> None:
+    text = 'name = "x"\n[bodies.a]\nshapes = [{ kind = "cylinder", radius = [1, 2], length = 1 }]'
+    with pytest.raises(FileError, match=r"radius: a length is wanted.*not an array of 2"):
+        loads(text)

@@ -61,7 +61,8 @@ def _shortened(part: Part, most: int, model: Model) -> Part:
         return replace(part, model=model)
     count = min(part.count, most)
     rows = {n: v[:count] if isinstance(v, np.ndarray) else v for n, v in part.parameters.items()}
-    return replace(part, model=model, count=count, parameters=rows)
+    texts = {n: row[:count] for n, row in part.texts.items()}
+    return replace(part, model=model, count=count, parameters=rows, texts=texts)
 
 
 def _fits(model: Model, element: Element) -> bool:

@@ -171,6 +171,7 @@ class Model:
         inner = any(name not in self.parameters for name in values) and bool(self.parts)
         found = copied(self.flattened() if inner else self, self.plane)
         found.parameters = found.parameters.changed(values, self.name)
+        found.parts = {name: part.with_rows(found) for name, part in found.parts.items()}
         try:
             found.check_values()
         except ModelError as error:

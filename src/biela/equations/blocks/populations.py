@@ -197,6 +197,9 @@ def settings_of(part: Part, host: Population) -> dict[str, float | Floats]:
             found[name] = _with_rows(computed[name], known, "any", part.size)
             continue
         given = part.parameters.get(name, own)
+        if name in part.texts:
+            found[name] = np.array([float(host.value(x)) for x in part.texts[name]])
+            continue
         found[name] = host.value(given) if isinstance(given, str) else given
     return found
 

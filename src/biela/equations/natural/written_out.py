@@ -76,7 +76,9 @@ class WrittenOut:
             self.model.name, gravity=self.model.gravity, plane=self.model.plane
         )
         small.parameters = self.model.parameters.copy()
-        small.parts[self.part.name] = replace(self.part, count=WRITTEN_OUT, parameters=rows)
+        small.parts[self.part.name] = replace(
+            self.part, count=WRITTEN_OUT, parameters=rows, texts={}
+        )
         return small
 
     # ------------------------------------------------------------------- what there is

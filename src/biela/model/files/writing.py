@@ -267,7 +267,7 @@ def _part(part: Part, mesh: MeshFile) -> dict[str, Any]:
     if part.orientation != Orientation():
         data["orientation"] = _orientation(part.orientation)
     if part.parameters:
-        data["parameters"] = plain(part.parameters)
+        data["parameters"] = plain({**part.parameters, **part.texts})
     if part.between:
         data["between"] = [
             {

@@ -75,6 +75,8 @@ class Part:
     link: str | None = None
     between: tuple[Between, ...] = ()
     parameters: Mapping[str, Setting] = field(default_factory=dict)
+    #: The rows among them that have parameters of the host in them, as they were given.
+    texts: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     #: One joint of each kind of ``between``, for what is the same in all instances.
     joints_between: tuple[Joint, ...] = ()
 
@@ -115,6 +117,7 @@ class Part:
                 )
         if (many := needs_many(count, shift, link, between)) is not None:
             raise ModelError(f"{who}: {many} says how instances follow each other; give a count")
+        rows = {n: tuple(row) for n, row in (parameters or {}).items() if _has_texts(row)}
         part = cls(
             name,
             model,
@@ -126,6 +129,7 @@ class Part:
             link,
             betweens(who, between),
             settings_of(who, host, model, plain_parameters(model), count, parameters or {}),
+            rows,
         )
         if link is not None and part.link_place[0] == GROUND:
             raise ModelError(f"{who}: the ground cannot be a link; name a body that moves")
@@ -140,7 +144,7 @@ class Part:
         trial = type(host)(host.name)
         trial.parameters = host.parameters.copy()
         rows = {n: v[:2] if isinstance(v, np.ndarray) else v for n, v in self.parameters.items()}
-        trial.parts[self.name] = replace(self, count=2, on=GROUND, parameters=rows)
+        trial.parts[self.name] = replace(self, count=2, on=GROUND, parameters=rows, texts={})
         whole = flattened(trial)
         made = [whole.joints[f"{self.name}[1].{b.name}"] for b in self.between]
         return replace(self, joints_between=tuple(j for j in made if isinstance(j, Joint)))
@@ -202,9 +206,11 @@ class Part:
         computed = self.model.parameters.texts
         for name in plain_parameters(self.model):
             given = self.parameters.get(name)
+            if name in self.texts:
+                given = self.texts[name][k]
             if isinstance(given, str):
                 names[name] = f"({given})"
-            elif isinstance(given, np.ndarray):
+            elif isinstance(self.parameters.get(name), np.ndarray):
                 names[name] = _identifier(f"{self.name}_{k}_{name}")
             elif given is None and name in computed:
                 names[name] = f"({renamed_text(computed[name], names)})"
@@ -212,13 +218,19 @@ class Part:
                 names[name] = _identifier(f"{self.name}_{name}")
         return names
 
+    def with_rows(self, host: Model) -> Part:
+        """The part with rows computed anew, for other values of the parameters of the host."""
+        rows = {n: np.array([host.number(x) for x in row]) for n, row in self.texts.items()}
+        return replace(self, parameters={**self.parameters, **rows}) if rows else self
+
     def parameter_values(self, k: int) -> dict[str, float]:
         """The numbers of instance k by the names they have in the host."""
         values = {}
         names = self.parameter_names(k)
         for name, own in plain_parameters(self.model).items():
             given = self.parameters.get(name, self.model.parameters.texts.get(name, own))
-            if not isinstance(given, str):
+            text = isinstance(self.texts[name][k] if name in self.texts else given, str)
+            if not text:
                 values[names[name]] = float(given[k] if isinstance(given, np.ndarray) else given)
         return values
 
@@ -245,6 +257,10 @@ def plain_parameters(model: Model) -> dict[str, float]:
         for k in range(part.size if rows else 1):
             found.update(part.parameter_values(k))
     return found
+
+
+def _has_texts(row: object) -> bool:
+    return isinstance(row, list | tuple) and any(parameters_of(x) for x in row)
 
 
 def _identifier(name: str) -> str:

@@ -103,13 +103,16 @@ class Reader(UnitReader):
         dimensions: Mapping[str, Dimension] | None = None,
         *,
         bare: bool = True,
+        blind: bool = False,
     ) -> None:
         # the time is never a tonne
         super().__init__(text, parameters, ["t"] if "t" in parameters else [])
         self.parameters = parameters
         self.dimensions: Mapping[str, Dimension] = dimensions or {}
         #: Whether plain numbers are pure factors; else they may have any dimension.
-        self.bare = bare
+        self.bare = bare and not blind
+        #: Whether units are factors and nothing else, in a text that has been checked before.
+        self.blind = blind
         self.depth = 0
 
     def whole(self) -> Measured:
@@ -217,7 +220,9 @@ class Reader(UnitReader):
             if unit is None:
                 known = NUMBER if self.bare else None
                 return Measured(self._in_si(ONE, number, token), known, plain=self.bare)
-            return Measured(self._in_si(unit, number, token), unit.dimension)
+            return Measured(
+                self._in_si(unit, number, token), None if self.blind else unit.dimension
+            )
         if token.kind == "name" and following.text == "(":
             return self._call(token)
         if token.kind == "name":
@@ -326,7 +331,7 @@ class Reader(UnitReader):
         unit = self._unit()
         if unit is None:
             return found
-        factor = Measured(unit.value(Fraction(1)), unit.dimension)
+        factor = Measured(unit.value(Fraction(1)), None if self.blind else unit.dimension)
         return Measured(found.value * factor.value, _times(found, factor, 1), named=found.named)
 
     def _unknown(self, name: str) -> str:

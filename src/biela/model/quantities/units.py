@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 
 from biela.atoms import Atom
@@ -237,8 +238,8 @@ def _stepwise(text: SiText, parameters: Mapping[str, Atom | float]) -> Measured:
     *steps, (_, whole) = text.steps
     known = dict(parameters)
     for name, step in steps:
-        known[name] = Reader(step, known).whole().value
-    return Reader(whole, known).whole()
+        known[name] = Reader(step, known, blind=True).whole().value
+    return replace(Reader(whole, known, blind=True).whole(), dimension=None)
 
 
 def _number(given: object) -> float:
@@ -259,7 +260,7 @@ def _misfit(
     return ModelError(
         f'"{_short(text)}" is {described(found.dimension)}; {described(wanted)}'
         + (f", in {si_unit(wanted)}," * bool(known and si_unit(wanted)))
-        + f" is wanted{known and f': it has {known}'}"
+        + f" is wanted{known and f': it has {known}, and plain numbers are factors without a unit'}"
         + (": a unit belongs to the number before it, so write (1/2) mm" * upside_down)
     )
 
