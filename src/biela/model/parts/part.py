@@ -117,7 +117,11 @@ class Part:
                 )
         if (many := needs_many(count, shift, link, between)) is not None:
             raise ModelError(f"{who}: {many} says how instances follow each other; give a count")
-        rows = {n: tuple(row) for n, row in (parameters or {}).items() if _has_texts(row)}
+        rows = {
+            n: tuple(row)
+            for n, row in (parameters or {}).items()
+            if isinstance(row, list | tuple) and any(parameters_of(x) for x in row)
+        }
         part = cls(
             name,
             model,
@@ -257,10 +261,6 @@ def plain_parameters(model: Model) -> dict[str, float]:
         for k in range(part.size if rows else 1):
             found.update(part.parameter_values(k))
     return found
-
-
-def _has_texts(row: object) -> bool:
-    return isinstance(row, list | tuple) and any(parameters_of(x) for x in row)
 
 
 def _identifier(name: str) -> str:
