@@ -165,6 +165,9 @@ def refuse_unknown(system: System, what: str, given: Iterable[str], names: Seque
     near = get_close_matches(name, names, n=1)
     if what == "velocity" and rate in names:
         hint = f"; {name} is a coordinate, and {rate} its velocity"
+    elif what == "parameter" and system.begins and name in system.begins.model.parameters.texts:
+        text = system.begins.model.parameters.texts[name]
+        hint = f"; {name} is computed as {text}: give it to the model, model.with_parameters(…)"
     elif near:
         hint = f"; did you mean {near[0]!r}?"
     raise ModelError(
