@@ -284,7 +284,7 @@ def test_a_bennett_linkage_of_other_lengths_cannot_be_turned() -> None:
     equations = bl.formulate(bars)
     assert bl.assemble(equations, hold={"A.angle": 1.0}).mobility == 1
     with pytest.raises(AssemblyError, match=r"A\.angle = 1"):
-        bl.assemble(equations, hold={"A.angle": 1.0}, parameters={"b": 0.3})
+        bl.assemble(bars, hold={"A.angle": 1.0}, parameters={"b": 0.3})
 
 
 def test_the_bricard_linkage_swings_as_published() -> None:
@@ -322,9 +322,9 @@ def test_the_torque_at_a_screw_press_lifts_presses_and_accelerates() -> None:
     angle = screw_press(results.t).spins["screw"][1].parts.real
     lead = 0.02 / TURN
     screw, ram = press.bodies["screw"].inertia, press.bodies["ram"].inertia
-    mass = float(screw.mass) + float(ram.mass)
+    mass = press.number(screw.mass) + press.number(ram.mass)
     spring = -50_000 * lead * angle[0]
-    wanted = float(screw.moments[2]) * angle[2]
+    wanted = press.number(screw.moments[2]) * angle[2]
     wanted = wanted + lead * (mass * (9.81 + lead * angle[2]) - spring)
     close(torque, wanted, 1e-10)
 

@@ -36,7 +36,7 @@ from biela.analysis.one_start import (
     start_state,
     values_in_joints,
 )
-from biela.analysis.preparation import Model, Values, as_system, meant, values
+from biela.analysis.preparation import Model, Values, as_system, meant, values, with_values
 from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
 from biela.equations.positions import apart, normalised, random_start
@@ -99,6 +99,7 @@ def assemble(
     Raises:
         AssemblyError: The mechanism cannot be assembled, or not on that branch.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
@@ -155,6 +156,7 @@ def branches(
     Raises:
         AssemblyError: None was found.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
@@ -280,6 +282,7 @@ def assemble_velocity(
     Raises:
         AssemblyError: Velocities in ``hold`` contradict the constraints.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)

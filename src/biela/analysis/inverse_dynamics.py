@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, values, with_values
 from biela.analysis.recording import Recording
 from biela.analysis.unrolled import Unrolled, derivatives
 from biela.code import Function
@@ -91,6 +91,7 @@ def inverse_dynamics(
         ModelError: The inputs are not enough to produce the motion, or act non-linearly.
         ShapeError: The arrays do not fit the model.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)

@@ -31,7 +31,7 @@ from biela.analysis.instant import Instant, Motions, motions, unit_rows
 from biela.analysis.looped.kinematics import looped_kinematics
 from biela.analysis.one_start import start_state
 from biela.analysis.position_method import PositionMethod, as_method
-from biela.analysis.preparation import Model, Values, as_system, numbers, values
+from biela.analysis.preparation import Model, Values, as_system, numbers, values, with_values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
 from biela.analysis.sampling import sampling
 from biela.analysis.singularity import Alarms, singularities
@@ -121,6 +121,7 @@ def kinematics(
         SimulationError: The mechanism cannot go on; it names the time and the constraints, and
             holds the results until then.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     instants = sampling(duration, step, t=t, output=output)
     unusual = {

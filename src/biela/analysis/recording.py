@@ -13,8 +13,11 @@ import numpy.typing as npt
 from biela.analysis.divergence import energy_size, relative_drift
 from biela.analysis.formulations import StateKernel
 from biela.analysis.limits import has_limits, limit_events
+from biela.analysis.preparation import at_values
 from biela.analysis.scenes import mechanism_scene
 from biela.equations import System
+from biela.equations.figures import Figure
+from biela.equations.mechanism.drawing import figures
 from biela.equations.positions import own_velocities
 from biela.results import Channels, Dot, Event, Link, Results, RunStatistics, Scene
 from biela.results.frames import frame_channels
@@ -106,7 +109,7 @@ class Recording:
         system = self.system
         read = self.readings
         if has_limits(system):
-            passed = limit_events(system, self.t, read()["q"])
+            passed = limit_events(at_values(system, self._p), self.t, read()["q"])
             events = sorted([*events, *passed], key=lambda event: event.time) if passed else events
             if statistics.events is not None:
                 statistics = replace(statistics, events=len(events))
@@ -276,7 +279,7 @@ class Recording:
         if drawing.figures:
             frames = self.system.frames
             poses = self._rows("poses", len(frames))
-            return mechanism_scene(drawing.figures, frames, poses, drawing.plane)
+            return mechanism_scene(self._figures(), frames, poses, drawing.plane)
         places = self.evaluate("points")
         shapes: list[Link | Dot] = []
         for link in drawing.links:
@@ -288,6 +291,15 @@ class Recording:
             else:
                 shapes.append(Link(link.name, ends))
         return Scene(shapes)
+
+    def _figures(self) -> tuple[Figure, ...]:
+        """What is drawn, in the size that the parameters of the run give it."""
+        system = self.system
+        assert system.drawing is not None, "only asked for with a drawing"
+        if system.begins is None or np.array_equal(self._p, system.parameters):
+            return system.drawing.figures
+        given = dict(zip((e.name for e in system.p), self._p.tolist(), strict=True))
+        return tuple(figures(system.begins.model_at(given)))
 
 
 def _largest(values: Any) -> Floats:

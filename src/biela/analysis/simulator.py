@@ -38,7 +38,15 @@ from biela.analysis.looped.simulation import looped_simulation
 from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
-from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values
+from biela.analysis.preparation import (
+    Model,
+    Values,
+    as_system,
+    check_masses,
+    number,
+    values,
+    with_values,
+)
 from biela.analysis.run import Kernels, OtherChoices, Run
 from biela.analysis.stepping import Stepper
 from biela.analysis.unrolled import Unrolled
@@ -438,6 +446,7 @@ def simulate(
     ``engine`` is "unrolled", or "looped" for large mechanisms, see `looped_simulation`; None
     chooses by size.
     """
+    model, run["parameters"] = with_values(model, run.get("parameters"))
     unusual: dict[str, Any] = {
         f"formulation={formulation!r}": formulation not in (None, "multipliers"),
         "options": options is not None,

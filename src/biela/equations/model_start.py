@@ -169,10 +169,30 @@ class ModelStart:
         """The start of a system with further drives."""
         return replace(self, drives={**self.drives, **drives})
 
+    def model_at(self, parameters: Mapping[str, float]) -> Model:
+        """The model with other values of its parameters; names that it does not have are left."""
+        model = copy(self.model)
+        known = {name: x for name, x in parameters.items() if name in model.parameters}
+        model.parameters = model.parameters.changed(known, model.name)
+        return model
+
+    def limits(self, parameters: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+        """The limits of coordinates of joints, by name, for values of parameters."""
+        model = self.model_at(parameters)
+        found = {}
+        for joint in model.joints.values():
+            if not isinstance(joint, Joint):
+                continue
+            for coordinate in joint.coordinates:
+                if coordinate.name in joint.limits:
+                    dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
+                    low, high = (model.number(x, dimension) for x in joint.limits[coordinate.name])
+                    found[f"{joint.name}.{coordinate.name}"] = low, high
+        return found
+
     def guess(self, parameters: Mapping[str, float], t: float) -> dict[str, float]:
         """First values of the joint coordinates, by name, for values of parameters and a time."""
-        model = copy(self.model)
-        model.parameters = {**model.parameters, **parameters}
+        model = self.model_at(parameters)
         tree = carrying_tree(model)
         poses, values = start_poses(model, tree, t)
         at_rest = {name: np.zeros(6) for name in poses}
@@ -233,7 +253,7 @@ class ModelStart:
 def as_described(model: Model) -> Model:
     """A copy that later changes of a model leave alone."""
     found = copy(model)
-    found.parameters, found.joints = dict(model.parameters), dict(model.joints)
+    found.parameters, found.joints = model.parameters.copy(), dict(model.joints)
     found.drivers, found.forces = dict(model.drivers), dict(model.forces)
     found.sensors, found.rotors = dict(model.sensors), {}
     found.bodies = {

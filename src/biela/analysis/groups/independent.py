@@ -19,6 +19,7 @@ from biela.analysis.groups.drives import (
 )
 from biela.analysis.groups.finding import Study, structural_groups
 from biela.analysis.groups.spinning import spinning_rods
+from biela.analysis.preparation import with_values
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
@@ -74,6 +75,7 @@ def independent_coordinates(
         ModelError: They are not as many as there are freedoms, or a name is not known.
         AssemblyError: The model cannot be assembled.
     """
+    model, parameters = with_values(model, parameters)
     if isinstance(names, str) and names != "auto":
         names = [names]
     begun = Beginning(model, q, v, t, parameters)

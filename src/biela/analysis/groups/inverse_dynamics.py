@@ -18,7 +18,7 @@ from biela.analysis.groups.multipliers import Multipliers
 from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
-from biela.analysis.preparation import values
+from biela.analysis.preparation import values, with_values
 from biela.analysis.recording import Recording
 from biela.analysis.sampling import sampling
 from biela.equations import System, formulate
@@ -90,6 +90,7 @@ def group_inverse_dynamics(
         DeadPointError: A group cannot pass; it names the time and the joints.
         SimulationError: Forces that depend on reactions do not settle.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     instants = sampling(duration, step, t=t, output=output)
     chosen = formulation_named(formulation, model)

@@ -21,6 +21,7 @@ from biela.analysis.groups.massless import refuse_massless
 from biela.analysis.groups.motion import counted_coordinates, group_results
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
 from biela.code.looped import Failure
@@ -80,6 +81,7 @@ class GroupSimulator:
         parameters: Mapping[str, float] | None = None,
         iteration: Iteration | None = None,
     ) -> None:
+        model, parameters = with_values(model, parameters)
         if model.parts and body_count(model) <= LARGE:
             model = model.flattened()  # joints between instances are then joints like others
         self.model = model
@@ -223,6 +225,7 @@ def group_simulation(
         DeadPointError: A group is at a dead point; the results until then are in it.
         SimulationError: The motion diverges.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     if "on_event" in options:
         raise ModelError(

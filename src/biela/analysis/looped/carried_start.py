@@ -117,5 +117,5 @@ def _closes(model: Model) -> bool:
 
 def _with(model: Model, parameters: Mapping[str, float] | None) -> Model:
     found = copy(model)
-    found.parameters = {**model.parameters, **(parameters or {})}
+    found.parameters = model.parameters.changed(parameters or {}, model.name)
     return found

@@ -25,7 +25,7 @@ from biela.analysis.looped.results import channel_groups, coordinate_units
 from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan
-from biela.analysis.preparation import numbers
+from biela.analysis.preparation import numbers, with_values
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import Progressed, Stepper, statistics
 from biela.errors import ModelError, SimulationError
@@ -96,6 +96,7 @@ def looped_simulation(
         AssemblyError: The mechanism cannot be assembled at the start.
         SimulationError: The run diverges; it holds the results until then.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     if not (np.isfinite(duration) and duration > 0):
         raise ModelError(f"{model.name}: the duration must be a positive time, not {duration!r}")

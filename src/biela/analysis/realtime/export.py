@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biela.analysis.formulations import Options
-from biela.analysis.preparation import Model, Values, as_system
+from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.analysis.realtime.kernels import kernels
 from biela.analysis.realtime.step import corrected_step, integration_step, rk4_projected_step
 from biela.analysis.realtime.text import Choices, texts
@@ -68,6 +68,7 @@ def export_simulator(
         ExportError: The name does not suit, or a file is there that biela did not write.
         ModelError: A choice does not fit the model or real time.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     name = identifier(system.name) if name is None else name
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name == "main":

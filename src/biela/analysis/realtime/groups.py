@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.preparation import with_values
 from biela.analysis.realtime.group_outputs import Asked
 from biela.analysis.realtime.group_parts import group_parts
 from biela.analysis.realtime.group_text import GroupChoices, group_texts
@@ -80,6 +81,7 @@ def export_groups(
         ExportError: The name does not suit, or a file is there that biela did not write.
         ModelError: Freedoms are left that nothing drives, or an argument makes no sense.
     """
+    model, parameters = with_values(model, parameters)
     from biela.analysis.groups.formulations import formulation_named
 
     called = identifier(model.name) if name is None else name

@@ -94,7 +94,7 @@ class RobotNames:
         """The parameters of the model, with the values that this robot has."""
         model = self.snapshot.flattened() if self.snapshot.parts else self.snapshot
         values = [] if self._p is None else self._p.tolist()
-        return dict(zip(model.parameters, values, strict=False))
+        return dict(zip(model.parameters.given, values, strict=False))
 
     @cached_property
     def quaternions(self) -> tuple[tuple[int, int], ...]:

@@ -66,10 +66,10 @@ class MechanismDerivation(SystemDerivation):
     def __init__(self, model: Model, system: SymbolicSystem | None = None) -> None:
         super().__init__(SymbolicSystem(model.name) if system is None else system)
         self.model = model
-        symbols = self.system.parameters(**model.parameters)
-        self._parameters: dict[str, Atom | float] = dict(
-            zip(model.parameters, symbols, strict=True)
-        )
+        given = model.parameters.given
+        symbols = self.system.parameters(**given)
+        self.system.parameter_units.update(model.parameter_units)
+        self._parameters = model.parameters.expressions(dict(zip(given, symbols, strict=True)))
         self.placer = Placer(self.system, self.number)
         ground = Place(self.system.origin, self.system.base)
         #: The frame of each body.
@@ -100,7 +100,8 @@ class MechanismDerivation(SystemDerivation):
     def number(self, value: Value, dimension: str) -> Atom:
         """A value: a constant, or an expression of the parameters of the model."""
         if isinstance(value, str):
-            return self.workspace.atom(expression(value, self._parameters, dimension))
+            known = self.model.parameters.dimensions
+            return self.workspace.atom(expression(value, self._parameters, dimension, known))
         return self.workspace.atom(value)
 
     def law(self, law: Law, dimension: str) -> Atom:

@@ -77,9 +77,9 @@ class SpatialTree:
         if not self.model.bodies:
             raise ModelError(f"{model.name} has no bodies: add one with body(…)")
         self.workspace = Workspace(identifier(model.name))
-        names = list(self.model.parameters)
+        names = list(self.model.parameters.given)
         self.p: list[Atom] = list(self.workspace.parameters(names))
-        self._parameters: dict[str, Atom | float] = dict(zip(names, self.p, strict=True))
+        self._parameters = self.model.parameters.expressions(dict(zip(names, self.p, strict=True)))
         self.links: list[Link] = []
         self.frames = NamedFrames()
         self.frames.put(GROUND, (-1, Pose.at()))
@@ -184,7 +184,8 @@ class SpatialTree:
         """A value: a number, or an expression of the parameters of the model."""
         if type(value) is float and math.isfinite(value):
             return value
-        found = expression(value, self._parameters, dimension)
+        known = self.model.parameters.dimensions
+        found = expression(value, self._parameters, dimension, known)
         if isinstance(found, Atom) and found.value is not None:
             return float(found.value)
         return found

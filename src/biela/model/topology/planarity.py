@@ -319,7 +319,7 @@ def in_plane(model: Model, plane: str) -> Model:
         if np.linalg.norm(np.cross(matrix(model, part.orientation) @ n, n)) > _SAME:
             raise ModelError(f"{model.name}: part {name} is turned out of the {plane} plane")
     check_plane(model, plane)
-    return _copy(model, plane)
+    return copied(model, plane)
 
 
 def check_plane(model: Model, plane: str) -> None:
@@ -338,13 +338,14 @@ def check_plane(model: Model, plane: str) -> None:
 
 def in_space(model: Model) -> Model:
     """A copy of a model with six freedoms a body."""
-    return _copy(model, None)
+    return copied(model, None)
 
 
-def _copy(model: Model, plane: str | None) -> Model:
+def copied(model: Model, plane: str | None) -> Model:
+    """A copy in a plane, or in space, to be changed apart from the model."""
     copy = type(model)(model.name, gravity=model.gravity, plane=plane)
-    copy.description = model.description
-    copy.parameters = dict(model.parameters)
+    copy.description, copy.written_out = model.description, model.written_out
+    copy.parameters = model.parameters.copy()
     copy.rotors, copy.aliases = dict(model.rotors), dict(model.aliases)
     copy.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():
@@ -353,5 +354,5 @@ def _copy(model: Model, plane: str | None) -> Model:
     copy.forces, copy.sensors = dict(model.forces), dict(model.sensors)
     copy.run = dict(model.run)
     for name, part in model.parts.items():
-        copy.parts[name] = replace(part, model=_copy(part.model, plane))
+        copy.parts[name] = replace(part, model=copied(part.model, plane))
     return copy
