@@ -11,7 +11,6 @@ import biela as bl
 from biela.equations.contact import Surface, add_contact, add_friction
 from biela.errors import ModelError
 
-
 #: The mass of the table (kg).
 TABLE = 10.0
 
