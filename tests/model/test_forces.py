@@ -391,6 +391,37 @@ def test_friction_has_its_peak_at_the_transition_speed():
     assert system.evaluate("Q", [0.0], [-0.4])[0] == -system.evaluate("Q", [0.0], [0.4])[0]
 
 
+@pytest.mark.parametrize("part", [0.25, 1.0, 3.0])
+def test_friction_under_load_is_highest_at_the_transition_speed(part):
+    """A block of weight N on a rail, at v = part v_t, by the curve of Brown and McPhee.
+
+    m v' = -μ N tanh(4 v/v_t) - (μ_s - μ) N (v/v_t) / ((v/v_t)²/4 + 3/4)².
+    """
+    m = Model("block", gravity=(0, 0, -10))
+    block = m.body("block", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    m.joint("prismatic", "rail", m.ground, block, axis="x")
+    m.force(
+        "friction",
+        "rub",
+        coordinate="rail",
+        coefficient=0.2,
+        static_coefficient=0.5,
+        kinetic=1.0,
+        static=1.4,
+        transition=0.05,
+    )
+    kinetic, static = 1.0 + 0.2 * 20.0, 1.4 + 0.5 * 20.0
+    braked = kinetic * np.tanh(4 * part) + (static - kinetic) * part / (part**2 / 4 + 0.75) ** 2
+    for coordinates in COORDINATES:
+        system = formulate(m, coordinates)
+        name = next(
+            e.name for e in system.v if e.name in ("rail.displacement_rate", "block.rx_rate")
+        )
+        found = simulate(system, 1e-4, step=1e-4, v={name: part * 0.05})
+        k = [e.name for e in system.v].index(name)
+        assert found.a[0][k] == pytest.approx(-braked / 2.0, rel=1e-9)
+
+
 def test_a_loaded_pin_brakes_by_radius_and_reaction():
     """A disc of weight 20 N, 0.3 m out on its pin: μ r (|F| + 2 |M| / b) brakes it."""
     for coordinates, span in zip(COORDINATES, (0.5, None), strict=True):
