@@ -10,7 +10,7 @@ of the body frame, angular velocity; axes of the ground) it solves
 
 by the singular value decomposition of J, so that rows may depend on each other.
 
-Angles are principal values: a state with an angle that counts and is near half a turn is `Unclear`.
+Angles are principal values: a state with an angle that counts and is near half a turn is `UnclearError`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ DEPENDENT, INDEPENDENT = 1e-9, 1e-4
 FARTHEST = 2.9
 
 
-class Unclear(Exception):
+class UnclearError(Exception):
     """The state has no clear answer: it is next to a singular position, or to half a turn."""
 
 
@@ -315,7 +316,7 @@ class Oracle:
         """A coordinate of a joint, by "joint.coordinate", read from its markers.
 
         Raises:
-            Unclear: It is an angle near half a turn, and its turns count.
+            UnclearError: It is an angle near half a turn, and its turns count.
         """
         joint, _, which = name.partition(".")
         made = self.model.joints[joint]
@@ -324,7 +325,7 @@ class Oracle:
             which = _ONLY[made.kind]
         jet = _coordinate(self, made, which, pair)
         if counted and which in ("angle", "first", "second") and abs(jet.f.flat[0]) > FARTHEST:
-            raise Unclear(f"{name} is near half a turn")
+            raise UnclearError(f"{name} is near half a turn")
         return self._row(made.i, made.j, jet)
 
     def _joint_rows(self, joint: Any) -> list[Row]:
@@ -340,9 +341,7 @@ class Oracle:
             gap = row.f - float(law.f)
             if driver.kind == "rotary":
                 gap = math.remainder(gap, 2 * math.pi)
-            return [
-                Row(row.bodies, gap, row.d - float(law.d), row.dd - float(law.dd), row.slopes)
-            ]
+            return [Row(row.bodies, gap, row.d - float(law.d), row.dd - float(law.dd), row.slopes)]
         j = driver.marker if hasattr(driver, "marker") else driver.j
         pair = self._pair(driver.i, j)
         return [self._row(driver.i, j, jet) for jet in _DRIVERS[driver.kind](self, driver, pair)]
@@ -457,7 +456,7 @@ class Oracle:
             efforts: Further forces along coordinates of joints, by "joint.coordinate".
 
         Raises:
-            Unclear: There is no clear answer.
+            UnclearError: There is no clear answer.
         """
         self.state, self.t, self.inputs = dict(state), float(t), dict(inputs or {})
         J, g, dg, ddg, owners = self._constraints()
@@ -486,7 +485,7 @@ class Oracle:
                 break
         else:
             if loaded:
-                raise Unclear("the friction under load was not found by iteration")
+                raise UnclearError("the friction under load was not found by iteration")
         self.potential, kept = 0.0, self.potential
         found.kinetic, found.potential = kinetic, kept
         return found
@@ -503,12 +502,12 @@ class Oracle:
     ) -> Answer:
         sizes = np.linalg.norm(J, axis=1)
         if len(J) and sizes.min() < 1e-6:
-            raise Unclear("a constraint has no slope")
+            raise UnclearError("a constraint has no slope")
         unit = J / sizes[:, None] if len(J) else J
         U, s, Vt = np.linalg.svd(unit) if len(J) else (np.eye(0), np.zeros(0), np.eye(len(F)))
         ratios = s / s[0] if len(s) else s
         if ((ratios > DEPENDENT) & (ratios < INDEPENDENT)).any():
-            raise Unclear(f"singular values {ratios} have no gap")
+            raise UnclearError(f"singular values {ratios} have no gap")
         rank = int((ratios >= INDEPENDENT).sum())
         N = Vt[rank:].T
         right = -ddg / sizes
@@ -560,7 +559,7 @@ class Oracle:
     def _wrench(self, found: Answer, joint: str) -> tuple[Floats, Floats]:
         wrench, sure = found.reactions[joint]
         if not sure.all():
-            raise Unclear(f"the load of {joint} is not determinate")
+            raise UnclearError(f"the load of {joint} is not determinate")
         return wrench[:3], wrench[3:]
 
     # --------------------------------------------------------------------------------- forces
@@ -780,9 +779,7 @@ def _oriented(o: Oracle, driver: Any, pair: Pair) -> list[Jet]:
 
 _DRIVERS: dict[str, Callable[[Oracle, Any, Pair], list[Jet]]] = {
     "distance": lambda o, d, p: [sqrt(p.gap.dot(p.gap)) - o.law(d.law, p.t)],
-    "position": lambda o, d, p: [
-        p.gap.dot(Jet(np.array(_LETTERS[d.axis]))) - o.law(d.law, p.t)
-    ],
+    "position": lambda o, d, p: [p.gap.dot(Jet(np.array(_LETTERS[d.axis]))) - o.law(d.law, p.t)],
     "path": _path,
     "orientation": _oriented,
     "cosine": lambda o, d, p: [p.i.axis(d.a).dot(p.j.axis(d.b)) - cos(o.law(d.law, p.t))],
@@ -810,7 +807,7 @@ def _through_points(points: Sequence[Sequence[Any]], x: float, o: Oracle) -> tup
 
     corners = [0.0, *(float(c) for c in xs if min(0.0, x) < c < max(0.0, x)), x]
     corners = sorted(corners, reverse=x < 0)
-    pairs = zip(corners[:-1], corners[1:], strict=True)
+    pairs = pairwise(corners)
     # the force is a line between corners: the trapezoidal rule is exact
     return force(x), sum((b - a) * (force(a) + force(b)) / 2 for a, b in pairs)
 
@@ -848,9 +845,7 @@ def _joint_spring(o: Oracle, force: Any) -> Floats:
         k = o.number(force.stiffness)
         pull, stored = k * x, k * x**2 / 2
     o.potential += stored
-    return o._along(
-        row, -pull - o.number(force.damping) * row.d + o._value_of(force.force)
-    )
+    return o._along(row, -pull - o.number(force.damping) * row.d + o._value_of(force.force))
 
 
 def _actuator(o: Oracle, force: Any) -> Floats:
@@ -921,7 +916,7 @@ def _rotation_vector(pair: Pair) -> list[Jet]:
         sine = sqrt(square)
         angle = atan2(sine, cosine)
         if angle.f[0] > FARTHEST:
-            raise Unclear("a bushing is near half a turn")
+            raise UnclearError("a bushing is near half a turn")
         ratio = angle / sine
     return [x * ratio for x in w]
 

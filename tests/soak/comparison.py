@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import biela as bl
-from tests.oracles.free_bodies import Answer, Oracle, Unclear
+from tests.oracles.free_bodies import Answer, Oracle, UnclearError
 from tests.soak.doors import Sample, samples
 from tests.soak.mechanisms import Case
 
@@ -68,9 +68,7 @@ def compared(case: Case, doors: Sequence[str], count: int) -> Report:
     return report
 
 
-def _judged(
-    case: Case, door: str, sample: Sample, answers: list[tuple[Sample, Answer]]
-) -> Finding:
+def _judged(case: Case, door: str, sample: Sample, answers: list[tuple[Sample, Answer]]) -> Finding:
     numbers = [*sample.acceleration.values(), *sample.angular.values()]
     for motion in sample.state.values():
         numbers += [motion.p, motion.R, motion.v, motion.w]
@@ -80,7 +78,7 @@ def _judged(
         if not finite:
             raise FloatingPointError
         answer = oracle.solved(sample.state, sample.t, efforts=sample.efforts)
-    except Unclear as why:
+    except UnclearError as why:
         return Finding(door, "unclear", text=str(why))
     except FloatingPointError:
         return Finding(door, "disagrees", np.inf, "numbers that are not finite, without a word")

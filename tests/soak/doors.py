@@ -66,7 +66,9 @@ def _sample(t: float, names: list[str], poses: Any, twists: Any, accelerations: 
     """From rows of the bodies: 12, 6 and 6 numbers each."""
     state, a, alpha = {}, {}, {}
     for name, pose, twist, acceleration in zip(names, poses, twists, accelerations, strict=True):
-        pose, twist, acceleration = (np.asarray(x, dtype=float) for x in (pose, twist, acceleration))
+        pose, twist, acceleration = (
+            np.asarray(x, dtype=float) for x in (pose, twist, acceleration)
+        )
         state[name] = Motion(pose[:3], pose[3:].reshape(3, 3), twist[:3], twist[3:])
         a[name], alpha[name] = acceleration[:3], acceleration[3:]
     return Sample(t, state, a, alpha)
@@ -153,7 +155,9 @@ def instants(coordinates: str) -> Callable[[Case, int], Iterator[Sample]]:
     return door
 
 
-def eliminated(coordinates: str, *, native: bool = False) -> Callable[[Case, int], Iterator[Sample]]:
+def eliminated(
+    coordinates: str, *, native: bool = False
+) -> Callable[[Case, int], Iterator[Sample]]:
     """The kernel that a simulation reads accelerations by: a symbolic elimination.
 
     It is walked through in Python, or run as native code.

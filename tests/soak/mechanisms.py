@@ -158,7 +158,9 @@ class Draft:
         weights = self.rng.uniform(0.1, 0.6, 5)
         com = weights @ points / weights.sum()
         arms = points - com
-        I = sum(w * (r @ r * np.eye(3) - np.outer(r, r)) for w, r in zip(weights, arms, strict=True))
+        I = sum(
+            w * (r @ r * np.eye(3) - np.outer(r, r)) for w, r in zip(weights, arms, strict=True)
+        )
         moments = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
         where: dict[str, Any] = {}
         if self.posed:
@@ -292,7 +294,9 @@ class Draft:
             pinion, rack = self.pick(self.angles), self.pick(self.lengths)
             radius = self.uniform(0.05, 0.3) * self.pick((-1, 1))
             offset = self.values[rack] - radius * self.values[pinion]
-            self.m.joint("rack_pinion", name, pinion=pinion, rack=rack, radius=radius, offset=offset)
+            self.m.joint(
+                "rack_pinion", name, pinion=pinion, rack=rack, radius=radius, offset=offset
+            )
         elif len(self.angles) > 1:
             first, second = self.rng.choice(self.angles, 2, replace=False)
             ratio = self.uniform(0.3, 2.0) * self.pick((-1, 1))
@@ -823,7 +827,7 @@ def drawn(seed: int, kind: str | None = None) -> Case:
         before = len(d.m.joints)
         d.couple()
         freedoms -= len(d.m.joints) - before
-    if freedoms > 1 and d.chance(0.3) or d.chance(0.1):
+    if (freedoms > 1 and d.chance(0.3)) or d.chance(0.1):
         freedoms -= d.drive()
     for _ in range(int(rng.integers(0, 5))):
         d.force(loaded=kind in TREES and d.chance(0.4))
