@@ -10,7 +10,8 @@ of the body frame, angular velocity; axes of the ground) it solves
 
 by the singular value decomposition of J, so that rows may depend on each other.
 
-Angles are principal values: a state with an angle that counts and is near half a turn is `UnclearError`.
+Angles are principal values: a state with an angle that counts and is near half a turn is an
+`UnclearError`.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ from tests.soak.mechanisms import KINDS, drawn
 OUTCOMES = ("agrees", "unclear", "refused", "disagrees")
 #: One mechanism in so many has its expressions compiled; those of the others are walked through.
 COMPILED_ONE_IN = 4
+#: Seconds between lines of progress that no terminal shows.
+EVERY = 30.0
 
 
 def tried(seed: int, states: int, names: list[str], slow: bool, kind: str) -> dict[str, Any]:
@@ -104,7 +106,6 @@ def arguments_of(given: list[str] | None) -> argparse.Namespace:
 def main(given: list[str] | None = None) -> int:
     """Run, print a table, and return 1 if anything disagreed."""
     arguments = arguments_of(given)
-    os.environ.setdefault("BIELA_CACHE", "off")  # nothing here is ever compiled twice
     first, states = arguments.seed, arguments.states
     seeds = list(range(first, first + -(-arguments.count // states)))
     log = arguments.folder / "done.jsonl"
@@ -132,7 +133,7 @@ def main(given: list[str] | None = None) -> int:
     for result in finished:
         counted(result)
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    began = time.perf_counter()
+    began = told = time.perf_counter()
     with log.open("a" if arguments.resume else "w") as file:
         for k, result in enumerate(results(arguments, seeds), 1):
             counted(result)
@@ -143,11 +144,17 @@ def main(given: list[str] | None = None) -> int:
             rate = k / (time.perf_counter() - began)
             left = (len(seeds) - k) / rate
             line = (
-                f"\r{k} of {len(seeds)} mechanisms, {rate * states:.2f} states a second, "
+                f"{k} of {len(seeds)} mechanisms, {rate * states:.2f} states a second, "
                 f"{left / 60:.0f} min left, {len(failures)} disagreements "
             )
-            print(line, end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+            # on a terminal one line that changes, in a log a line now and then
+            if sys.stderr.isatty():
+                print(f"\r{line}", end="", file=sys.stderr, flush=True)
+            elif k == len(seeds) or time.perf_counter() - told > EVERY:
+                print(line, file=sys.stderr, flush=True)
+                told = time.perf_counter()
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
     print(_table(table, worst))
     if refusals:
         print("\nrefused:")
@@ -171,4 +178,5 @@ def _table(table: Counter[tuple[str, str]], worst: dict[str, float]) -> str:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("BIELA_CACHE", "off")  # nothing here is ever compiled twice
     sys.exit(main())
