@@ -53,6 +53,10 @@ def compared(case: Case, doors: Sequence[str], count: int) -> Report:
             found = samples(door, case, count)
         except bl.BielaError as error:
             text = f"{type(error).__name__}: {error}"
+            if not _named(case, str(error)):
+                text = f"refused without a word of what is meant: {text}"
+                report.findings.append(Finding(door, "disagrees", np.inf, text))
+                continue
             report.findings.append(Finding(door, "refused", text=text))
             continue
         except Exception as error:  # anything else is a fault, and must not end a long run
@@ -66,6 +70,12 @@ def compared(case: Case, doors: Sequence[str], count: int) -> Report:
             report.findings.append(_judged(case, door, sample, answers))
         report.findings += _energies(door, answers)
     return report
+
+
+def _named(case: Case, message: str) -> bool:
+    """Whether a message says which model, body, joint, driver or force it is about."""
+    m = case.model
+    return any(name in message for name in (m.name, *m.bodies, *m.joints, *m.drivers, *m.forces))
 
 
 def _judged(case: Case, door: str, sample: Sample, answers: list[tuple[Sample, Answer]]) -> Finding:

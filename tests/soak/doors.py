@@ -182,7 +182,8 @@ def simulated(coordinates: str, formulation: str) -> Callable[[Case, int], Itera
 
     def door(case: Case, count: int) -> Iterator[Sample]:
         posed = posed_in(case, coordinates)
-        simulator = bl.Simulator(posed.system, formulation, None, Options(fused=False))
+        options = Options(fused=False) if formulation == "multipliers" else None
+        simulator = bl.Simulator(posed.system, formulation, None, options)
         for q, v in posed.states(count):
             try:
                 run = simulator.run(
