@@ -20,6 +20,10 @@ QUICK = [
     ("tree", 239, "eliminated, natural"),
     ("tree", 258, "robot"),
     ("tree", 202, "robot, looped"),
+    ("tree", 109, "eliminated, joint"),
+    ("tree", 193, "eliminated, joint"),
+    ("tree", 130, "instant, reference"),
+    ("tree", 161, "eliminated, joint"),
     ("moving base", 230, "eliminated, joint"),
     ("moving base", 242, "instant, euler"),
     ("loops", 214, "eliminated, reference"),
@@ -46,6 +50,14 @@ QUICK = [
     ("planar", 204, "groups, reference"),
 ]
 
+#: The kinds of the library, as ``biela joints`` lists them.
+KNOWN = {
+    "joint": "revolute prismatic cylindrical universal spherical planar helical fixed free "
+    "distance point_on_line point_on_curve gear rack_pinion".split(),
+    "driver": "rotary translational distance position path orientation cosine".split(),
+    "force": "spring_damper torsional axial bushing actuator wrench stop friction drag".split(),
+}
+
 
 def assert_agrees(kind: str, seed: int, door: str) -> None:
     case = drawn(seed, kind)
@@ -59,6 +71,13 @@ def assert_agrees(kind: str, seed: int, door: str) -> None:
 @pytest.mark.parametrize(("kind", "seed", "door"), QUICK)
 def test_accelerations_are_those_of_free_bodies(kind: str, seed: int, door: str) -> None:
     assert_agrees(kind, seed, door)
+
+
+@pytest.mark.parametrize("category", ["joint", "driver", "force"])
+def test_every_kind_of_joint_driver_and_force_is_among_them(category: str) -> None:
+    models = [drawn(seed, kind).model for kind, seed, _ in QUICK]
+    found = {e.kind for m in models for e in getattr(m, f"{category}s").values()}
+    assert found >= set(KNOWN[category])
 
 
 @pytest.mark.parametrize("seed", range(61, 64))
