@@ -52,10 +52,17 @@ QUICK = [
 
 #: The kinds of the library, as ``biela joints`` lists them.
 KNOWN = {
-    "joint": "revolute prismatic cylindrical universal spherical planar helical fixed free "
-    "distance point_on_line point_on_curve gear rack_pinion".split(),
-    "driver": "rotary translational distance position path orientation cosine".split(),
-    "force": "spring_damper torsional axial bushing actuator wrench stop friction drag".split(),
+    "joint": (
+        *("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "helical"),
+        *("fixed", "free", "distance", "point_on_line", "point_on_curve", "gear", "rack_pinion"),
+    ),
+    "driver": (
+        *("rotary", "translational", "distance", "position", "path", "orientation", "cosine"),
+    ),
+    "force": (
+        *("spring_damper", "torsional", "axial", "bushing", "actuator"),
+        *("wrench", "stop", "friction", "drag"),
+    ),
 }
 
 
