@@ -1,0 +1,111 @@
+"""Faults that random mechanisms have shown, each in the smallest model that has it.
+
+An expected failure here is a fault of biela that is still there; the test passes once it is mended,
+and the mark goes.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import biela as bl
+from tests.soak import doors
+from tests.soak.comparison import compared
+from tests.soak.mechanisms import Case, drawn
+
+INERTIA = (0.1, 0.2, 0.3)
+
+
+def assert_agrees(case: Case, door: str, count: int = 2) -> None:
+    with doors.walked():
+        report = compared(case, [door], count)
+    assert all(f.outcome == "agrees" for f in report.findings), report.findings
+
+
+def geared_finger() -> bl.Model:
+    """Two hinges in a row, the second turned by the first."""
+    m = bl.Model("finger")
+    near = m.body("near", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
+    far = m.body("far", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
+    m.joint("revolute", "J", m.ground, near, axis="x")
+    m.joint("revolute", "K", near.at(1, 0, 0), far, axis="y")
+    m.joint("gear", "gear", first="J", second="K", ratio=0.9)
+    return m
+
+
+ORDER = (
+    "the order of elimination lets a multiplier go whose coordinates are gone, but which depends "
+    "on multipliers that went early: its pivot vanishes, and the row is dropped"
+)
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "euler"])
+def test_geared_hinges_in_a_row_accelerate_together(coordinates: str) -> None:
+    assert_agrees(Case(1, "given", geared_finger()), f"instant, {coordinates}")
+
+
+@pytest.mark.xfail(strict=True, reason=ORDER)
+@pytest.mark.parametrize("coordinates", ["reference", "natural"])
+def test_geared_hinges_in_a_row_are_simulated_as_they_accelerate(coordinates: str) -> None:
+    assert_agrees(Case(1, "given", geared_finger()), f"eliminated, {coordinates}")
+
+
+@pytest.mark.xfail(strict=True, reason=ORDER)
+def test_a_screw_in_a_loop_is_simulated_as_it_accelerates() -> None:
+    assert_agrees(drawn(256, "HSSR"), "eliminated, natural")
+
+
+@pytest.mark.xfail(strict=True, reason=ORDER)
+def test_a_loop_in_euler_parameters_is_simulated_as_it_accelerates() -> None:
+    assert_agrees(drawn(2007, "loops"), "eliminated, euler")
+
+
+@pytest.mark.xfail(
+    strict=True, reason="Robot measures along the axes of marker i, where the ground's are meant"
+)
+def test_a_point_is_driven_along_an_axis_of_the_ground_in_robots() -> None:
+    m = bl.Model("driven point")
+    body = m.body("body", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
+    m.joint("universal", "J", m.ground, body, start={"first": 0.3, "second": -0.2})
+    turned = m.ground.at(0.05, 0.1, -0.2, axis=(1, 2, 3))
+    m.driver("position", "d", marker=body.at(0.4, 0.3, 0.2), axis="y", law="0.1*t", i=turned)
+    assert_agrees(Case(1, "given", m), "robot")
+
+
+def sliding_block() -> bl.Model:
+    """A body with a pin in a groove, in the plane: it slides and turns, and no more."""
+    m = bl.Model("sliding block", plane="xy")
+    block = m.body("block", mass=1.0, com=(0.1, 0.2, 0), inertia=INERTIA)
+    groove = m.ground.at(axis="x", x_axis="z")
+    m.joint("point_on_line", "pin", groove, block.at(axis="x", x_axis="z"))
+    return m
+
+
+def test_a_pin_in_a_groove_stays_in_the_plane() -> None:
+    assert_agrees(Case(1, "given", sliding_block()), "eliminated, joint")
+
+
+@pytest.mark.xfail(strict=True, reason="Robot lets the pin turn out of the plane, without a word")
+def test_a_pin_in_a_groove_stays_in_the_plane_in_robots() -> None:
+    assert_agrees(Case(1, "given", sliding_block()), "robot")
+
+
+@pytest.mark.xfail(strict=True, reason="the parser is given the input as text: '#0'")
+def test_groups_take_actuators_or_refuse_them_by_name() -> None:
+    m = bl.Model("driven pendulum")
+    rod = m.body("rod", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
+    m.joint("revolute", "pin", m.ground, rod, axis="x")
+    m.force("actuator", "motor", coordinate="pin", value=3.0)
+    with doors.walked():
+        (finding, *_) = compared(Case(1, "given", m), ["groups, natural"], 1).findings
+    assert finding.outcome in ("agrees", "refused"), finding
+
+
+@pytest.mark.xfail(strict=True, reason="unit vectors of bodies are called u, v, w like markers")
+def test_a_joint_may_have_any_name_in_natural_coordinates() -> None:
+    m = bl.Model("named")
+    arm = m.body("arm", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
+    hand = m.body("hand", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
+    m.joint("revolute", "r", m.ground, arm)
+    m.joint("universal", "u", arm.at(0.3, 0, 0), hand)
+    assert_agrees(Case(1, "given", m), "instant, natural")
