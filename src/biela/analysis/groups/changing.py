@@ -1,12 +1,10 @@
 """Other independent coordinates, where a group comes to a dead point of those that a motion has.
 
-Of the velocities that a mechanism has, the rates of its coordinates are linear forms: rows R of
-z'.  In the metric of the kinetic energy, z'ᵀ M z', the row of a coordinate has the length
-√(R M⁻¹ Rᵀ), the highest rate at a unit of energy; divided by it, rows of metres and of radians are
-alike.  Independent coordinates are the better the larger the determinant of their rows: at a dead
-point of a group it vanishes, since the group moves while they stand still.  Then coordinates of
-joints of that group take the place of some that it depends on, as long as that makes the
-determinant clearly larger: the ratio is an entry of the inverse.
+The rates of all coordinates are linear in those of the independent ones, z': rows R.  At a dead
+point of a group it moves while z stands still: some of its rows grow without bound.  To let a
+coordinate with the row r take the place of one that has the row b_k among those that are chosen, B,
+multiplies the determinant of B by (r B⁻¹)_k: the exchange of a pivot.  Independent coordinates are
+the better the larger this determinant is, with metres divided by the size of the mechanism.
 """
 
 from __future__ import annotations
@@ -22,53 +20,38 @@ __all__ = ["exchanges"]
 Floats = npt.NDArray[np.float64]
 
 #: A determinant has to grow by this factor for coordinates to change.
-_CLEARLY: Final = 2.0
-#: A row that is shorter, of the longest, is that of a coordinate that stands still.
-_STANDS: Final = 1e-9
-#: A share of the masses that keeps their matrix regular to rounding.
-_ROUNDING: Final = 1e-14
+_CLEARLY: Final = 1.5
 
 
-def exchanges(M: Floats, rows: Floats, held: Collection[int]) -> Iterator[list[int]]:
-    """Choices of independent coordinates, from the best one on.
+def exchanges(rows: Floats, held: Collection[int] = ()) -> Iterator[list[int]]:
+    """Choices of independent coordinates, from the best single exchange on.
+
+    Each goes on to exchange as long as that makes the determinant clearly larger.
 
     Args:
-        M: The matrix of masses of the present coordinates, (f, f).
-        rows: Rates of other coordinates by those of the present ones, (candidates, f).
+        rows: Rates of other coordinates by those of the present ones, (candidates, present).
         held: Present coordinates that stay.
 
     Yields:
         For each present coordinate the number of the candidate that takes its place, or -1.
     """
-    f = len(M)
-    L = np.linalg.cholesky(M + _ROUNDING * np.diag(np.diag(M)))
-
-    def unit(some: Floats) -> Floats:
-        metric = np.linalg.solve(L, some.T).T
-        length = np.linalg.norm(metric, axis=1, keepdims=True)
-        still = length <= _STANDS * length.max(initial=0.0)
-        return np.where(still, 0.0, metric / np.where(still, 1.0, length))
-
-    present, others = unit(np.eye(f)), unit(rows)
-    free = [k for k in range(f) if k not in held]
+    f = rows.shape[1]
 
     def gains(basis: Floats, taken: list[int]) -> Floats:
-        found: Floats = np.abs(others @ np.linalg.pinv(basis, rcond=_ROUNDING))
-        for k in range(f):
-            if k not in free or taken[k] >= 0:
-                found[:, k] = 0.0
-        found[[k for k in taken if k >= 0]] = 0.0
+        found: Floats = np.abs(np.linalg.solve(basis.T, rows.T).T)
+        found[:, [k for k in range(f) if k in held or taken[k] >= 0]] = 0.0
+        found[[new for new in taken if new >= 0]] = 0.0
         return found
 
-    first = gains(present, [-1] * f)
+    first = gains(np.eye(f), [-1] * f)
     seen: set[frozenset[int]] = set()
     for flat in np.argsort(-first, axis=None):
         new, old = divmod(int(flat), f)
         if first[new, old] < _CLEARLY:
             return
-        basis, taken = present.copy(), [-1] * f
+        basis, taken = np.eye(f), [-1] * f
         while True:
-            basis[old], taken[old] = others[new], new
+            basis[old], taken[old] = rows[new], new
             further = gains(basis, taken)
             if further.max() < _CLEARLY:
                 break

@@ -130,7 +130,7 @@ def body_coordinates(
     return q, v, a
 
 
-def _bodies(solver: GroupSolver, motion: GroupMotion, free: bool) -> Readings:
+def _bodies(solver: GroupSolver, motion: GroupMotion, free: bool = False) -> Readings:
     plane = solver.model.plane
     if plane is None:
         q, v, a = spatial_motion(*motion.body_rows)

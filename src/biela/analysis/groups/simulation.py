@@ -57,6 +57,9 @@ _CHUNK: Final = 2000
 #: before the independent coordinates are changed, or if they are to stay.
 _PARTS: Final = (2, 4, 8)
 _MORE_PARTS: Final = (*_PARTS, 16, 32, 64)
+#: Steps before a dead point at which the independent coordinates are changed, if others are
+#: clearly better there already: steps that come near to it lose digits.
+_BEFORE: Final = (32, 8, 0)
 #: Choices of other coordinates that are tried at a dead point.
 _CHOICES: Final = 6
 #: Halvings of the way between two stored instants.
@@ -252,13 +255,13 @@ class GroupSimulator:
             )
         return self._solver
 
-    def body_motion(self, t: Floats, states: Floats, accelerations: Floats) -> GroupMotion:
-        """The motion of all bodies at instants of a run.
+    def body_motion(self, t: Floats, states: Floats) -> GroupMotion:
+        """The motion of all bodies at states of a run; the program stands at the last one then.
 
         Between instants that are far apart it goes by others, so that groups keep their branches.
         """
         start, solver, parts = self.start, self.solver, 1
-        values = start.coordinates.laws(states, accelerations)
+        values = start.coordinates.laws(states, self.accelerations(t, states))
         while True:
             times, given = _refined(t, values, parts)
             motion = solver.run(times, given=(start.drivers, given))
@@ -274,24 +277,28 @@ class GroupSimulator:
         Args:
             motion: That of the bodies up to where it does.
             group: Its number.
-            x: The state there, which was the last one that `accelerations` were asked for.
+            x: The state there, at which the program stands.
         """
         start = self.start
         if self.model.parts:
             return
-        columns, M = self._masses_of(group)
+        columns = self.program.influence.of_group(group)
         names = [start.names[k] for k in range(start.coordinates.numbers)]
-        candidates = list(self._candidates(group))
+        candidates = self._candidates(group)
         if not candidates:
             return
         begun = Beginning(self.model, None, None, float(motion.t[-1]), self.parameters,
                           self.state(motion))  # fmt: skip
         speeds = self._velocities(motion, x, begun.poses, columns)
-        rows = (begun.rates(candidates, speeds[1:]) - begun.rates(candidates, speeds[:1])).T
+        rates = begun.rates(list(candidates), speeds)
+        size = float(np.ptp(begun.poses.place, axis=0).max()) or 1.0
+        units = np.array([1.0 if unit == "rad" else size for unit in candidates.values()])
+        mine = np.array([size if self._unit(names[c]) == "m" else 1.0 for c in columns])
+        rows = (rates[1:] - rates[:1]).T / units[:, None] * mine
         # the spins of rods come by themselves
         held = [k for k, c in enumerate(columns) if c >= len(names) or names[c].endswith(".spin")]
-        for taken in exchanges(M, rows, held):
-            chosen = {columns[k]: candidates[new] for k, new in enumerate(taken) if new >= 0}
+        for taken in exchanges(rows, held):
+            chosen = {columns[k]: list(candidates)[n] for k, n in enumerate(taken) if n >= 0}
             named = [chosen.get(k, name) for k, name in enumerate(start.names)]
             yield tuple(name for name in named if not name.endswith(".spin"))
 
@@ -310,27 +317,23 @@ class GroupSimulator:
             self._solver.poses, self._solver.t = self.start.poses, t
         return True
 
-    def _masses_of(self, group: int) -> tuple[list[int], Floats]:
-        """The coordinates that a group depends on, and their masses where the program stands."""
-        program, f = self.program, self.start.coordinates.freedoms
-        columns: list[int] = []
-        for cast, rows in zip(program.influence.casts, program.influence.columns, strict=True):
-            for number, row in zip(cast.groups, rows, strict=True):
-                if number == group:
-                    columns = row.tolist()
-        M = np.zeros((f, f))
-        M[program.mass_rows, program.mass_columns] = program.memory.view(program.function.w, "M")
-        M = np.tril(M) + np.tril(M, -1).T
-        return columns, M[np.ix_(columns, columns)]
-
-    def _candidates(self, group: int) -> Iterator[str]:
-        """Coordinates that are numbers, of joints of a group."""
+    def _candidates(self, group: int) -> dict[str, str]:
+        """Coordinates that are numbers, of joints of a group, and their units."""
+        found = {}
         for name in self.start.structure.groups[group].joints:
             joint = self.model.joints.get(name)
-            if isinstance(joint, Joint):
-                for coordinate in joint.coordinates:
-                    if coordinate.manifold != "rotation":
-                        yield f"{name}.{coordinate.name}"
+            for coordinate in joint.coordinates if isinstance(joint, Joint) else ():
+                if coordinate.manifold != "rotation":
+                    found[f"{name}.{coordinate.name}"] = coordinate.unit
+        return {name: unit for name, unit in found.items() if name not in self.start.names}
+
+    def _unit(self, name: str) -> str:
+        """The unit of an independent coordinate that is a number."""
+        owner, _, part = name.rpartition(".")
+        joint = self.model.joints.get(owner)
+        if isinstance(joint, Joint):
+            return next(c.unit for c in joint.coordinates if c.name == part)
+        return "rad" if part in ("angle", "spin") else "m"
 
     def _velocities(
         self, motion: GroupMotion, x: Floats, poses: Poses, columns: Sequence[int]
@@ -472,6 +475,10 @@ class _Grid:
         """When a sample is."""
         return self.t + sample * self.stride * self.step
 
+    def times(self, first: int, end: int) -> Floats:
+        """When samples are, up to one before the end."""
+        return np.array([self.time(k) for k in range(first, end)])
+
 
 def _motions(
     simulator: GroupSimulator, grid: _Grid, named: bool, told: Callable[[int], None]
@@ -491,25 +498,32 @@ def _motions(
         states, failure, dead = _run(simulator, grid, done, named, told)
         spent = time.perf_counter() - moving
         if not motions or len(states) > 1:
-            first, done = done, done + len(states) - 1
-            times = np.array([grid.time(k) for k in range(first, done + 1)])
-            group = simulator.failed_group()
-            accelerations = simulator.accelerations(times, states)
-            try:
-                motions.append(simulator.body_motion(times, states, accelerations))
-            except DeadPointError as error:
-                # steps so long that a dead point was passed between two of them
-                assert isinstance(error.results, GroupMotion)
-                if not len(error.results.t):
-                    raise
-                motions.append(error.results)
-                passed = "a group passed a dead point between two steps: take shorter ones"
-                return motions, passed, True
-            motions[-1].time_run = spent
-            others = None
-            if dead and not named:
-                state = simulator.state(motions[-1])
-                others = islice(simulator.others(motions[-1], group, states[-1]), _CHOICES)
+            group, others = simulator.failed_group(), None
+            for before in _BEFORE if dead and not named else (0,):
+                kept = len(states) - -(-before // grid.stride)
+                if before and kept < 2:
+                    continue
+                piece = grid.times(done, done + kept)
+                try:
+                    motion = simulator.body_motion(piece, states[:kept])
+                except DeadPointError as error:
+                    # steps so long that a dead point was passed between two of them
+                    assert isinstance(error.results, GroupMotion)
+                    if not len(error.results.t):
+                        raise
+                    motions.append(error.results)
+                    passed = "a group passed a dead point between two steps: take shorter ones"
+                    return motions, passed, True
+                if not dead or named:
+                    break
+                state = simulator.state(motion)
+                found = list(islice(simulator.others(motion, group, states[kept - 1]), _CHOICES))
+                if found:
+                    others = iter(found)
+                    break
+            done += kept - 1
+            motion.time_run = spent
+            motions.append(motion)
         if not failure or others is None or state is None:
             return motions, failure, dead
         following = _following(simulator, known, others, state, grid.time(done))

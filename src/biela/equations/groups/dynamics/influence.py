@@ -41,6 +41,7 @@ class Influence:
             sets[number] = tuple(sorted(found))
             own = any(name not in drivers for name in group.drivers)
             timed[number] = own or timed[list(group.after)].any()
+        self._sets = sets
         self.casts: list[Cast] = []
         self.columns: list[Integers] = []
         self.timed: list[bool] = []
@@ -54,6 +55,10 @@ class Influence:
         for cast in self.casts:
             for row, number in zip(cast.bodies, cast.groups, strict=True):
                 self.of_body |= {int(body): sets[int(number)] for body in row}
+
+    def of_group(self, group: int) -> tuple[int, ...]:
+        """The coordinates that a group depends on, by its number."""
+        return self._sets[group]
 
 
 def _divided(cast: Cast, sets: list[tuple[int, ...]]) -> Iterator[Cast]:
