@@ -137,7 +137,7 @@ def _bodies(solver: GroupSolver, motion: GroupMotion, free: bool = False) -> Rea
         if free:
             turned_back(solver, motion.t, q, v, a)
         else:
-            without_spins(solver, q, v, a)
+            without_spins(solver, v, a)
         return q, v, a
     centre, turn = motion.body_rows
     first = angle_in_plane(plane, solver.poses.axes)

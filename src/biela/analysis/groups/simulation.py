@@ -30,6 +30,7 @@ from biela.analysis.groups.motion import body_coordinates, counted_coordinates, 
 from biela.analysis.groups.quintic import quintic
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.groups.workspace import dead_point
 from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
 from biela.code.looped import Failure
@@ -189,12 +190,12 @@ class GroupSimulator:
         who = f"group {group.name} ({', '.join(group.bodies)}; joints {joints})"
         if Failure(int(status[1])) is Failure.NOT_POSITIVE:
             return (
-                f"{who} comes to a dead point, where two of its branches meet; take other "
-                f"independent coordinates than {', '.join(self.start.names)}, or shorter steps"
+                f"{who} comes to a dead point, {dead_point(group)}; take other independent "
+                f"coordinates than {', '.join(self.start.names)}, or shorter steps"
             )
         return (
-            f"{who} cannot be assembled, or is at a dead point, where two of its branches meet; "
-            f"take other independent coordinates than {', '.join(self.start.names)}"
+            f"{who} cannot be assembled, or is at a dead point, {dead_point(group)}; take other "
+            f"independent coordinates than {', '.join(self.start.names)}"
         )
 
     # ------------------------------------------------------------------------ what it tells
