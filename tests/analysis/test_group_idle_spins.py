@@ -8,6 +8,7 @@ import pytest
 import biela as bl
 from biela.analysis.groups.poses import rotations
 from biela.analysis.groups.workspace import dead_point
+from biela.errors import DeadPointError
 
 FIRST, SECOND = np.array([0.3, 0.0, 0.0]), np.array([0.2, 0.9, 0.5])
 AXIS = np.array([0.1, 0.7, 0.2]) / np.linalg.norm([0.1, 0.7, 0.2])
@@ -108,7 +109,9 @@ def test_joints_in_line_are_said_of_three_hinges_only() -> None:
     m.driver("rotary", "motor", coordinate="A", law="t")
     said = {group.name: dead_point(group) for group in bl.structural_groups(m).groups}
     assert said["RRR"] == "its three joints in line, where two of its branches meet"
-    assert said["RRP"] == "where two of its branches meet"
+    others = {name: text for name, text in said.items() if name != "RRR"}
+    assert len(others) == 2
+    assert set(others.values()) == {"where two of its branches meet"}
 
 
 def test_a_slider_that_its_rod_cannot_push_is_not_said_to_be_in_line() -> None:
@@ -122,7 +125,7 @@ def test_a_slider_that_its_rod_cannot_push_is_not_said_to_be_in_line() -> None:
     m.joint("revolute", "C", "rod.end", "slider")
     m.joint("prismatic", "rail", m.ground, "slider", axis="x", start=1.5)
     m.driver("rotary", "motor", coordinate="A", law="0.35 + t")
-    with pytest.raises(bl.DeadPointError, match="dead point, where two of its branches") as error:
+    with pytest.raises(DeadPointError, match="dead point, where two of its branches") as error:
         bl.group_kinematics(m, 1.5, step=0.01)
     assert "in line" not in str(error.value)
     assert error.value.results.t[-1] == pytest.approx(np.arcsin(0.8) - 0.35, abs=0.011)

@@ -64,8 +64,11 @@ def group_results(
     readings = pieces[0]
     for motion, piece in zip(motions[1:], pieces[1:], strict=True):
         turned = _turned_on(readings[0][-1], piece, solver)
-        rows = zip(readings, turned, strict=True)
-        readings = tuple(np.concatenate([before, after[1:]]) for before, after in rows)
+        q, v, a = (
+            np.concatenate([before, after[1:]])
+            for before, after in zip(readings, turned, strict=True)
+        )
+        readings = q, v, a
         t = np.concatenate([t, motion.t[1:]])
     if system is None:
         return _of_arrays(motions, t, readings, name, spent, shown)

@@ -221,7 +221,7 @@ class GroupSimulator:
         """The slope at a state, by states between it and one before, where groups are."""
         w, status = self.program.function.w, self.program.memory.places("status")
         kept = w.copy()
-        slope = self.program.function(np.array([after[0]]), after[1], np.zeros(0)).copy()
+        slope = np.array(self.program.function(np.array([after[0]]), after[1], np.zeros(0)))
         if self.failed() and halvings:
             w[:] = kept
             middle = (before[0] + after[0]) / 2, self._between(before, after)
