@@ -14,9 +14,9 @@ branch the columns S before and after a move Δz explain the change of the unkno
 
     Δφ = ½ (S_last + S) Δz + O(Δz³)
 
-(with ∂φ/∂t Δt for drivers that move, likewise), so that what they leave must be a share of either
-prediction.  Next to a dead point the columns grow without bound and explain everything; there the
-determinant, which vanishes, has fallen to a small share of what it was.
+(with ∂φ/∂t Δt for drivers that move, likewise), so that what they leave must be a share of Δφ.  A
+group may also bounce off a dead point, with its energy, where positions do not leap; but next to a
+dead point the determinant, which vanishes there, falls by a clear share in every step.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ __all__ = ["BodyMasses", "MotionKernel", "motion_kernel"]
 
 Values = dict[Atom, Atom | float]
 
-#: A determinant below this share of what it was at the call before is that of a dead point, or so
-#: near to one that the step does not resolve it: √(1 - δ/d) for 99 % of the way d to a fold.
+#: A determinant below this share of what it was at the call before is so near to a dead point that
+#: the step does not resolve it: at half a step, that is reached within five.
 _FALLEN: Final = 0.9
 #: What the columns before and after a move may leave unexplained of it, squared.
-_UNEXPLAINED: Final = 0.5**2
+_UNEXPLAINED: Final = 0.75**2
 #: A change below this share of the unknowns, or below this, is that of Newton's method; squared.
 _NOISE: Final = 1e-12
 _NOTHING: Final = 1e-18
@@ -173,9 +173,9 @@ class _Maker:
         back = [_sum((move * new[k] for move, _, new in moves), zero) for k in range(m)]
         guess = [a + b for a, b in zip(last, ahead, strict=True)]
         halfway = [(a + b) / 2 for a, b in zip(ahead, back, strict=True)]
-        parts = zip(x, last, halfway, strict=True)
-        missing = _sum((a - b - c) * (a - b - c) for a, b, c in parts)
-        told = _sum(a * a + b * b for a, b in zip(ahead, back, strict=True)) / 2
+        ways = [a - b for a, b in zip(x, last, strict=True)]
+        missing = _sum((a - b) * (a - b) for a, b in zip(ways, halfway, strict=True))
+        told = _sum(a * a for a in ways)
         noise = _NOISE * _sum(a * a for a in x) + _NOTHING
         kept = [sign * (gauge - _FALLEN * sign), _UNEXPLAINED * told + noise - missing]
         return found_outputs | {
