@@ -104,7 +104,7 @@ def group_inverse_dynamics(
     kept = instants.stored(end_point)
     shown = motion.at(kept)
     _warn_of_bifurcations(model.name, shown.t, found.at(kept))
-    plain = group_results(solver, shown, chosen.name, time.perf_counter() - began)
+    plain = group_results([shown], chosen.name, time.perf_counter() - began)
     if solver.large:
         return _of_arrays(plain, found, kept)
     return _of_system(solver, shown, plain, found.at(kept), inputs)

@@ -92,7 +92,7 @@ def group_kinematics(
     kept = motion.at(instants.stored(end_point, len(motion.t)))
     results = None
     if len(kept.t):
-        results = group_results(solver, kept, chosen.name, time.perf_counter() - began)
+        results = group_results([kept], chosen.name, time.perf_counter() - began)
     if stopped is not None:
         raise DeadPointError(stopped, results)
     assert results is not None, "a run has an instant at least"

@@ -163,7 +163,13 @@ class GroupDerivation(PlacedBodies):
             if described.reading is None:
                 return np.array([poses.coordinates[f"{n}.{coordinate}"] for n in cast.names])
             relative = relative_poses(poses, i, j)
-            return np.array([described.reading.number(T) for T in relative])
+            found = np.array([described.reading.number(T) for T in relative])
+            if described.unit != "rad":
+                return found
+            # as many turns from zero as are counted, which poses do not tell
+            names = zip(cast.names, found, strict=True)
+            counted = np.array([poses.coordinates.get(f"{n}.{coordinate}", x) for n, x in names])
+            return np.asarray(found + 2 * np.pi * np.round((counted - found) / (2 * np.pi)))
 
         symbol = self.unknown(f"{cast.label}.{coordinate}", start, turns=described.unit == "rad")
         self.coordinates[element, coordinate] = symbol

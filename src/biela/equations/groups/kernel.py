@@ -373,6 +373,9 @@ class GroupEquations:
             inputs["ddh"] = [self.second(k) for k in known]
         if y:
             outputs |= {"y": y, "dy": dy, "ddy": ddy}
+        if not outputs:
+            # a body that drivers or the ground place, and of which nothing is read
+            outputs["residual"] = [ws.atom(0.0)]
         outputs = with_shared_products(outputs)
         live = set(ws.table.live([a.ref for part in outputs.values() for a in part]))
         columns = [c for c in derivation.columns if c.symbol.ref in live]
