@@ -80,7 +80,7 @@ def ranked_rows(
         names,
         range(system.geometric),
         joints,
-        lambda: notable_places(system, q)[:6],
+        lambda: list(notable_places(system, q)[:6]),
     )
 
 
@@ -158,7 +158,8 @@ def walk(
     for k in range(DIRECTIONS):
         direction = random.normal(size=n)
         for way in (direction, -direction):
-            at, ahead = found[0], way
+            at = found[0]
+            ahead: Floats = way
             for _ in range(STEPS):
                 R = _null(instant.Phi_v(at)[list(joints)])
                 if not R.shape[1]:
@@ -187,7 +188,7 @@ def _assembled(instant: Closure, q: Floats, rows: Sequence[int]) -> Floats | Non
             return None
         J = instant.Phi_v(q)[picked]
         # beside the constraints the redundant rows are nearly dependent: small values are cut
-        step = np.linalg.lstsq(J, -residual, rcond=1e-5)[0]
+        step: Floats = np.linalg.lstsq(J, -residual, rcond=1e-5)[0]
         q = instant.moved(q, step)
         if np.abs(residual).max(initial=0.0) <= ASSEMBLED:
             return q
