@@ -156,10 +156,10 @@ def walk(
     found = [q if place is None else place]
     n = instant.Phi_v(q).shape[1]
     for k in range(DIRECTIONS):
-        direction = random.normal(size=n)
+        direction: Floats = random.normal(size=n)
         for way in (direction, -direction):
             at = found[0]
-            ahead: Floats = way
+            ahead = way
             for _ in range(STEPS):
                 R = _null(instant.Phi_v(at)[list(joints)])
                 if not R.shape[1]:
@@ -188,7 +188,7 @@ def _assembled(instant: Closure, q: Floats, rows: Sequence[int]) -> Floats | Non
             return None
         J = instant.Phi_v(q)[picked]
         # beside the constraints the redundant rows are nearly dependent: small values are cut
-        step: Floats = np.linalg.lstsq(J, -residual, rcond=1e-5)[0]
+        step = np.asarray(np.linalg.lstsq(J, -residual, rcond=1e-5)[0], dtype=float)
         q = instant.moved(q, step)
         if np.abs(residual).max(initial=0.0) <= ASSEMBLED:
             return q
