@@ -33,29 +33,20 @@ def geared_finger() -> bl.Model:
     return m
 
 
-ORDER = (
-    "the order of elimination lets a multiplier go whose coordinates are gone, but which depends "
-    "on multipliers that went early: its pivot vanishes, and the row is dropped"
-)
-
-
 @pytest.mark.parametrize("coordinates", ["joint", "euler"])
 def test_geared_hinges_in_a_row_accelerate_together(coordinates: str) -> None:
     assert_agrees(Case(1, "given", geared_finger()), f"instant, {coordinates}")
 
 
-@pytest.mark.xfail(strict=True, reason=ORDER)
 @pytest.mark.parametrize("coordinates", ["reference", "natural"])
 def test_geared_hinges_in_a_row_are_simulated_as_they_accelerate(coordinates: str) -> None:
     assert_agrees(Case(1, "given", geared_finger()), f"eliminated, {coordinates}")
 
 
-@pytest.mark.xfail(strict=True, reason=ORDER)
 def test_a_screw_in_a_loop_is_simulated_as_it_accelerates() -> None:
     assert_agrees(drawn(256, "HSSR"), "eliminated, natural")
 
 
-@pytest.mark.xfail(strict=True, reason=ORDER)
 def test_a_loop_in_euler_parameters_is_simulated_as_it_accelerates() -> None:
     assert_agrees(drawn(2007, "loops"), "eliminated, euler")
 
