@@ -318,9 +318,8 @@ def groups(coordinates: str) -> Callable[[Case, int], Iterator[Sample]]:
         states = np.repeat(x[None], count, 0)
         states[:, nq:] = rng.normal(size=(count, n))
         t = np.full(count, case.t)
-        accelerations = made.accelerations(t, states)
-        solver, motion = made.body_motion(t, states, accelerations)
-        results = group_results(solver, motion, "groups", 0.0, made.model)
+        motion = made.body_motion(t, states)
+        results = group_results([motion], "groups", 0.0, made.model)
         yield from _first(case, results, count)
 
     return door
