@@ -60,9 +60,6 @@ def test_a_loop_in_euler_parameters_is_simulated_as_it_accelerates() -> None:
     assert_agrees(drawn(2007, "loops"), "eliminated, euler")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Robot measures along the axes of marker i, where the ground's are meant"
-)
 def test_a_point_is_driven_along_an_axis_of_the_ground_in_robots() -> None:
     m = bl.Model("driven point")
     body = m.body("body", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
