@@ -284,7 +284,8 @@ def robot(lowering: str) -> Callable[[Case, int], Iterator[Sample]]:
             v = made.project(q, rng.normal(size=made.nv), t=case.t)
             tau, efforts = np.zeros(made.nv), {}
             for name, (_, at) in made.scalars.items():
-                efforts[name] = tau[at] = rng.normal()
+                if name.rpartition(".")[0] in case.model.joints:  # not one that a robot adds
+                    efforts[name] = tau[at] = rng.normal()
             a = made.forward_dynamics(q, v, tau, t=case.t)
             names, rows = list(case.model.bodies), []
             for name in names:
