@@ -258,13 +258,13 @@ class GroupDerivation(PlacedBodies):
         """
         raise ModelError(f"the reaction of {joint} is no part of the kinematics of a group")
 
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
         """An input stays at its value.
 
         Joints and drivers have none; laws are known by themselves.
         """
         del name, unit
-        return self.workspace.atom(value)
+        return self.workspace.atom(self.number(value, dimension))
 
     def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:
         """Forces are no part of kinematics."""
