@@ -92,7 +92,6 @@ def test_groups_hold_the_inputs_of_actuators_at_their_values(value: float | str)
     assert_agrees(Case(1, "given", m), "groups, natural", 1)
 
 
-@pytest.mark.xfail(strict=True, reason="unit vectors of bodies are called u, v, w like markers")
 def test_a_joint_may_have_any_name_in_natural_coordinates() -> None:
     m = bl.Model("named")
     arm = m.body("arm", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
