@@ -83,12 +83,12 @@ def test_a_pin_in_a_groove_stays_in_the_plane(door: str) -> None:
     assert_agrees(Case(1, "given", sliding_block()), door)
 
 
-@pytest.mark.parametrize("value", [3.0, "300 N*cm"])
-def test_groups_hold_the_inputs_of_actuators_at_their_values(value: float | str) -> None:
+@pytest.mark.parametrize("settings", [{"value": 3.0}, {"value": 4.0, "gear": 1.5, "limit": 2.0}])
+def test_groups_hold_the_inputs_of_actuators_at_their_values(settings: dict[str, float]) -> None:
     m = bl.Model("driven pendulum")
     rod = m.body("rod", mass=1.0, com=(0.1, 0.2, 0.3), inertia=INERTIA)
     m.joint("revolute", "pin", m.ground, rod, axis="x")
-    m.force("actuator", "motor", coordinate="pin", value=value)
+    m.force("actuator", "motor", coordinate="pin", **settings)
     assert_agrees(Case(1, "given", m), "groups, natural", 1)
 
 
