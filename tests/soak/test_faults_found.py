@@ -6,6 +6,7 @@ and the mark goes.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import biela as bl
@@ -81,6 +82,32 @@ def sliding_block() -> bl.Model:
 @pytest.mark.parametrize("door", ["eliminated, joint", "robot", "groups, relative"])
 def test_a_pin_in_a_groove_stays_in_the_plane(door: str) -> None:
     assert_agrees(Case(1, "given", sliding_block()), door)
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "relative", "reference"])
+def test_groups_follow_drivers_of_planar_joints_in_a_plane(coordinates: str) -> None:
+    m = bl.Model("tables", plane="xz")
+    laws = {"x": "0.3*t^2", "y": "-0.2*t", "angle": "7*t"}
+    before = m.ground.at(0, -1, 0, axis="y")
+    for name in ("lower", "upper"):
+        table = m.body(name, mass=1.0, inertia=INERTIA)
+        m.joint("planar", f"{name}_joint", before, table.at(axis="y"))
+        before = table.at(axis="y")
+        for axis, law in laws.items():
+            kind = "rotary" if axis == "angle" else "translational"
+            m.driver(kind, f"{name}_{axis}", coordinate=f"{name}_joint.{axis}", law=law)
+    run = bl.group_kinematics(m, 1.0, step=0.01, coordinates=coordinates)
+    t = np.asarray(run.t)
+    # with the axis along y a table moves by its x along z and by its y along x
+    x, z, angle = -0.2 * t, 0.3 * t**2, 7 * t
+    lower, upper = (np.asarray(run.frame(name).position) for name in ("lower", "upper"))
+    np.testing.assert_allclose(lower[:, [0, 2]], np.stack([x, z], axis=1), atol=1e-12)
+    way = np.stack(
+        [np.cos(angle) * x + np.sin(angle) * z, -np.sin(angle) * x + np.cos(angle) * z], axis=1
+    )
+    np.testing.assert_allclose((upper - lower)[:, [0, 2]], way, atol=1e-12)
+    turned = np.asarray(run.frame("upper").orientation).reshape(-1, 3, 3)
+    np.testing.assert_allclose(turned[:, 0, 2], np.sin(2 * angle), atol=1e-12)
 
 
 @pytest.mark.parametrize("settings", [{"value": 3.0}, {"value": 4.0, "gear": 1.5, "limit": 2.0}])
