@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.equations.spatial.tree import SpatialTree
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.joints import Joint
@@ -314,14 +315,44 @@ def test_tilted_joints_and_bodies_are_refused_by_name_where_a_plane_is_declared(
         bl.Robot(declared)
 
 
-@pytest.mark.parametrize("kind", ["spherical", "cylindrical"])
-def test_a_robot_does_not_leave_the_plane_of_its_model_unsaid(kind: str) -> None:
-    m = bl.Model("arm", plane="xy", gravity=(0, -9.81, 0))
-    upper, lower = (m.body(n, mass=1.0, com=(0.5, 0, 0), inertia=0.1) for n in ("upper", "lower"))
-    m.joint("revolute", "A", m.ground, upper)
-    m.joint(kind, "B", upper.at(1, 0, 0), lower)
-    with pytest.raises(ModelError, match=rf"joint B \({kind}\) lets lower leave the xy plane"):
-        bl.Robot(m)
+@pytest.mark.parametrize("kind", ["spherical", "cylindrical", "universal"])
+def test_a_robot_stays_in_the_plane_of_its_model(kind: str) -> None:
+    def arm(kind: str) -> bl.Robot:
+        m = bl.Model("arm", plane="xy", gravity=(0, -9.81, 0))
+        upper, lower = (
+            m.body(n, mass=1.0, com=(0.5, 0.1, 0), inertia=0.1) for n in ("upper", "lower")
+        )
+        m.joint("revolute", "A", m.ground, upper)
+        # the second axis of a universal joint is along the normal, and is all that can turn
+        axes = {"axis": "x", "x_axis": "y"} if kind == "universal" else {}
+        m.joint(kind, "B", upper.at(1, 0, 0, **axes), lower.at(**axes))
+        return bl.Robot(m)
+
+    hinged, robot = arm("revolute"), arm(kind)
+    assert robot.q_names == ("A.angle", "lower.x", "lower.y", "lower.angle")
+    np.testing.assert_allclose(robot.assemble(), [0, 1, 0, 0], atol=1e-12)
+    # stretched out, the second arm begins a metre from the first pin
+    v, w = 0.7, -1.9
+    a = hinged.forward_dynamics([0, 0], [v, w], [0.3, 0])
+    found = robot.forward_dynamics([0, 1, 0, 0], [v, 0, v, v + w], [0.3, 0, 0, 0])
+    np.testing.assert_allclose(found, [a[0], -(v**2), a[0], a[0] + a[1]], rtol=1e-12)
+
+
+def test_bodies_that_float_together_are_a_tree_in_space_and_in_a_plane() -> None:
+    for plane, first in ((None, "x y z rotation_e0 rotation_e1"), ("xz", "x y angle")):
+        m = bl.Model("pair", plane=plane)
+        one = m.body("one", mass=1.0, com=(0.1, 0, 0.2), inertia=0.1)
+        two = m.body("two", mass=2.0, com=(0.3, 0, 0.1), inertia=0.2)
+        m.joint("revolute", "pin", one.at(1, 0, 0), two, axis="y")
+        robot = bl.Robot(m)
+        assert not SpatialTree(m).is_closed
+        assert robot.q_names[: len(first.split())] == tuple(f"one.{n}" for n in first.split())
+        assert robot.q_names[-1] == "pin.angle"
+        # they fall
+        a = robot.forward_dynamics(robot.assemble(), np.zeros(robot.nv), np.zeros(robot.nv))
+        for body in ("one", "two"):
+            fall = robot.frame_acceleration(body, robot.assemble(), np.zeros(robot.nv), a)
+            np.testing.assert_allclose(fall, [0, 0, 0, 0, 0, -9.81], atol=1e-12)
 
 
 def test_a_joint_that_closes_carries_nothing_and_stays_so_in_files(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from biela.model.joints.primitives import Row, all_rows
 from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
-from biela.model.quantities.units import expression
+from biela.model.quantities.units import expression, quantity
 from biela.model.quantities.values import Value
 from biela.space import Solid, Vector
 
@@ -231,12 +231,12 @@ class MechanismDerivation(SystemDerivation):
             moment = moment - h.row.moment * h.constraint.multiplier
         return force, moment
 
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
         """A quantity given from outside at every instant."""
         symbol = identifier(name)
         self.names[symbol] = name
         self.input_units[symbol] = unit
-        return self.system.inputs(**{symbol: value})[0]
+        return self.system.inputs(**{symbol: quantity(value, dimension)})[0]
 
     # ---------------------------------------------------------------- what is declared
 

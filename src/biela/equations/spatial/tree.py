@@ -48,9 +48,9 @@ class SpatialTree:
     """A model as a tree of links, with the symbols of its state.
 
     Args:
-        model: Bodies and joints; a body that no joint reaches floats, by a free joint of its own
-            name.  Gears are allowed: a coordinate that follows another has no velocity of its own.
-            Joints that close loops carry nothing (`loop_rows` has their equations).
+        model: Bodies and joints; a body that no joint carries floats, by a joint of its own name,
+            free or planar.  Gears are allowed: a coordinate that follows another has no velocity
+            of its own.  Joints that close loops carry nothing (`loop_rows` has their equations).
         rotors: Inertia of rotors, reflected to the joint (kg m², or kg along a slide), by joint or
             "joint.coordinate", in place of those of the model.
         short: Choose the frames of links such that constants vanish; else they are those of the

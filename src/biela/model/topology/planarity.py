@@ -29,6 +29,7 @@ from biela.errors import ModelError
 from biela.graph import components
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
+from biela.model.joints.moves import Rotate, Turn
 from biela.model.joints.primitives import (
     Along,
     Coincide,
@@ -172,12 +173,21 @@ def plane_faults(model: Model, plane: str) -> Iterator[str]:
             )
 
 
-def leaves_plane(model: Model, joint: Joint) -> bool:
-    """Whether a joint of a planar model lets its bodies leave the plane, as a ball does."""
-    if model.plane is None or not joint.carries or not joint.coordinates:
-        return False
-    normal = matrix(model, joint.i.orientation).T @ np.eye(3)[PLANES[model.plane]]
-    return bool(np.abs(_outside(joint_twists(model, joint), normal)).max() > _SAME)
+def keeps_plane(joint: Joint, axes: Floats, plane: str) -> bool:
+    """Whether a joint keeps the bodies of a planar model in their plane, so that it can carry one.
+
+    A ball does not, nor does a hinge that is not along the normal.  ``axes`` are those of marker i
+    in its body, (3, 3), or (n, 3, 3) of several joints of one kind.
+    """
+    n = np.eye(3)[PLANES[plane]]
+    for move in joint.moves([1.0] * len(joint.coordinates), lambda value, dimension: 1.0):
+        if isinstance(move, Turn):
+            return False
+        axis = axes[..., :, "xyz".index(move.axis)]
+        off = np.cross(axis, n) if isinstance(move, Rotate) else axis @ n
+        if np.abs(off).max() > _SAME:
+            return False
+    return True
 
 
 def _along(a: Floats, n: Floats) -> bool:
