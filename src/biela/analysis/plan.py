@@ -116,7 +116,7 @@ class Plan:
 
         It comes before the first output, or is the end of the first step.
         """
-        most = self.step or 0.999 * (float(self.times[0]) - self.start)
+        most = self.step or 0.999 * float(self.times[0])
         fixed = self.step is not None
         if fixed and len(self.times) == 1 and self.stride == 1:
             return None  # a single step

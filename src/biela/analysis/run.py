@@ -133,10 +133,12 @@ class Run:
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
         if led is not None:
-            done = int((plan.times <= led.t).sum())
+            self._elapsed = led.t - plan.start
+            # of a fixed step it is the end of the first, which may be an output
+            done = int((plan.times <= self._elapsed * (1 + 1e-9)).sum())
             x = self._start(led.t, led.q, led.v, self.u, plan.times[done:])
             self._now = (led.t, x)
-            self._store(plan.times[:done], x[None], self.u[None])
+            self._store(plan.start + plan.times[:done], x[None], self.u[None])
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
                 while done < len(plan.times) and not stopped:
