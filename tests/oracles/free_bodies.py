@@ -923,22 +923,30 @@ def _rotation_vector(pair: Pair) -> list[Jet]:
 
 
 def _bushing(o: Oracle, force: Any) -> Floats:
-    """Each of the six springs pushes along the coordinate that it holds."""
+    """Each of the six springs pushes along the coordinate that it holds.
+
+    So do the dampers along the gap; those about the axes act on the angular velocity.
+    """
     pair = o._pair(force.i, force.j)
     gap = [axis.dot(pair.gap) for axis in (pair.i.x, pair.i.y, pair.i.z)]
     total = np.zeros(6 * len(o.names))
+    none = (0.0, 0.0, 0.0)
     groups = [(gap, force.stiffness, force.damping, force.rest)]
-    if any(o.number(x) for x in (*force.torsional_stiffness, *force.torsional_damping)):
-        none = (0.0, 0.0, 0.0)
-        groups.append(
-            (_rotation_vector(pair), force.torsional_stiffness, force.torsional_damping, none)
-        )
+    if any(o.number(x) for x in force.torsional_stiffness):
+        groups.append((_rotation_vector(pair), force.torsional_stiffness, none, none))
     for jets, K, C, rest in groups:
         for jet, stiffness, damping, start in zip(jets, K, C, rest, strict=True):
             row, k = o._row(force.i, force.j, jet), o.number(stiffness)
             x = row.f - o.number(start)
             o.potential += k * x**2 / 2
             total += o._along(row, -k * x - o.number(damping) * row.d)
+    if any(o.number(x) for x in force.torsional_damping):
+        motions = [GROUND if m.body == "ground" else o.state[m.body] for m in (force.i, force.j)]
+        axes, C = pair.i.R, np.array([o.number(x) for x in force.torsional_damping])
+        moment = -axes @ (C * (axes.T @ (motions[1].w - motions[0].w)))
+        point, nothing = pair.j.here, np.zeros(3)
+        total += o._at(force.j.body, point, nothing, moment)
+        total += o._at(force.i.body, point, nothing, -moment)
     return total
 
 

@@ -126,8 +126,10 @@ def dependent_sets(
     rank = max(ranks)
     if rank == m or len(visited) < FEWEST:
         return ()
-    beside = [place for at in visited[1::3] for place in _beside(closure, at, free)]
-    if max((_rank(rows(place)) for place in beside), default=0) <= rank:
+    # of the joints alone: with drives there may be as many rows as velocities
+    beside = [rows(place)[free] for at in visited[1::3] for place in _beside(closure, at, free)]
+    on = max(_rank(found[free]) for found in looked)
+    if max((_rank(found) for found in beside), default=0) <= on:
         return ()
     regular = [found for found, r in zip(looked, ranks, strict=True) if r == rank]
     linked = np.zeros((m, m), dtype=bool)

@@ -186,8 +186,7 @@ class GroupEquations:
         if not sizes.size:
             return tolerance
         rounding = 16 * float(np.finfo(float).eps) * float(sizes.max())
-        least = float(sizes[sizes > 0].min(initial=_ORDINARY))
-        return max(tolerance * min(1.0, least / _ORDINARY), rounding)
+        return max(tolerance * min(1.0, float(sizes.max()) / _ORDINARY), rounding)
 
     def _row_sizes(self) -> Floats:
         """Σ |∂Φ/∂x| |x| of each equation at the start, for some instances."""
