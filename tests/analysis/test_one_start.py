@@ -338,24 +338,3 @@ def test_a_chain_of_many_bodies_closes_in_the_same_way_for_every_engine() -> Non
         for r in runs:
             angle = r[f"{body}.angle"][0]
             assert (np.cos(angle), np.sin(angle)) == pytest.approx((row[3], row[6]), abs=1e-9)
-
-
-def test_what_does_not_close_along_its_joints_is_closed_as_a_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from biela.analysis import one_start
-
-    system = bl.formulate(random_chain(3, 1, 0.2))
-    expected = bl.assemble(system).q
-    found, tried = one_start.position_near, []
-
-    def fails_once(*given: Any) -> Any:
-        tried.append(given[1])
-        if len(tried) == 1:
-            raise AssemblyError("not along joints")
-        return found(*given)
-
-    monkeypatch.setattr(one_start, "position_near", fails_once)
-    np.testing.assert_allclose(bl.assemble(system).q, expected, atol=1e-9)
-    # the bodies were closed before the joints were asked again
-    assert np.abs(system.evaluate("Phi", tried[1])).max() < 1e-9

@@ -145,8 +145,8 @@ def _position(
 ) -> tuple[Floats, int]:
     """A consistent position near a guess, and the iterations it took.
 
-    Along joints, and where that fails with the bodies closed as a whole; a model of many bodies,
-    for which other engines do that first, begins with it, so that all start alike.
+    Along joints; a model of many bodies, which other engines close as a whole, is closed so first,
+    so that all start alike.
 
     Raises:
         AssemblyError: There is none.
@@ -160,13 +160,7 @@ def _position(
             with suppress(AssemblyError):
                 return position_near(system, closed, q, t, u, p)
         return position_near(system, guess, q, t, u, p)
-    try:
-        return position_near(system, guess, q, t, u, p)
-    except AssemblyError:
-        closed = _closed_whole(system, guess, q, t, p)
-        if closed is None:
-            raise
-        return position_near(system, closed, q, t, u, p)
+    return position_near(system, guess, q, t, u, p)
 
 
 def _closed_whole(system: System, guess: Floats, q: Values, t: float, p: Floats) -> Floats | None:

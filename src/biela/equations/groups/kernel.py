@@ -197,6 +197,9 @@ class GroupEquations:
         m = len(self.x)
         slopes = np.abs(self._evaluated([e for row in J for e in row], values))
         x = np.abs(self._evaluated(self.x, values))
+        for k, unknown in enumerate(self.derivation.unknowns):
+            if unknown.turns:  # an angle has no size: what counts is how far it moves things
+                x[k] = 1.0
         sizes = np.einsum("rmi,mi->ri", slopes.reshape(len(self.Phi), m, -1), x)
         return np.asarray(sizes[np.isfinite(sizes)])
 
