@@ -416,8 +416,8 @@ def moving_velocity(
     dependent = ", ".join(names[i] for i in dependent_rows(Phi_v))
     given = ", ".join(f"{system.v[i].name} = {np.round(v[i], 12):g}" for i in held[:firm])
     raise SingularityError(
-        f"{system.name}: the start is a singular position, in which {dependent} depends on the "
-        f"other constraints, and no motion goes through it with {given or 'the velocities given'}. "
+        f"{system.name}: the start at t = {instant.t:g} s is a singular position, in which "
+        f"{dependent} depends on the other constraints, and no motion goes through it with {given or 'the velocities given'}. "
         f"Give fewer velocities, or none, or start a little away from it"
     )
 
