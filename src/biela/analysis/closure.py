@@ -417,7 +417,8 @@ def moving_velocity(
     given = ", ".join(f"{system.v[i].name} = {np.round(v[i], 12):g}" for i in held[:firm])
     raise SingularityError(
         f"{system.name}: the start at t = {instant.t:g} s is a singular position, in which "
-        f"{dependent} depends on the other constraints, and no motion goes through it with {given or 'the velocities given'}. "
+        f"{dependent} depends on the other constraints, and no motion goes through it with "
+        f"{given or 'the velocities given'}. "
         f"Give fewer velocities, or none, or start a little away from it"
     )
 

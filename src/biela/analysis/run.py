@@ -182,7 +182,8 @@ class Run:
             results = results.between(results.t[0], until)
         if not violated and self.system.begins is not None:
             violated, until = half_turn(self.system.begins.model, results)
-            results = results.between(results.t[0], until)
+            if violated:
+                results = results.between(results.t[0], until)
         if violated:
             results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
