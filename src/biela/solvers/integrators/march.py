@@ -292,7 +292,9 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
                             break
                         events(t, x, p, g[1])
                         closed = root_update(s, g[1, e], tolerance, z)
-                    length = root_after(z)
+                    # a little behind it: on the root itself, rounding would tell on which side of a
+                    # law that jumps there the next step begins
+                    length = min(root_after(z) + tolerance, length)
                     # the state there, for the events still to be looked at
                     t[0] = begin
                     for i in range(n):
