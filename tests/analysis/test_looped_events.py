@@ -77,6 +77,10 @@ def test_weights_meet_their_floors_when_they_have_fallen_so_far(how: dict[str, f
     # the instant is stored, and the weight is at the floor there
     at = int(np.flatnonzero(r.t == times["cell[2].floor.lower"])[0])
     assert r["cell[2].weight.rz"][at] == pytest.approx(0.0, abs=1e-12)
+    # an event of one weight does not shift the time of the others
+    falling = r.t <= times["cell[1].floor.lower"]
+    height = heights[1] - G * r.t[falling] ** 2 / 2
+    assert r["cell[1].weight.rz"][falling] == pytest.approx(height, abs=5e-14)
     assert r.statistics is not None
     assert r.statistics.events == 4
 

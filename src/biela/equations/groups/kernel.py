@@ -46,6 +46,8 @@ _NEVER: Final = 1e-9
 _NOTHING: Final = 1e-9
 #: Terms of equations that are larger are those of ordinary mechanisms (m²: bars of 7 cm).
 _ORDINARY: Final = 1e-2
+#: Lengths that all begin below the first (m), such as a slide at zero, count as the second.
+_AT_ZERO: Final = (1e-8, 1e-3)
 #: A determinant below this share of what it was is that of a dead point, or next to one.
 _FALLEN: Final = 0.01
 
@@ -196,10 +198,13 @@ class GroupEquations:
         values = self._samples()[0]
         m = len(self.x)
         slopes = np.abs(self._evaluated([e for row in J for e in row], values))
+        turning = np.array([unknown.turns for unknown in self.derivation.unknowns])
         x = np.abs(self._evaluated(self.x, values))
-        for k, unknown in enumerate(self.derivation.unknowns):
-            if unknown.turns:  # an angle has no size: what counts is how far it moves things
-                x[k] = 1.0
+        if not turning.all():
+            # a length that is small where it begins grows as large as the others
+            largest = x[~turning].max(axis=0)
+            x[~turning] = np.where(largest > _AT_ZERO[0], largest, _AT_ZERO[1])
+        x[turning] = 1.0  # an angle has no size: what counts is how far it moves things
         sizes = np.einsum("rmi,mi->ri", slopes.reshape(len(self.Phi), m, -1), x)
         return np.asarray(sizes[np.isfinite(sizes)])
 

@@ -28,6 +28,7 @@ from biela.solvers.integrators.roots import (
     ROOT_LIMIT,
     root_after,
     root_begin,
+    root_close,
     root_point,
     root_update,
     sign,
@@ -295,6 +296,7 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
                     # a little behind it: on the root itself, rounding would tell on which side of a
                     # law that jumps there the next step begins
                     length = min(root_after(z) + tolerance, length)
+                    root_close(length, z)
                     # the state there, for the events still to be looked at
                     t[0] = begin
                     for i in range(n):
