@@ -15,6 +15,9 @@ import pytest
 import biela as bl
 from biela.analysis.formulations.ranking import ranked_rows
 from biela.analysis.instant import Instant, motions
+from biela.analysis.looped.dependence import dependent_rows
+from biela.analysis.looped.simulation import looped_simulation
+from biela.equations.blocks.reference import reference_blocks
 from biela.equations.elimination import factorise
 from biela.equations.ranked_rows import RankedRows
 from biela.solvers.ldlt import best_rows_solve
@@ -236,6 +239,44 @@ def test_a_driven_bennett_linkage_passes_its_fold(coordinates: str) -> None:
         assert np.abs(r.v[:, k] - rate).max() < 1e-9
         assert np.abs(r.a[:, k] - slope).max() < 1e-9
     assert not r.events
+
+
+# --------------------------------------------------------------------------- looped
+
+
+def looped_drift(model: bl.Model, duration: float, **how: float) -> float:
+    """The energy that goes missing, as a part of the largest kinetic energy."""
+    r = looped_simulation(model, duration, output=duration / 20, **how)
+    blocks = reference_blocks(model)
+    return float(np.ptp(r["energy"]) / blocks.kinetic_energy(r.v).max())
+
+
+@pytest.mark.parametrize("name", ["bennett", "bricard_plane"])
+def test_looped_equations_know_the_rank_of_loops(name: str) -> None:
+    model = linkage(name, 0)
+    assert looped_drift(model, 2.0, step=1e-3) < 1e-9
+    assert looped_drift(model, 2.0) < 1e-6
+
+
+def test_looped_equations_of_coupled_loops_keep_their_energy() -> None:
+    assert looped_drift(double_bennett(), 0.5, step=1e-3) < 1e-9
+
+
+def test_each_linkage_of_an_array_has_its_rank() -> None:
+    """Alike ones are looked at once; a Bennett linkage beside a free body and ordinary loops."""
+    cell = linkage("bennett", 0)
+    ordinary = linkage("four_bar", 1)
+    m = bl.Model("array", gravity=cell.gravity)
+    m.part("cell", cell, 21, shift=(3, 0, 0))
+    m.part("plain", ordinary, 2, shift=(3, 0, 0))
+    blocks = reference_blocks(m)
+    found = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start))
+    assert [
+        (len(one.rows), one.rank, len(one.part))
+        for one in found
+        if "cell" in blocks.rows[int(one.rows[0])]
+    ] == [(5, 2, 20)] * 21
+    assert looped_drift(m, 0.4, step=2e-3) < 1e-8
 
 
 # --------------------------------------------------------------------------- robots, exports

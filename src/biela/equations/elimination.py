@@ -33,7 +33,8 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.atoms import Atom, maximum, select
-from biela.equations.ranked_rows import RankedElimination, RankedRows
+from biela.atoms.ranked_elimination import RankedElimination
+from biela.equations.ranked_rows import RankedRows, weights
 from biela.errors import SingularityError
 
 Matrix = list[list[Atom]]
@@ -184,7 +185,10 @@ def factorise(
             floors[k] = floors[k] + VANISHED * sizes[order[k]]
     tail = RankedElimination(
         {pair: entry for pair, entry in rest.items() if pair[1] >= regular},
-        [([place[row] for row in found.rows], found.rank, found.sizes) for found in ranked],
+        [
+            (at := [place[row] for row in found.rows], found.rank, weights(at, found.sizes))
+            for found in ranked
+        ],
         floors,
         one,
     )

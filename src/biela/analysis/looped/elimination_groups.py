@@ -14,11 +14,13 @@ ground, the rows would depend on each other as long as the next body has not bee
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.looped.dependence import DependentRows
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.block import expanded
 from biela.errors import ModelError
@@ -55,11 +57,13 @@ class EliminationGroups:
     paired: Integers
 
 
-def elimination_groups(blocks: ReferenceBlocks, J: Floats) -> EliminationGroups:
+def elimination_groups(
+    blocks: ReferenceBlocks, J: Floats, dependent: Sequence[DependentRows] = ()
+) -> EliminationGroups:
     """The order in which a mechanism is eliminated.
 
     ``J`` are entries of Φ_v in some position, by which rows are chosen for coordinates without
-    inertia.
+    inertia.  Rows that are ``dependent`` follow each other, after all of their loop.
 
     Raises:
         ModelError: A coordinate without inertia is in no equation.
@@ -77,6 +81,7 @@ def elimination_groups(blocks: ReferenceBlocks, J: Floats) -> EliminationGroups:
     # a row after the last of its bodies; a coordinate without inertia just before its row
     last = np.full(m, -1)
     np.maximum.at(last, row[own], order[body])
+    waits = last.copy()
     if branched.any():
         early = _leading_on(blocks, J, order, branched)
         last[early >= 0] = early[early >= 0]
@@ -86,6 +91,9 @@ def elimination_groups(blocks: ReferenceBlocks, J: Floats) -> EliminationGroups:
     level = np.full(n + m, 2)
     level[:n] = 0
     level[n + pairs] = level[wide * bodies : n] = 1
+    for k, found in enumerate(dependent):
+        last[found.rows] = max(waits[found.part].max(), last[found.part].max())
+        level[n + found.rows] = 3 + k
     at = np.empty(n + m, dtype=np.int64)
     at[: wide * bodies] = np.repeat(order, wide)
     at[wide * bodies : n] = last[pairs]

@@ -24,6 +24,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.looped.dependence import dependent_rows
 from biela.analysis.looped.elimination_groups import elimination_groups
 from biela.analysis.looped.masses import mass_entries
 from biela.analysis.looped.motion_stages import MotionStages
@@ -55,13 +56,13 @@ class NativeEntry:
     kept: Any
 
 
-def most_operations(bodies: int) -> int:
+def most_operations(bodies: int, ranked: bool = False) -> int:
     """How many operations the eliminations of all kinds may have.
 
     Each takes a millisecond or two to compile: that is worth more for larger mechanisms, up to
-    minutes.
+    minutes; and for overconstrained ones, because the general solver knows thresholds only.
     """
-    return min(max(12_000, 5 * bodies), 60_000)
+    return 60_000 if ranked else min(max(12_000, 5 * bodies), 60_000)
 
 
 class LoopedMotion(MotionStages):
@@ -84,13 +85,15 @@ class LoopedMotion(MotionStages):
         n, m = blocks.nv, len(blocks.rows)
         self.n, self.m = n, m
         self._first, self._second, masses = mass_entries(blocks)
-        J = blocks.Phi_v(blocks.start if start is None else start)
+        at = blocks.start if start is None else start
+        J = blocks.Phi_v(at)
         self.stiff = stiffening(blocks, J)
         first, second = self.stiff.places
         rows = np.concatenate([self._first, n + blocks.indices[0], first])
         columns = np.concatenate([self._second, blocks.indices[1], second])
         values = np.concatenate([masses, J, self.stiff.values(J, np.zeros(m), n)[0]])
         self._places = rows, columns
+        self.dependent = dependent_rows(blocks, at, J)
         self.fronts = self._eliminated(rows, columns, values, J)
         slot = self.fronts.fronts.slot
         self._J_slot, self._S_slot = np.split(slot[len(masses) :], [len(J)])
@@ -155,10 +158,11 @@ class LoopedMotion(MotionStages):
     ) -> FrontStages | GeneralStages:
         """Code for each kind of group; or a general solver, where there is nothing that repeats."""
         blocks, n, m = self.blocks, self.n, self.m
-        groups = elimination_groups(blocks, J)
+        groups = elimination_groups(blocks, J, self.dependent)
         late = np.arange(n + m) >= n
-        order = groups.group, groups.rank, late, groups.paired
-        most = most_operations(blocks.world.count)
+        ranked = [(n + found.rows, found.rank) for found in self.dependent]
+        order = groups.group, groups.rank, late, groups.paired, ranked
+        most = most_operations(blocks.world.count, bool(ranked))
         try:
             return FrontStages.of(find_fronts(rows, columns, *order, most=most))
         except TooMuchCodeError:

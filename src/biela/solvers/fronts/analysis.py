@@ -38,6 +38,7 @@ class Front:
             unknowns in whose diagonal it accumulated magnitudes.
         borders: For each of them its border, by local numbers of this front.
         pairs: Own unknowns that are eliminated together with the one that follows them.
+        ranked: Own multipliers, one after the other, of which so many are independent.
     """
 
     own: int
@@ -46,6 +47,7 @@ class Front:
     children: tuple[tuple[Pairs, tuple[int, ...]], ...]
     borders: tuple[tuple[int, ...], ...]
     pairs: tuple[int, ...] = ()
+    ranked: tuple[tuple[tuple[int, ...], int], ...] = ()
 
     @property
     def pivots(self) -> list[tuple[int, ...]]:
@@ -82,7 +84,8 @@ class Front:
             if j < self.own:
                 below[j] += 1
         brought = sum(len(pairs) + len(m) for pairs, m in self.children)
-        return sum(k * (k + 1) // 2 for k in below) + brought
+        chosen = sum(4 * rank * len(places) ** 2 for places, rank in self.ranked)
+        return sum(k * (k + 1) // 2 for k in below) + brought + chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +122,7 @@ def find_fronts(
     rank: ArrayLike,
     late: ArrayLike,
     paired: ArrayLike = (),
+    ranked: Sequence[tuple[ArrayLike, int]] = (),
     most: float = np.inf,
 ) -> Fronts:
     """The fronts of a symmetric matrix, given by the entries of one triangle.
@@ -130,6 +134,8 @@ def find_fronts(
         rank: Orders the unknowns within a group.
         late: Which unknowns are multipliers.
         paired: Unknowns that are eliminated together with the one that follows them.
+        ranked: Multipliers that depend on each other, and how many of them are independent; they
+            follow each other in one group.
         most: So many operations may the eliminations of all kinds have, each kind once.
 
     Raises:
@@ -157,7 +163,13 @@ def find_fronts(
     slots = np.searchsorted(of[low], np.arange(len(numbers) + 1))
     first_of_pair = np.zeros(n, dtype=bool)
     first_of_pair[place[np.asarray(paired, dtype=np.int64)]] = True
-    finder = _Finder(place, slot, start, slots, low, high, of, lates[order], first_of_pair)
+    chosen: dict[int, list[tuple[Integers, int]]] = {}
+    for unknowns, count in ranked:
+        at = np.sort(place[np.asarray(unknowns, dtype=np.int64)])
+        if at[-1] - at[0] != len(at) - 1 or of[at[0]] != of[at[-1]]:
+            raise ShapeError("fronts: multipliers of known rank follow each other in one group")
+        chosen.setdefault(int(of[at[0]]), []).append((at, count))
+    finder = _Finder(place, slot, start, slots, low, high, of, lates[order], first_of_pair, chosen)
     return finder.found(most)
 
 
@@ -175,11 +187,13 @@ class _Finder:
         of: Integers,
         late: NDArray[np.bool_],
         paired: NDArray[np.bool_],
+        ranked: dict[int, list[tuple[Integers, int]]],
     ) -> None:
         self.place, self.slot, self.start, self.slots = place, slot, start, slots
         self.low, self.high = low.tolist(), high.tolist()
         self.of, self.late, self.paired = of.tolist(), late.tolist(), paired.tolist()
         self.any_paired = bool(paired.any())
+        self.ranked = ranked
 
     def found(self, most: float) -> Fronts:
         count = len(self.start) - 1
@@ -224,7 +238,10 @@ class _Finder:
             pairs: tuple[int, ...] = ()
             if self.any_paired:
                 pairs = tuple(i - begin for i in range(begin, end) if self.paired[i])
-            front = Front(end - begin, late, entries, tuple(brought), tuple(borders), pairs)
+            ranked = tuple(
+                (tuple((at - begin).tolist()), rank) for at, rank in self.ranked.get(g, ())
+            )
+            front = Front(end - begin, late, entries, tuple(brought), tuple(borders), pairs, ranked)
             if front not in kinds:
                 kinds[front] = len(kinds)
                 if len(late) > _WIDEST * np.sqrt(most):  # the pattern alone would take long

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from biela.atoms import Atom, Workspace, select
+from biela.atoms.ranked_elimination import RankedElimination
 from biela.code import Function
 from biela.solvers.fronts.analysis import Front
 
@@ -100,6 +101,8 @@ def _factor(
     across: list[Atom] = []
     L: list[Atom] = []
     dropped: list[Atom] = []
+    sets = {places[0]: (places, rank) for places, rank in front.ranked}
+    kept: dict[int, Atom] = {}
     for pivot in front.pivots:
         below = columns[pivot[0]]
         if len(pivot) == 2:
@@ -111,9 +114,15 @@ def _factor(
             dropped += [zero] * (front.late[p] + front.late[q])
         else:
             (p,) = pivot
-            reciprocal, gone = _reciprocal(
-                rest.get((p, p), zero), size.get(p, zero), front, p, drop
-            )
+            if p in sets:
+                kept |= _kept(rest, size, *sets[p], drop, ws)
+            if p in kept:
+                reciprocal = select(kept[p] > 0.5, 1 / rest.get((p, p), ws.atom(1)), 0)
+                gone = [1 - kept[p]]
+            else:
+                reciprocal, gone = _reciprocal(
+                    rest.get((p, p), zero), size.get(p, zero), front, p, drop
+                )
             D = [[reciprocal]]
             dropped += gone
         inverse += [D[k][k] for k in range(len(pivot))]
@@ -155,6 +164,28 @@ def _reciprocal(
     # a nan is not dropped, to be seen in the result
     gone = abs(pivot) <= drop * size
     return select(gone, 0, 1 / pivot), [select(gone, 1, 0)]
+
+
+def _kept(
+    rest: Mapping[tuple[int, int], Atom],
+    size: Mapping[int, Atom],
+    places: Sequence[int],
+    rank: int,
+    drop: float,
+    ws: Workspace,
+) -> dict[int, Atom]:
+    """Which multipliers of a set of known rank count, 1 or 0: those with the largest pivots.
+
+    Pivots are measured by what was summed up in them.  The matrix of those that count is definite:
+    they may then be eliminated in any order.
+    """
+    own = set(places)
+    S = {(i, j): entry for (i, j), entry in rest.items() if i in own and j in own}
+    there = {p: size[p] for p in places if p in size}
+    weights = {p: select(size > 0, 1 / size, 0) for p, size in there.items()}
+    floors = {p: drop * size for p, size in there.items()}
+    zero = dict.fromkeys(own - there.keys(), ws.atom(0))
+    return RankedElimination(S, [(places, rank, weights | zero)], floors, ws.atom(1)).kept
 
 
 def _dot(a: Sequence[Atom], b: Sequence[Atom]) -> Atom:
