@@ -245,7 +245,7 @@ def test_a_body_with_many_arms_moves_as_with_unrolled_equations(
     operations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # without operations to spare, a general sparse solver does it
-    monkeypatch.setattr(looped_motion, "most_operations", lambda bodies: operations)
+    monkeypatch.setattr(looped_motion, "most_operations", lambda *_: operations)
     m = branched(5)
     found = looped_simulation(m, 0.02, step=1e-3)
     other = bl.simulate(bl.formulate(m, "reference"), 0.02, step=1e-3)
@@ -276,7 +276,7 @@ def test_closed_loops_among_branches_keep_their_redundant_rows_apart(
     m.joint("revolute", "pin", m.ground, net[0, 0].at())
     runs = []
     for most in (10**9, 0):
-        monkeypatch.setattr(looped_motion, "most_operations", lambda bodies, most=most: most)
+        monkeypatch.setattr(looped_motion, "most_operations", lambda *_, most=most: most)
         runs.append(looped_simulation(m, 0.02, step=1e-3))
     assert runs[0].q[-1] == pytest.approx(runs[1].q[-1], abs=1e-10)
     dropped = [r.statistics.more["dependent rows"] for r in runs if r.statistics is not None]

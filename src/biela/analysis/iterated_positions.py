@@ -24,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Operations up to which unrolled kernels are compiled in about a second.
 UNROLLED: Final = 8000
+#: The same for overconstrained mechanisms, in some seconds.
+OVERCONSTRAINED: Final = 40_000
 
 
 class IteratedPositions:

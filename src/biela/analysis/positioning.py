@@ -21,7 +21,12 @@ import numpy.typing as npt
 from biela.analysis.dead_points import DeadPoints
 from biela.analysis.formulations.saddle import unit_metric
 from biela.analysis.instant import Instant
-from biela.analysis.iterated_positions import UNROLLED, IteratedPositions, unrolled_operations
+from biela.analysis.iterated_positions import (
+    OVERCONSTRAINED,
+    UNROLLED,
+    IteratedPositions,
+    unrolled_operations,
+)
 from biela.analysis.position_method import PositionMethod
 from biela.analysis.unrolled_positions import UnrolledPositions
 from biela.equations import System
@@ -83,11 +88,15 @@ def engine(
 ) -> Engine:
     """Steps of a method from a time and position on.
 
-    They are unrolled if the method is Newton's and the code is not too long.
+    They are unrolled if the method is Newton's and the code is not too long.  It may be longer for
+    overconstrained loops, of which the best rows are chosen there.
     """
-    if method.plain and unrolled_operations(system) <= UNROLLED:
+    operations = unrolled_operations(system) if method.plain else OVERCONSTRAINED + 1
+    if operations <= OVERCONSTRAINED:
         t, q = start
-        return UnrolledPositions(system, p, u, unit_metric(system, t, q, u, p))
+        dependent = unit_metric(system, t, q, u, p)
+        if operations <= UNROLLED or dependent.ranked:
+            return UnrolledPositions(system, p, u, dependent)
     return IteratedPositions(system, p, u, method, accepted)
 
 

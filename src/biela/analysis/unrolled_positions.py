@@ -30,6 +30,9 @@ Floats = npt.NDArray[np.float64]
 ITERATIONS: Final = 12
 #: Residual at which they end (m, rad).
 THRESHOLD: Final = 1e-13
+#: The same for overconstrained loops, whose rows contradict each other by what is left: their
+#: accelerations lose as many digits again as their positions.
+RANKED: Final = (6, 2e-16)
 #: Up to so many instants at a time are taken in Python.
 FEW: Final = 512
 #: No constraint depends on others.
@@ -48,6 +51,7 @@ class UnrolledPositions:
         self._given = np.concatenate([p, u])
         self._kernels: Hoisted = hoisted(_kernels(system, dependent))
         self.nq, self.nv = len(system.q), len(system.v)
+        self._limits = RANKED if dependent.ranked else (ITERATIONS, THRESHOLD)
         self._corrections = 0
 
     @cached_property
@@ -62,9 +66,9 @@ class UnrolledPositions:
                 nq=self.nq,
                 project_q=native["correct"],
                 project_v=native["solve"],
-                q_iterations=ITERATIONS,
+                q_iterations=self._limits[0],
                 v_iterations=2,
-                threshold=THRESHOLD,
+                threshold=self._limits[1],
             ),
             "one_step_map",
         )
@@ -97,9 +101,9 @@ class UnrolledPositions:
         for k in range(steps):
             now, after = np.array([t + k * h]), np.array([t + (k + 1) * h])
             y = predict(now, np.ascontiguousarray(states[-1]), inputs)
-            for _ in range(ITERATIONS):
+            for _ in range(self._limits[0]):
                 trial = correct(after, y, inputs)
-                if trial[-1] <= THRESHOLD:
+                if trial[-1] <= self._limits[1]:
                     break
                 y = np.ascontiguousarray(trial[:-1])
                 taken += 1

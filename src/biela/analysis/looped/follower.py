@@ -21,6 +21,10 @@ Floats = npt.NDArray[np.float64]
 _EXACT = 1e-13
 #: A kept pivot this small: the rows are chosen again.
 _SMALL_PIVOT = 1e-7
+#: Rows that are left out and miss more than this, in proportion: those chosen do not suffice.
+_CONTRADICTED = 1e-13
+#: Damping of least squares, which further sweeps remove.
+_DAMPING = 1e-7
 _HALVINGS = 8
 #: Largest displacement of one iteration, m or rad.
 _LONGEST = 0.5
@@ -175,11 +179,30 @@ class Follower:
         if pivot < _SMALL_PIVOT:
             self._choose(t, q)
             pivot = rows.factor(J)
-        v = rows.refined(J, blocks.beta(q, t))
-        a = rows.refined(J, blocks.gamma(q, v, t))
+        beta = blocks.beta(q, t)
+        v = rows.refined(J, beta)
+        gamma = blocks.gamma(q, v, t)
+        a = rows.refined(J, gamma)
+        if rows.missed(J, v, beta) > _CONTRADICTED or rows.missed(J, a, gamma) > _CONTRADICTED:
+            q, v, a = self._with_all_rows(t, q)
         if not np.isfinite(a).all():
             raise StuckError("the velocities become infinite; look for a singular position")
         return LoopedInstant(t, q, v, a, pivot, count)
+
+    def _with_all_rows(self, t: float, q: Floats) -> tuple[Floats, Floats, Floats]:
+        """Position, velocity and acceleration by least squares.
+
+        Where the chosen rows nearly depend on each other, as near the fold of a Bennett linkage,
+        the others tell what these have lost.
+        """
+        blocks, rows = self.blocks, self.rows
+        for _ in range(2):
+            Phi, J = blocks.position(q, t)
+            rows.factor_damped(J, _DAMPING)
+            q = blocks.moved(q, rows.least_squares(J, -Phi))
+        _, J = blocks.position(q, t)
+        v = rows.least_squares(J, blocks.beta(q, t))
+        return q, v, rows.least_squares(J, blocks.gamma(q, v, t))
 
 
 def _limited(delta: Floats) -> Floats:

@@ -110,6 +110,21 @@ class SparseRows:
             x = x + self.step(rest)
         return x
 
+    def least_squares(self, J: Floats, f: Floats, sweeps: int = 4) -> Floats:
+        """The x with least |Φ_v x - f|, after `factor_damped`; each sweep removes the damping."""
+        x = self.damped_step(f)
+        for _ in range(sweeps):
+            x = x + self.damped_step(f - self.product(J, x))
+        return x
+
+    def missed(self, J: Floats, x: Floats, f: Floats) -> float:
+        """The largest error of Φ_v x = f in the rows that are left out, in proportion."""
+        if self._all_kept:
+            return 0.0
+        rest = np.abs(self.product(J, x) - f)[~self._kept]
+        size = max(1.0, float(np.abs(x).max(initial=0.0)))
+        return float(rest.max(initial=0.0)) / size
+
     def product(self, J: Floats, x: Floats) -> Floats:
         """The product Φ_v x."""
         return np.asarray(np.bincount(self.first, J * x[self.second], self.m), dtype=float)
