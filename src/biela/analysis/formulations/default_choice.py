@@ -15,6 +15,7 @@ import numpy as np
 
 from biela.analysis.formulations.option_use import check_options, given_options, unused_options
 from biela.analysis.formulations.options import Options
+from biela.analysis.formulations.ranking import ranked_rows
 from biela.analysis.formulations.saddle import stiffening
 from biela.equations import System
 from biela.graph import (
@@ -50,10 +51,21 @@ def default_formulation(
     small = small or elimination_operations(system) <= UNROLLED_OPERATIONS
     if not small and not unused_options("velocity_projection", chosen):
         # of index 3, which does not drift off the constraints
-        index = chosen.index if "index" in given_options(chosen) else 3
-        return "velocity_projection", replace(chosen, index=index)
+        given = given_options(chosen)
+        index = chosen.index if "index" in given else 3
+        partition = chosen.partition
+        if not {"partition", "independent"} & set(given) and overconstrained(system):
+            # a single coordinate of such a loop is soon a poor one: digits are lost before it goes
+            partition = "svd"
+        return "velocity_projection", replace(chosen, index=index, partition=partition)
     check_options(f"{system.name}, which names no formulation", "multipliers", chosen)
     return "multipliers", chosen
+
+
+def overconstrained(system: System) -> bool:
+    """Whether constraints depend on each other wherever the system is assembled."""
+    q = np.array([entry.value for entry in system.q])
+    return bool(ranked_rows(system, 0.0, q, system.inputs, system.parameters))
 
 
 def elimination_operations(system: System) -> int:
