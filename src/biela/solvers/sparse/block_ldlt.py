@@ -253,7 +253,7 @@ class BlockLDLT:
     def _factor(self, b: Reals, sweeps: int) -> None:
         from biela.solvers.sparse.block_routines import block_ldlt_factor_solve
 
-        self.rank = block_ldlt_factor_solve(
+        rank = block_ldlt_factor_solve(
             self.plan,
             self.addresses,
             self._A,
@@ -267,11 +267,12 @@ class BlockLDLT:
             self._report,
         )
         self.threshold = float(self._report[0])
-        if self.rank < self.size:
-            self.dropped = np.flatnonzero(self._flags)
-        else:
-            self.dropped = _NONE
         self._last = None
+        self._count(rank)
+
+    def _count(self, rank: int) -> None:
+        self.rank = rank
+        self.dropped = np.flatnonzero(self._flags) if rank < self.size else _NONE
         self._vanished = self.dropped[~self._late[self.dropped]] if len(self.dropped) else _NONE
 
     def _examine(self) -> bool:
@@ -284,44 +285,40 @@ class BlockLDLT:
             return False
         from biela.solvers.sparse import block_routines
 
-        A, factored = self._A, self._A
-        flags = self._flags if len(self.dropped) else np.zeros(self.size, dtype=np.int64)
+        A = factored = self._A
+        again = False
         code, ratios = (self.plan, self.addresses), np.zeros(self.size)
         block_routines.block_ldlt_ratios(self.plan, self.work, ratios)
 
-        def eliminate(A: Reals, tolerance: float) -> Reals:
-            nonlocal factored, flags
-            factored, flags, found = A, np.zeros(self.size, dtype=np.int64), np.zeros(self.size)
-            block_routines.block_ldlt_factor(*code, A, self._zero, tolerance, self.work, self._x)
-            block_routines.block_ldlt_dropped(self.plan, self.work, tolerance, flags)
+        def eliminate(values: Reals, tolerance: float) -> Reals:
+            nonlocal factored, again
+            factored, again, found = values, True, np.zeros(self.size)
+            block_routines.block_ldlt_factor(
+                *code, values, self._zero, tolerance, self.work, self._x
+            )
+            count = block_routines.block_ldlt_dropped(self.plan, self.work, tolerance, self._flags)
             block_routines.block_ldlt_ratios(self.plan, self.work, found)
+            self._count(self.size - count)
             return found
 
-        def solve(b: Reals) -> Reals:
+        def solve(b: Reals, refined: bool) -> Reals:
             x = b.copy()
             block_routines.block_ldlt_solve(*code, self.work, x)
-            block_routines.block_ldlt_refine(
-                *(*code, factored, b, 1, flags, 1, 1, self.work, x, self._r)
-            )
+            if refined:
+                block_routines.block_ldlt_refine(
+                    *(*code, factored, b, len(self.dropped), self._flags, 1, 1),
+                    *(self.work, x, self._r),
+                )
             return x
 
-        constraints = self._constraints
-        constraints.take(A)
+        dropped = np.zeros(self.size, dtype=np.bool_)
+        dropped[self.dropped] = True
         found = examine(
-            *(constraints, A, ratios, flags != 0, self.tolerance),
+            *(self._constraints, A, ratios, dropped, self.tolerance),
             *(4.0 * self.fill, eliminate, solve),
         )
         self.gap, self.doubtful = found.gap, found.doubtful
-        if found.dropped is None:
-            return False
-        redundant = np.zeros(self.size, dtype=np.bool_)
-        redundant[found.dropped] = True
-        eliminate(constraints.without(A, redundant), 0.0)
-        self._flags[:] = flags
-        self.dropped = np.flatnonzero(flags)
-        self.rank = self.size - len(self.dropped)
-        self._vanished = self.dropped[~self._late[self.dropped]]
-        return True
+        return again
 
     def _judge(self, b: Reals, x: Reals, error: float) -> None:
         """Keep the backward error, -1 if nobody looked; refuse what does not solve the system."""

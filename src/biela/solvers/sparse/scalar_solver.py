@@ -280,7 +280,7 @@ class SparseLDLT:
 
     def _examine(self) -> None:
         """Look at the rows behind small pivots, and factor without those that are redundant."""
-        A = factored = self._A
+        factored = self._A
         L = self.start, self.rows, self.order
         entries = self.pattern.rows, self.pattern.columns
 
@@ -290,26 +290,21 @@ class SparseLDLT:
             self._count(self._eliminate(tolerance, values))
             return self.ratios
 
-        def solve(b: Reals) -> Reals:
+        def solve(b: Reals, refined: bool) -> Reals:
             x = b.copy()
             sparse_ldlt_solve.compiled(self.size, self.fill, *L, self._LD, x, self._y)
-            sparse_ldlt_refine.compiled(
-                *(self.size, self.fill, len(A), 1, *L, *entries, factored, self._flags, self._LD),
-                *(b, x, self._r, self._y),
-            )
+            if refined:
+                sparse_ldlt_refine.compiled(
+                    *(self.size, self.fill, len(factored), 1, *L, *entries, factored),
+                    *(self._flags, self._LD, b, x, self._r, self._y),
+                )
             return x
 
-        constraints = self._constraints
-        constraints.take(A)
         found = examine(
-            *(constraints, A, self.ratios, self._flags != 0, self.tolerance),
+            *(self._constraints, self._A, self.ratios, self._flags != 0, self.tolerance),
             *(4.0 * self.fill, eliminate, solve),
         )
         self.gap, self.doubtful = found.gap, found.doubtful
-        if found.dropped is not None:
-            redundant = np.zeros(self.size, dtype=np.bool_)
-            redundant[found.dropped] = True
-            eliminate(constraints.without(A, redundant), 0.0)
 
     def _refine(self, b: Reals, x: Reals) -> None:
         error = self._residual(b, x)
