@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biela.errors import BielaError, ShapeError
+from biela.errors import BielaError
 from biela.graph.adjacency import integer_array
 from biela.solvers.ldlt import DROP_TOLERANCE
 from biela.solvers.sparse.independence import Constraints, examine
 from biela.solvers.sparse.pattern import SymmetricPattern
 from biela.solvers.sparse.trust import (
     LARGEST_ERROR,
+    checked_vector,
     contradicted,
     redundant,
     refuse_inaccurate,
@@ -104,7 +104,7 @@ class BlockLDLT:
         from biela.solvers.sparse.block_plan import block_plan
 
         if values is not None:
-            values = self._checked("values", values, len(pattern.rows))
+            values = checked_vector("BlockLDLT", "values", values, len(pattern.rows))
             require_finite("BlockLDLT", values, pattern.rows, pattern.columns)
         analysis = block_plan(pattern, late, blocks, values, kinds)
         n = pattern.size
@@ -174,7 +174,7 @@ class BlockLDLT:
             DomainError: a value that is not finite.
             SingularityError: as for `solve`.
         """
-        b = self._checked("b", b, self.size)
+        b = checked_vector("BlockLDLT", "b", b, self.size)
         self._take(values)
         if self.scaled:
             b = b * self._scale
@@ -203,7 +203,7 @@ class BlockLDLT:
         if b.ndim == 2:
             columns = [self.solve(column) for column in b.T]
             return np.stack(columns, axis=1) if columns else np.zeros((self.size, 0))
-        b = self._checked("b", b, self.size)
+        b = checked_vector("BlockLDLT", "b", b, self.size)
         if self.scaled:
             b = b * self._scale
         x, error = self._solved(b)
@@ -212,7 +212,10 @@ class BlockLDLT:
 
     def residual(self, b: ArrayLike, x: ArrayLike) -> Reals:
         """B - K x. In the dropped rows it tells by how much they contradict the others."""
-        b, x = self._checked("b", b, self.size), self._checked("x", x, self.size)
+        b, x = (
+            checked_vector("BlockLDLT", "b", b, self.size),
+            checked_vector("BlockLDLT", "x", x, self.size),
+        )
         if self.scaled:
             b, x = b * self._scale, x / self._scale
         r, _ = self._residual(b, x)
@@ -225,7 +228,7 @@ class BlockLDLT:
     # --- inside -----------------------------------------------------------------------------------
 
     def _take(self, values: ArrayLike) -> None:
-        A = self._checked("values", values, len(self._A))
+        A = checked_vector("BlockLDLT", "values", values, len(self._A))
         require_finite("BlockLDLT", A, self.pattern.rows, self.pattern.columns)
         np.copyto(self._A, A)
         if self.scaled:
@@ -358,12 +361,3 @@ class BlockLDLT:
         r = np.zeros(self.size)
         code = self.plan, self.addresses
         return r, block_ldlt_residual(*code, self._A, b, x, 0, self._flags, self.work, r)
-
-    @staticmethod
-    def _checked(name: str, values: ArrayLike, size: int) -> Reals:
-        array: Any = np.ascontiguousarray(values, dtype=np.float64)
-        if array.shape != (size,):
-            raise ShapeError(
-                f"BlockLDLT: '{name}' has shape {array.shape} where ({size},) is needed"
-            )
-        return np.array(array) if not array.flags.writeable else array

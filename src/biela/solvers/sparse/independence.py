@@ -58,6 +58,8 @@ _FIRM = 1e-4
 _HEAVIER = 10.0
 _ITERATIONS = 3
 _ROUNDS = 3
+#: At most this many rows are restored one by one.
+_RESTORED = 32
 #: The last front has at most this many numbers and takes at most this many operations.
 _NUMBERS, _OPERATIONS = 2e7, 5e9
 
@@ -221,19 +223,24 @@ def examine(
     sigma, rest = float(np.sqrt(SMALL)), 0.0
     if (small & ~dropped).any():
         gone, sigma = _exchanged(constraints, A, gone, 1e3 * limit, eliminate, solve)
-    if gone.any() and sigma > 2 * limit:
-        rest = _remainder(constraints, gone, constraints.late & ~gone, solve)
+    if gone.any() and sigma > _LOST:
+        gone, sigma, rest = _restored(constraints, A, gone, sigma, limit, eliminate, solve)
+    gap = sigma / max(rest, _ROUNDING)
     if sigma > 2 * limit and rest <= _CLEAR:
-        return Judgement(sigma / max(rest, _ROUNDING), _NONE)
+        return Judgement(gap, _NONE)
     for part in _PUT_OFF:
         small = constraints.eligible & (dropped | ~(ratios >= part))
         count = int(small.sum())
-        operations = count * work + count**2 * (constraints.size + count)
+        operations = count * work + 4 * count**2 * constraints.size
         if count * constraints.size > _NUMBERS or operations > _OPERATIONS:
             break
         found = _last_front(constraints, A, small, part, limit, eliminate, solve)
         if found is not None:
             return found
+    if sigma > _LOST and rest <= _CLEAR:
+        # the dropped rows are redundant; the others may be too
+        eliminate(constraints.without(A, gone), 0.0)
+        return Judgement(gap, np.flatnonzero(small & ~gone))
     eliminate(constraints.without(A, dropped), 0.0)
     return Judgement(0.0, np.flatnonzero(small))
 
@@ -296,15 +303,47 @@ def _smallest(
     return found, best
 
 
-def _remainder(constraints: Constraints, rows: Booleans, kept: Booleans, solve: Solve) -> float:
-    """The largest component of what kept rows leave of a random combination of other rows."""
-    z = np.where(rows, 1.5 + 0.5 * constraints.random, 0.0)
-    for refined in (False, True):
-        left = constraints.left(z, rows, kept, solve, refined)
+def _restored(
+    constraints: Constraints,
+    A: Reals,
+    gone: Booleans,
+    sigma: float,
+    limit: float,
+    eliminate: Eliminate,
+    solve: Solve,
+) -> tuple[Booleans, float, float]:
+    """Keep dropped rows again as long as they are clearly not combinations of the kept ones.
+
+    Returns the rows that stay dropped, the smallest singular value of the others, and the largest
+    component of what these leave of a random combination of the dropped rows.
+    """
+    rest = np.inf
+    for _ in range(_RESTORED):
+        kept = constraints.late & ~gone
+        left = _remainder(constraints, gone, kept, solve)
         rest = float(np.abs(left).max(initial=0.0)) if np.isfinite(left).all() else np.inf
-        if rest <= _CLEAR:
+        if rest <= _CLEAR or not np.isfinite(rest):
             break
-    return rest
+        # the row that holds most of the direction which the kept ones leave free
+        along = np.where(gone, np.abs(constraints.along(left)), 0.0) / float(np.linalg.norm(left))
+        if along.max() < 10 * limit:
+            break
+        gone = gone.copy()
+        gone[int(np.argmax(along))] = False
+        eliminate(constraints.without(A, gone), 0.0)
+        gone, sigma = _exchanged(constraints, A, gone, 1e3 * limit, eliminate, solve)
+        if not sigma > _LOST:
+            break
+    return gone, sigma, rest
+
+
+def _remainder(constraints: Constraints, rows: Booleans, kept: Booleans, solve: Solve) -> Reals:
+    """What kept rows leave of a random combination of other rows, refined if it is not clear."""
+    z = np.where(rows, 1.5 + 0.5 * constraints.random, 0.0)
+    left = constraints.left(z, rows, kept, solve, False)
+    if np.abs(left).max(initial=0.0) <= _CLEAR:
+        return left
+    return constraints.left(z, rows, kept, solve, True)
 
 
 def _pivoted(
@@ -325,9 +364,6 @@ def _pivoted(
     order, lengths = np.arange(count), np.zeros(count)
     if not np.isfinite(R).all():
         return numbers, np.full(count, np.nan)
-    if count < R.shape[1]:
-        # the same lengths and angles in fewer coordinates
-        R = np.ascontiguousarray(np.linalg.qr(R.T, mode="r").T)
     for k in range(count):
         squares = np.einsum("ij,ij->i", R[k:], R[k:])
         best = k + int(np.argmax(squares))
@@ -361,13 +397,14 @@ def _exchanged(
     ``enough``.
     """
     gone = gone.copy()
-    best, found = -1.0, gone.copy()
+    best, found, vain = -1.0, gone.copy(), 0
     for _ in range(int(gone.sum()) + 8):
         kept = constraints.late & ~gone
         sigma, z = _smallest(constraints, kept, enough, solve)
+        vain = 0 if sigma > best else vain + 1
         if sigma > best:
             best, found = sigma, gone.copy()
-        if not (0.0 < sigma < _FIRM and gone.any()):
+        if sigma >= _FIRM or sigma <= 0.1 * best or vain == _ROUNDS or not gone.any():
             break
         along = np.abs(constraints.along(constraints.combined(z, constraints.late) / sigma))
         taken = int(np.argmax(np.where(gone, along, -1.0)))
