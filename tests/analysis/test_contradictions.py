@@ -84,3 +84,23 @@ def test_only_rows_in_the_conflict_are_named() -> None:
     assert contradiction(names, rows, np.array([1.0, 2, 2, 2])) == ""
     assert in_conflict(names, np.array([0, 0, 1.0, 0])) == "c contradicts the others"
     assert in_conflict([*"abcdefgh"], np.ones(8)).startswith("a, b, c, d, e, f and 2 more")
+
+
+def test_check_says_that_the_rank_is_doubtful_between_two_pins_at_nearly_one_place() -> None:
+    # pins 1e-6 m apart hold the rod's angle, or are meant to be one pin
+    m = bl.Model("two pins", plane="xy")
+    m.body("rod", mass=1, com=(0.5, 0, 0), inertia=0.02)
+    m.joint("revolute", "first", m.ground, "rod")
+    m.joint("revolute", "second", ("ground", (1e-6, 0, 0)), ("rod", (1e-6, 0, 0)))
+    report = bl.check(m)
+    assert report.mobility is not None
+    assert report.mobility.doubtful == ("second.y",)
+    assert any(
+        "number of freedoms is doubtful: rows of second" in finding.text
+        for finding in report.findings
+    )
+    assert "second.y: nearly dependent" in str(report.mobility)
+    # further apart they hold it without doubt
+    del m.joints["second"]
+    m.joint("revolute", "second", ("ground", (0.1, 0, 0)), ("rod", (0.1, 0, 0)))
+    assert bl.mobility(m).doubtful == ()

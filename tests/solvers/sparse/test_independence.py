@@ -302,7 +302,7 @@ def test_many_small_pivots_with_a_clear_singular_value_need_no_last_front(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(independence, "_last_front", None)
-    for K, dropped in ((natural(1000, 1e-3), 0), (spatial(40, 0.7), 120)):
+    for K, dropped in ((natural(1000, 1e-3), 0), (spatial(40, 0.7, np.eye(3)), 120)):
         for make in SOLVERS:
             options = {"kinds": 0} if make is BlockLDLT else {}
             solver = make(K.pattern, K.multipliers, **options)
