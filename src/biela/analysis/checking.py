@@ -187,6 +187,14 @@ def _rank_findings(
     if rank.singular:
         joints = dict.fromkeys(joint_of(row) for row in rank.singular)
         yield Finding("warning", f"the start is a singular position: see {', '.join(joints)}")
+    if rank.doubtful:
+        joints = dict.fromkeys(joint_of(row) for row in rank.doubtful)
+        yield Finding(
+            "warning",
+            f"the number of freedoms is doubtful: rows of {', '.join(joints)} are within 1e-5 of "
+            f"depending on other joints, in all positions compared; check lengths and axes that "
+            f"should be equal or parallel",
+        )
     if freedoms is not None and topology.driven > freedoms:
         motions = f"{topology.driven:,} motion{'s' * (topology.driven != 1)}"
         who = f": {_listed(list(model.drivers))}" if model.drivers else ""

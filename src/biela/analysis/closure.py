@@ -242,12 +242,8 @@ def reason(equations: ClosureEquations, solution: Solution, held: Mapping[int, f
     worst = ", ".join(f"{names[i]} by {solution.residual[i]:.3g}" for i in order)
     held_rows = equations.rates(solution.x)[list(held)]
     rows = np.concatenate([equations.jacobian(solution.x), held_rows], axis=0)
-    dependent = [names[i] for i in dependent_rows(rows)]
-    contradiction = (
-        f" There {', '.join(dependent)} depend on the others and contradict them."
-        if dependent
-        else ""
-    )
+    conflict = contradiction(names, rows, solution.residual)
+    contradicted = f" There {conflict}." if conflict else ""
     largest = float(np.abs(solution.x).max(initial=0.0))
     farthest = max(largest, float(np.abs(solution.residual).max(initial=0.0)))
     if np.spacing(farthest) > TOLERANCE:
@@ -259,9 +255,44 @@ def reason(equations: ClosureEquations, solution: Solution, held: Mapping[int, f
         )
     return (
         f"{system.name} cannot be assembled: after {solution.iterations} iterations these are "
-        f"missed: {worst}.{contradiction} Check lengths and fixed points, hold fewer coordinates, "
+        f"missed: {worst}.{contradicted} Check lengths and fixed points, hold fewer coordinates, "
         f"or give a better first guess with start(…) or q=…"
     )
+
+
+def contradiction(names: Sequence[str], rows: Floats, missed: Floats) -> str:
+    """Say which constraints contradict each other; nothing if a small motion can fulfil them all.
+
+    Args:
+        names: Of the constraints.
+        rows: Their rows Φ_v.
+        missed: By how much they are missed, in position or velocity.
+    """
+    if not (len(rows) and np.isfinite(rows).all() and np.isfinite(missed).all()):
+        return ""
+    left = missed - rows @ np.linalg.lstsq(rows, missed, rcond=1e-8)[0]
+    size = float(np.abs(missed).max())
+    return in_conflict(names, left) if np.abs(left).max() > 1e-6 * size else ""
+
+
+def in_conflict(names: Sequence[str], left: Floats, most: int = 6) -> str:
+    """Name the constraints that contradict each other.
+
+    ``left`` is what least squares leave of them, r with Φ_vᵀ r = 0: the combination of constraints
+    that no motion changes.
+
+    >>> in_conflict(["crank", "rod", "motor"], np.array([0.5, 1e-17, -0.5]))
+    'crank and motor contradict each other'
+    """
+    size = np.abs(left)
+    found = np.flatnonzero(size > 0.05 * size.max(initial=0.0))
+    largest = np.sort(found[np.argsort(-size[found], kind="stable")][:most])
+    named = [names[int(i)] if i < len(names) else "an initial condition" for i in largest]
+    if len(found) > most:
+        named.append(f"{len(found) - most} more")
+    if len(named) < 2:
+        return f"{''.join(named)} contradicts the others"
+    return f"{', '.join(named[:-1])} and {named[-1]} contradict each other"
 
 
 def dependent_rows(A: Floats, tolerance: float = 1e-9) -> list[int]:
@@ -346,7 +377,8 @@ def closing_velocity(
         name = names[worst] if worst < len(names) else "an initial condition"
         raise AssemblyError(
             f"{system.name}: no velocities fulfil all equations at the start; {name} is missed by "
-            f"{missed[worst]:.3g}. Hold fewer velocities, or check equations that depend on time"
+            f"{missed[worst]:.3g}: {in_conflict(names, missed)}. Hold fewer velocities, or check "
+            f"equations that depend on time"
         )
     return np.asarray(found)
 

@@ -31,6 +31,8 @@ Floats = npt.NDArray[np.float64]
 
 #: What is left of a unit row beside the others, below which it depends on them.
 DEPENDENT: Final = 1e-8
+#: The same, below which a row is so near to depending on others that the rank is doubtful.
+DOUBTFUL: Final = 1e-5
 #: Residual above which an equation does not hold (m, rad).
 MISSED: Final = 1e-8
 #: The way, about, between the positions that are looked at (m, rad).
@@ -68,6 +70,8 @@ class Mobility:
         inconsistent: Constraints that depend on those before them and do not hold.
         singular: Constraints that depend on those before them at the first position only.
         assembled: Whether the first position fulfils the constraints.
+        doubtful: Constraints that count as independent, but are so near to depending on those
+            before them, everywhere, that the rank is doubtful.
     """
 
     model: str
@@ -80,6 +84,7 @@ class Mobility:
     inconsistent: tuple[str, ...]
     singular: tuple[str, ...]
     assembled: bool
+    doubtful: tuple[str, ...] = ()
 
     @property
     def by_count(self) -> int:
@@ -112,6 +117,7 @@ class Mobility:
             ("redundant", self.redundant),
             ("contradicts the others", self.inconsistent),
             ("dependent in this position only, which is singular", self.singular),
+            ("nearly dependent everywhere, which leaves the rank in doubt", self.doubtful),
         ):
             lines += [f"  {name}: {what}" for name in names]
         if not self.assembled and not self.inconsistent:
@@ -159,13 +165,15 @@ def mobility(
     if not found.reached(MISSED):  # what contradicts shows where the joints hold
         place = _fulfilled(instant, place, joints) if joints else guess
 
-    def dependent(at: Floats) -> list[int]:
+    def dependent(at: Floats, limit: float = DEPENDENT) -> list[int]:
         rows = instant.Phi_v(at)[order]
-        return dependent_rows(unit_rows(rows)[0], DEPENDENT) if len(rows) else []
+        return dependent_rows(unit_rows(rows)[0], limit) if len(rows) else []
 
     here = dependent(place)
-    others = [dependent(at) for at in _positions(instant, place, joints, positions - 1, seed)]
+    places = _positions(instant, place, joints, positions - 1, seed)
+    others = [dependent(at) for at in places]
     least = min([here, *others], key=len)
+    near = min([dependent(at, DOUBTFUL) for at in (place, *places)], key=len)
     contradicted = []
     if not found.reached(MISSED):
         contradicted = _contradicted(instant, place, order, least)
@@ -184,6 +192,7 @@ def mobility(
         tuple(names[k] for k in contradicted),
         tuple(names[k] for k in here if k not in least) if len(here) > len(least) else (),
         found.reached(MISSED),
+        tuple(names[k] for k in near if k not in least) if len(near) > len(least) else (),
     )
 
 

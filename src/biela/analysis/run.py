@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.assembly import consistent
-from biela.analysis.closure import dependent_rows
+from biela.analysis.closure import contradiction
 from biela.analysis.control import Controller
 from biela.analysis.divergence import broken_energy, explanation, half_turn
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
@@ -46,6 +46,11 @@ _NO_FURTHER: Final = (NOT_FINITE, STEP_TOO_SMALL)
 
 #: Native calls are about this long, so that an interrupt is answered soon.
 _CHUNK_SECONDS: Final = 0.1
+#: A constraint that misses by more of the largest coordinate, or of 1, does not hold.
+_MISSED: Final = 1e-5
+#: Steps before the first look at constraints that laws of time move; the next come after twice as
+#: many each.
+_FIRST_LOOK: Final = 10
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,9 @@ class Run:
         self._elapsed = 0.0
         x = self._start(plan.start, q, v, self.u, plan.times)
         self._now = (plan.start, x)
+        if self._closes and self.kernels.formulation.unrolled.needs("Phi", "t"):
+            # drivers that contradict each other may agree again later, and at stored instants
+            self.stepper.pause = min(self.stepper.pause, _FIRST_LOOK)
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
@@ -177,6 +185,9 @@ class Run:
                 if t > self.times[-1][-1]:
                     self._store(np.array([t]), x[None].copy(), self.inputs[-1][-1:])
         results = self._results(began, prepared, native, interrupted)
+        if not violated:
+            violated, until = self._opened(results)
+            results = results.between(results.t[0], until)
         if not violated and (self.stepper.leaps or self.tight):
             violated, until = broken_energy(self.system, results, self.p)
             results = results.between(results.t[0], until)
@@ -290,26 +301,51 @@ class Run:
 
     def _violated(self) -> str:
         """What to say if a constraint does not hold although it is projected onto; else nothing."""
-        made, system = self.kernels.formulation, self.system
-        drifts = made.drifts and made.name in _DRIFTING
-        if drifts or made.threshold > 0 or not system.geometric:
+        made = self.kernels.formulation
+        if not self._closes:
             return self._unloaded()
         (t, x), u = self._now, self._held()
         q = np.asarray(made.read([t], x, np.concatenate([self.p, u]))[0])
-        missed = np.abs(np.atleast_1d(system.evaluate("Phi", q, t=t, u=u, p=self.p)))
-        worst = int(np.argmax(missed))
-        limit = 1e-2 if made.drifts else 1e-5
-        if not missed[worst] > limit * max(1.0, float(np.abs(q).max())):
-            return self._unloaded()
+        return self._open(t, q, u) or self._unloaded()
+
+    @property
+    def _closes(self) -> bool:
+        """Whether all constraints hold at the end of each step."""
+        made = self.kernels.formulation
+        drifts = made.drifts and made.name in _DRIFTING
+        return not drifts and not made.threshold > 0 and bool(self.system.geometric)
+
+    def _opened(self, results: Results) -> tuple[str, float]:
+        """What to say of the first stored instant at which a constraint does not hold, and when.
+
+        The rows that depend on others are not solved for: drivers that contradict each other may
+        agree again at the end.
+        """
+        worst = results.statistics.max_constraint_error if results.statistics else None
+        if not self._closes or not (worst or 0.0) > _MISSED:
+            return "", float(results.t[-1])
+        inputs = np.concatenate([part["u"] for part in self.closed])
+        for k in np.flatnonzero(results["constraint error"] > _MISSED).tolist():
+            said = self._open(float(results.t[k]), results.q[k], inputs[k])
+            if said:
+                return said, float(results.t[k])
+        return "", float(results.t[-1])
+
+    def _open(self, t: float, q: Floats, u: Floats) -> str:
+        """What to say if a constraint does not hold at an instant; else nothing."""
+        system = self.system
+        missed = np.atleast_1d(system.evaluate("Phi", q, t=t, u=u, p=self.p))
+        worst = int(np.argmax(np.abs(missed)))
+        limit = 1e-2 if self.kernels.formulation.drifts else _MISSED
+        if not abs(missed[worst]) > limit * max(1.0, float(np.abs(q).max())):
+            return ""
         rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=self.p))
-        dependent = [system.multipliers[i] for i in dependent_rows(rows[: system.geometric])]
-        reason = (
-            f"{', '.join(dependent)} depend on the other constraints and contradict them"
-            if dependent
-            else "the step is too long for the constraints to be followed; try a smaller one"
+        conflict = contradiction(system.multipliers, rows[: system.geometric], missed)
+        reason = conflict or (
+            "the step is too long for the constraints to be followed; try a smaller one"
         )
         return (
-            f"constraint {system.multipliers[worst]} is missed by {missed[worst]:.3g} at "
+            f"constraint {system.multipliers[worst]} is missed by {abs(missed[worst]):.3g} at "
             f"t = {t:.6g} s: {reason}"
         )
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from benchmarks.four_bars import crank_acceleration, spatial
+from benchmarks.four_bars import crank_acceleration, natural, spatial
 from biela.solvers import BlockLDLT, SparseLDLT, SymmetricPattern
 from biela.solvers.sparse import independence
 
@@ -194,6 +196,120 @@ def test_native_code_is_examined_like_loops() -> None:
     assert solver.rank == 119
     np.testing.assert_allclose(together, solver.solve(b), atol=1e-9)
     np.testing.assert_allclose(K @ together, b, atol=1e-9)
+
+
+# --- other patterns -------------------------------------------------------------------------------
+
+
+def grid(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Differences along the edges of a net of points: every mesh has a row too many."""
+    points = np.arange(size * size).reshape(size, size)
+    across = zip(points[:, :-1].ravel(), points[:, 1:].ravel(), strict=True)
+    down = zip(points[:-1].ravel(), points[1:].ravel(), strict=True)
+    edges = [*across, *down]
+    Phi = np.zeros((len(edges), size * size))
+    for row, (i, j) in zip(Phi, edges, strict=True):
+        row[i], row[j] = 1.0, -1.0
+    return Phi
+
+
+def arrow(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Rows between unknowns of their own and three that all of them share."""
+    Phi = np.zeros((2 * size, 3 + 3 * size))
+    Phi[:, :3] = rng.standard_normal((2 * size, 3))
+    for k in range(size):
+        Phi[2 * k : 2 * k + 2, 3 + 3 * k : 6 + 3 * k] = rng.standard_normal((2, 3))
+    return Phi
+
+
+def tree(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Two rows between each body of three unknowns and the one that carries it."""
+    Phi = np.zeros((2 * size, 3 * size))
+    for k in range(size):
+        Phi[2 * k : 2 * k + 2, 3 * k : 3 * k + 3] = rng.standard_normal((2, 3))
+        if k:
+            parent = 3 * int(rng.integers(k))
+            Phi[2 * k : 2 * k + 2, parent : parent + 3] = rng.standard_normal((2, 3))
+    return Phi
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from([grid, arrow, tree]),
+    st.integers(2, 6),
+    st.lists(st.sampled_from(["duplicate", "opposite", "sum", "near"]), max_size=5),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_redundant_rows_of_nets_arrows_and_trees_are_found(
+    pattern: Callable[[np.random.Generator, int], np.ndarray],
+    size: int,
+    more: list[str],
+    scaled: bool,
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    rows = list(pattern(rng, size))
+    for kind in more:
+        row = rows[int(rng.integers(len(rows)))]
+        if kind == "sum":
+            row = row + rows[int(rng.integers(len(rows)))] - rows[0]
+        elif kind == "near":  # independent, if the other one is
+            row = row * (1 + 1e-3 * rng.standard_normal(len(row)))
+        rows.append(-row if kind == "opposite" else row)
+    Phi = np.array(rows)[rng.permutation(len(rows))]
+    Phi = Phi[np.abs(Phi).max(axis=1) > 1e-12]
+    n, m = Phi.shape[1], len(Phi)
+    M = np.diag(10.0 ** rng.uniform(-1, 1, n))
+    if scaled:
+        Phi = Phi * 10.0 ** rng.choice([-6, 0, 6], (m, 1))
+    A = unit_rows(M, Phi)
+    rank, clear = rank_by_gap(A)
+    if not clear:
+        return
+    for make in SOLVERS:
+        solver, values, _ = solver_of(make, M, Phi)
+        assert solver.factor(values) == n + rank
+        assert len(solver.doubtful) == 0
+        kept = np.setdiff1d(np.arange(m), solver.dropped - n)
+        assert np.linalg.matrix_rank(A[kept], 1e-6) == rank
+        # a motion fulfils all rows; a change of one redundant row is told
+        v = rng.standard_normal(n)
+        x = solver.solve(np.concatenate([M @ v, Phi @ v]))
+        np.testing.assert_allclose(x[:n], v, atol=1e-6)
+        assert len(solver.contradicted) == 0
+        if rank < m:
+            wrong = Phi @ v
+            wrong[solver.dropped[0] - n] += np.linalg.norm(Phi[solver.dropped[0] - n])
+            solver.solve(np.concatenate([M @ v, wrong]))
+            assert solver.contradicted.tolist() == [solver.dropped[0]]
+
+
+def test_a_row_that_pivots_drop_by_mistake_is_kept_again() -> None:
+    # forty four-bars 1e-3 rad from a singular position: pivots alone drop 121 rows, one too many
+    turn = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 3)))[0]
+    turn *= np.linalg.det(turn)
+    K = spatial(40, 1e-3, turn)
+    solver = SparseLDLT(K.pattern, K.multipliers)
+    solver.factor(K.values, examined=False)
+    assert len(solver.dropped) == 121
+    solver.factor(K.values)
+    assert len(solver.dropped) == 120
+    assert len(solver.doubtful) == 0
+
+
+def test_many_small_pivots_with_a_clear_singular_value_need_no_last_front(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(independence, "_last_front", None)
+    for K, dropped in ((natural(1000, 1e-3), 0), (spatial(40, 0.7, np.eye(3)), 120)):
+        for make in SOLVERS:
+            options = {"kinds": 0} if make is BlockLDLT else {}
+            solver = make(K.pattern, K.multipliers, **options)
+            solver.factor(K.values)
+            assert len(solver.dropped) == dropped
+            assert solver.gap > independence.SURE
+            assert len(solver.doubtful) == 0
 
 
 # --- single faults --------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.closure import in_conflict
 from biela.analysis.looped.sparse_rows import SparseRows, worst_rows
 from biela.equations.blocks import ReferenceBlocks
 from biela.errors import AssemblyError, ModelError
@@ -22,10 +23,12 @@ _EXACT = 1e-13
 #: A kept pivot this small: the rows are chosen again.
 _SMALL_PIVOT = 1e-7
 #: Rows that are left out and miss more than this, in proportion: those chosen do not suffice.
-_CONTRADICTED = 1e-13
+_SUFFICE = 1e-13
 #: Damping of least squares, which further sweeps remove.
 _DAMPING = 1e-7
 _HALVINGS = 8
+#: Part of velocities or accelerations by which redundant rows may miss them.
+_MISSED = 1e-6
 #: Largest displacement of one iteration, m or rad.
 _LONGEST = 0.5
 
@@ -64,9 +67,9 @@ class Follower:
         self._choose(t, q, start=True)
         try:
             q, count = self._position(t, q)
+            return self._moving(t, q, count)
         except StuckError as error:
             raise AssemblyError(f"{self.blocks.name}: at t = {t:g} s {error}") from None
-        return self._moving(t, q, count)
 
     def assembled(self, t: float, q: Floats) -> Floats:
         """Damped least squares from afar, which minds no dependent rows (Wampler 1986)."""
@@ -109,6 +112,7 @@ class Follower:
             raise StuckError(
                 f"a singular position is met, in which {free} "
                 f"freedom{'s are' if free > 1 else ' is'} not determined by the drivers"
+                f"{self._doubt()}"
             )
         random = np.random.default_rng(0).normal(size=self.blocks.nv)
         left = np.abs(self.rows.free_motion(random))
@@ -119,6 +123,7 @@ class Follower:
             f"{self.blocks.name}: {free} degree{'s' if free > 1 else ''} of freedom "
             f"{'are' if free > 1 else 'is'} not driven, or the start at t = {t:g} s is a singular "
             f"position; these velocities are still free: {moving}. Add a driver for each freedom"
+            f"{self._doubt()}"
         )
 
     # ----------------------------------------------------------------------------- motion
@@ -162,8 +167,28 @@ class Follower:
         else:
             raise StuckError(self._open(Phi))
         if not float(np.abs(Phi).max()) <= self.tolerance:
-            raise StuckError(self._open(Phi))
+            # the chosen rows hold, and others that depend on them do not
+            raise StuckError(self._contradiction(J, Phi, worst_rows(self.blocks.rows, Phi, 1)))
         return q, count
+
+    def _contradiction(self, J: Floats, missed: Floats, text: str) -> str:
+        conflict = in_conflict(self.blocks.rows, self.rows.conflict(J, missed))
+        return (
+            f"{conflict}: redundant constraints miss {text}. Check the laws of drivers and the "
+            f"lengths in closed loops{self._doubt()}"
+        )
+
+    def _doubt(self) -> str:
+        """What to add if the rank is doubtful."""
+        names = [self.blocks.rows[int(k)] for k in self.rows.doubtful[:3]]
+        if not names:
+            return ""
+        more = len(self.rows.doubtful) - len(names)
+        listed = ", ".join(names) + (f" and {more} more" if more else "")
+        return (
+            f". It cannot be told for certain whether {listed} depend{'s' * (len(names) == 1)} on "
+            f"the other constraints: the position is nearly singular"
+        )
 
     def _open(self, Phi: Floats) -> str:
         return (
@@ -183,10 +208,16 @@ class Follower:
         v = rows.refined(J, beta)
         gamma = blocks.gamma(q, v, t)
         a = rows.refined(J, gamma)
-        if rows.missed(J, v, beta) > _CONTRADICTED or rows.missed(J, a, gamma) > _CONTRADICTED:
-            q, v, a = self._with_all_rows(t, q)
         if not np.isfinite(a).all():
             raise StuckError("the velocities become infinite; look for a singular position")
+        for what, f, x in (("velocities", beta, v), ("accelerations", gamma, a)):
+            missed = f - rows.product(J, x)
+            allowed = max(_MISSED, 1e2 * self.tolerance)
+            if np.abs(missed).max() > allowed * (1.0 + np.abs(f).max() + np.abs(x).max()):
+                worst = worst_rows(blocks.rows, missed, 1)
+                raise StuckError(self._contradiction(J, f, f"their {what}, {worst}"))
+        if rows.missed(J, v, beta) > _SUFFICE or rows.missed(J, a, gamma) > _SUFFICE:
+            q, v, a = self._with_all_rows(t, q)
         return LoopedInstant(t, q, v, a, pivot, count)
 
     def _with_all_rows(self, t: float, q: Floats) -> tuple[Floats, Floats, Floats]:

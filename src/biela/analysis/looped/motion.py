@@ -285,19 +285,20 @@ class LoopedMotion(MotionStages):
         found = [self.memory.view(self.w, name) for name in ("out_q", "out_v")]
         return np.concatenate(found), float(self.memory.view(self.w, "largest")[0])
 
-    def dependent_rows(self) -> int:
-        """How many rows depended on others in the last evaluation.
+    def dependent_rows(self) -> tuple[int, list[int]]:
+        """How many rows depended on others in the last evaluation, and of which it is doubtful.
 
         What the elimination has dropped is counted with a look at the rows themselves, unless the
         mechanism is very large.
         """
         found = self.fronts.dependent(self.memory, self.w)
         if not found or self.n + self.m > EXAMINED:
-            return found
+            return found, []
         K = self.memory.view(self.w, "K")[self.fronts.fronts.slot]
         pattern = SymmetricPattern(self.n + self.m, *self._places)
         late = np.arange(self.n, self.n + self.m)
         solver = BlockLDLT(pattern, late, values=K, kinds=0)
         solver.factor(K)
-        lost = bool((solver.dropped < self.n).any())
-        return found if lost else len(solver.dropped)
+        if (solver.dropped < self.n).any():
+            return found, []
+        return len(solver.dropped), (solver.doubtful - self.n).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -108,6 +108,16 @@ class Motion:
         return np.array(found)
 
 
+def rank_report(rows: Sequence[str], dependent: int, doubtful: Sequence[int]) -> dict[str, Any]:
+    """How many rows depend on others and of which it is not certain, for the statistics."""
+    found: dict[str, Any] = {"dependent rows": dependent}
+    if len(doubtful):
+        names = ", ".join(rows[int(k)] for k in doubtful[:6])
+        more = f" and {len(doubtful) - 6} more" if len(doubtful) > 6 else ""
+        found["rows of doubtful rank"] = names + more
+    return found
+
+
 def looped_results(
     motion: Motion,
     rows: SparseRows,
@@ -129,7 +139,7 @@ def looped_results(
         time_total=spent[0],
         time_integration=spent[1],
         max_constraint_error=float(errors.max()),
-        more={"dependent rows": len(rows.dropped)},
+        more=rank_report(blocks.rows, len(rows.dropped), rows.doubtful.tolist()),
     )
     monitors: dict[str, Floats | Callable[[], Floats]] = {
         "constraint error": errors,

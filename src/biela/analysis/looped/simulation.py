@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.closure import in_conflict
 from biela.analysis.divergence import half_turn, near_half_turn, relative_drift
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
-from biela.analysis.looped.motion import LoopedMotion
+from biela.analysis.looped.motion import EXAMINED, LoopedMotion
 from biela.analysis.looped.pictures import looped_scene
-from biela.analysis.looped.results import channel_groups, coordinate_units
+from biela.analysis.looped.results import channel_groups, coordinate_units, rank_report
 from biela.analysis.looped.simulated_motion import SimulatedMotion
+from biela.analysis.looped.sparse_rows import SparseRows
 from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import numbers, with_values
@@ -182,7 +184,7 @@ class _Run:
         self.states.append(x[None].copy())
         kinds, nq = len(self.motion.fronts.kinds), blocks.nq
         self.motion.accelerations(plan.start, x[:nq], x[nq:], self.u)
-        dependent = self.motion.dependent_rows()
+        dependent, doubtful = self.motion.dependent_rows()
         done, native, interrupted, fault, stopped = 0, 0.0, False, "", False
         prepared = time.perf_counter()
         with Progress(f"simulating {blocks.name}", plan.duration, progress) as bar:
@@ -211,7 +213,7 @@ class _Run:
         costs = stepper.counts() | {"time_integration": native, "time_total": spent_in_all}
         costs["more"] = {
             "preparation": f"{prepared - began:.3g} s",
-            "dependent rows": dependent,
+            **rank_report(blocks.rows, dependent, doubtful),
             "kinds of groups": kinds,
             "elimination": "by kind of group" if kinds else "general sparse solver",
         }
@@ -220,6 +222,8 @@ class _Run:
             fault = near_half_turn(self.model, results) or fault
         else:
             fault, until = half_turn(self.model, results)
+            if not fault:
+                fault, until = self._opened(results)
             results = results.between(results.t[0], until)
         if fault:
             until = min(self.answers.until, float(results.t[-1]))
@@ -260,16 +264,32 @@ class _Run:
         beyond = ""
         if self.answers.awaits(t):
             beyond = self.answers.fallen(self.watched, t, *np.split(x, [blocks.nq]))
-        if beyond or not len(blocks.rows):
-            return beyond
-        Phi = np.abs(blocks.Phi(x[: blocks.nq], t))
-        worst = int(np.argmax(Phi))
-        if not Phi[worst] > _MISSED * max(1.0, float(np.abs(x[: blocks.nq]).max())):
+        return beyond or self._open(t, x[: blocks.nq])
+
+    def _open(self, t: float, q: Floats) -> str:
+        """What to say if a constraint does not hold in a position; else nothing."""
+        blocks = self.motion.blocks
+        if not len(blocks.rows):
             return ""
-        return (
-            f"{blocks.rows[worst]} is missed by {Phi[worst]:.3g} at t = {t:.6g} s: constraints "
-            f"contradict each other, or the step is too long for them to be followed"
-        )
+        Phi = blocks.Phi(q, t)
+        worst = int(np.argmax(np.abs(Phi)))
+        if not abs(Phi[worst]) > _MISSED * max(1.0, float(np.abs(q).max())):
+            return ""
+        said = f"{blocks.rows[worst]} is missed by {abs(Phi[worst]):.3g} at t = {t:.6g} s"
+        conflict = "constraints contradict each other"
+        if self.motion.n + self.motion.m <= EXAMINED:
+            # away from the constraints rows that contradict seem to be independent, but only just
+            left = SparseRows(blocks).conflict(blocks.Phi_v(q, t), Phi)
+            conflict = in_conflict(blocks.rows, left)
+        return f"{said}: {conflict}, or the step is too long for them to be followed"
+
+    def _opened(self, results: Results) -> tuple[str, float]:
+        """What to say of the first stored instant at which a constraint does not hold, and when."""
+        for k in np.flatnonzero(results["constraint error"] > _MISSED).tolist():
+            said = self._open(float(results.t[k]), results.q[k])
+            if said:
+                return said, float(results.t[k])
+        return "", float(results.t[-1])
 
     def _results(self, costs: Mapping[str, Any], interrupted: bool) -> Results:
         plan = self.plan

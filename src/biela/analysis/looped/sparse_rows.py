@@ -22,9 +22,17 @@ from biela.solvers import SparseLDLT, SymmetricPattern
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+#: Damping that is small beside the rows, and large enough that none of them is dropped.
+_LEAST_DAMPING = 1e-8
+
 
 class SparseRows:
-    """The constraint rows of a mechanism, and which of them are independent."""
+    """The constraint rows of a mechanism, and which of them are independent.
+
+    Attributes:
+        doubtful: Rows that `choose` could not tell to be dependent or independent.
+        factorisations: How often a matrix was factored.
+    """
 
     def __init__(self, blocks: ReferenceBlocks) -> None:
         self.n, self.m = blocks.nv, len(blocks.rows)
@@ -39,6 +47,7 @@ class SparseRows:
         self._solver = SparseLDLT(pattern, late=np.arange(n, n + m))
         self._kept = np.ones(m, dtype=bool)
         self._all_kept = True
+        self.doubtful: Integers = np.zeros(0, dtype=np.int64)
         self.factorisations = 0
 
     # -------------------------------------------------------------------------- factoring
@@ -48,7 +57,8 @@ class SparseRows:
         self._kept[:] = True
         self._all_kept = True
         self._factor(J, np.zeros(self.m), examined=True)
-        dropped = self._solver.dropped
+        dropped, doubtful = self._solver.dropped, self._solver.doubtful
+        self.doubtful = doubtful[doubtful >= self.n] - self.n
         rank = self.m - int((dropped >= self.n).sum())
         self._kept[dropped[dropped >= self.n] - self.n] = False
         self._all_kept = bool(self._kept.all())
@@ -87,6 +97,14 @@ class SparseRows:
     def damped_step(self, f: Floats) -> Floats:
         """The step of damped least squares."""
         return self._solved(np.zeros(self.n), f)
+
+    def conflict(self, J: Floats, f: Floats) -> Floats:
+        """What least squares leave of Φ_v δ = f: rows that contradict each other.
+
+        All rows count. The factors are others afterwards.
+        """
+        self.factor_damped(J, _LEAST_DAMPING)
+        return np.asarray(f - self.product(J, self.damped_step(f)))
 
     def free_motion(self, guess: Floats) -> Floats:
         """The part of a motion that the chosen rows leave free."""

@@ -9,12 +9,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.closure import in_conflict
 from biela.analysis.engine_choice import with_start
 from biela.analysis.groups.poses import poses_of
 from biela.analysis.looped.carried_start import carried_state, prototype_poses
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.linked_start import Relative, relative_poses, unlinked
 from biela.analysis.looped.masses import mass_entries
+from biela.analysis.looped.sparse_rows import SparseRows
 from biela.analysis.looped.stiffening import stiffening
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.joint_coordinates import carrying_tree
@@ -206,9 +208,12 @@ def first_velocity(
     left[soft] = 0.0
     worst = int(np.argmax(left))
     if left[worst] > 1e-9 * (1 + np.abs(beta).max()):
+        held = np.where(hard, beta, 0.0)
+        conflict = SparseRows(full).conflict(np.where(hard[row], J, 0.0), held)
         raise ModelError(
             f"{blocks.name}: no velocity fulfils all joints and their rates; {full.rows[worst]} "
-            f"is missed by {left[worst]:.3g}. Give rates to as many joints as there are freedoms"
+            f"is missed by {left[worst]:.3g}: {in_conflict(full.rows, conflict)}. Check the laws "
+            f"of drivers, and give rates to as many joints as there are freedoms"
         )
     v[:bodies] = found[:bodies]
     if len(blocks.extra):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biela.errors import BielaError, ShapeError
+from biela.errors import BielaError
 from biela.graph.adjacency import integer_array
 from biela.solvers.ldlt import DROP_TOLERANCE
 from biela.solvers.sparse.independence import Constraints, examine
 from biela.solvers.sparse.pattern import SymmetricPattern
 from biela.solvers.sparse.trust import (
     LARGEST_ERROR,
+    checked_vector,
     contradicted,
     redundant,
     refuse_inaccurate,
@@ -104,7 +104,7 @@ class BlockLDLT:
         from biela.solvers.sparse.block_plan import block_plan
 
         if values is not None:
-            values = self._checked("values", values, len(pattern.rows))
+            values = checked_vector("BlockLDLT", "values", values, len(pattern.rows))
             require_finite("BlockLDLT", values, pattern.rows, pattern.columns)
         analysis = block_plan(pattern, late, blocks, values, kinds)
         n = pattern.size
@@ -174,7 +174,7 @@ class BlockLDLT:
             DomainError: a value that is not finite.
             SingularityError: as for `solve`.
         """
-        b = self._checked("b", b, self.size)
+        b = checked_vector("BlockLDLT", "b", b, self.size)
         self._take(values)
         if self.scaled:
             b = b * self._scale
@@ -203,7 +203,7 @@ class BlockLDLT:
         if b.ndim == 2:
             columns = [self.solve(column) for column in b.T]
             return np.stack(columns, axis=1) if columns else np.zeros((self.size, 0))
-        b = self._checked("b", b, self.size)
+        b = checked_vector("BlockLDLT", "b", b, self.size)
         if self.scaled:
             b = b * self._scale
         x, error = self._solved(b)
@@ -212,7 +212,10 @@ class BlockLDLT:
 
     def residual(self, b: ArrayLike, x: ArrayLike) -> Reals:
         """B - K x. In the dropped rows it tells by how much they contradict the others."""
-        b, x = self._checked("b", b, self.size), self._checked("x", x, self.size)
+        b, x = (
+            checked_vector("BlockLDLT", "b", b, self.size),
+            checked_vector("BlockLDLT", "x", x, self.size),
+        )
         if self.scaled:
             b, x = b * self._scale, x / self._scale
         r, _ = self._residual(b, x)
@@ -225,7 +228,7 @@ class BlockLDLT:
     # --- inside -----------------------------------------------------------------------------------
 
     def _take(self, values: ArrayLike) -> None:
-        A = self._checked("values", values, len(self._A))
+        A = checked_vector("BlockLDLT", "values", values, len(self._A))
         require_finite("BlockLDLT", A, self.pattern.rows, self.pattern.columns)
         np.copyto(self._A, A)
         if self.scaled:
@@ -253,7 +256,7 @@ class BlockLDLT:
     def _factor(self, b: Reals, sweeps: int) -> None:
         from biela.solvers.sparse.block_routines import block_ldlt_factor_solve
 
-        self.rank = block_ldlt_factor_solve(
+        rank = block_ldlt_factor_solve(
             self.plan,
             self.addresses,
             self._A,
@@ -267,11 +270,12 @@ class BlockLDLT:
             self._report,
         )
         self.threshold = float(self._report[0])
-        if self.rank < self.size:
-            self.dropped = np.flatnonzero(self._flags)
-        else:
-            self.dropped = _NONE
         self._last = None
+        self._count(rank)
+
+    def _count(self, rank: int) -> None:
+        self.rank = rank
+        self.dropped = np.flatnonzero(self._flags) if rank < self.size else _NONE
         self._vanished = self.dropped[~self._late[self.dropped]] if len(self.dropped) else _NONE
 
     def _examine(self) -> bool:
@@ -284,44 +288,40 @@ class BlockLDLT:
             return False
         from biela.solvers.sparse import block_routines
 
-        A, factored = self._A, self._A
-        flags = self._flags if len(self.dropped) else np.zeros(self.size, dtype=np.int64)
+        A = factored = self._A
+        again = False
         code, ratios = (self.plan, self.addresses), np.zeros(self.size)
         block_routines.block_ldlt_ratios(self.plan, self.work, ratios)
 
-        def eliminate(A: Reals, tolerance: float) -> Reals:
-            nonlocal factored, flags
-            factored, flags, found = A, np.zeros(self.size, dtype=np.int64), np.zeros(self.size)
-            block_routines.block_ldlt_factor(*code, A, self._zero, tolerance, self.work, self._x)
-            block_routines.block_ldlt_dropped(self.plan, self.work, tolerance, flags)
+        def eliminate(values: Reals, tolerance: float) -> Reals:
+            nonlocal factored, again
+            factored, again, found = values, True, np.zeros(self.size)
+            block_routines.block_ldlt_factor(
+                *code, values, self._zero, tolerance, self.work, self._x
+            )
+            count = block_routines.block_ldlt_dropped(self.plan, self.work, tolerance, self._flags)
             block_routines.block_ldlt_ratios(self.plan, self.work, found)
+            self._count(self.size - count)
             return found
 
-        def solve(b: Reals) -> Reals:
+        def solve(b: Reals, refined: bool) -> Reals:
             x = b.copy()
             block_routines.block_ldlt_solve(*code, self.work, x)
-            block_routines.block_ldlt_refine(
-                *(*code, factored, b, 1, flags, 1, 1, self.work, x, self._r)
-            )
+            if refined:
+                block_routines.block_ldlt_refine(
+                    *(*code, factored, b, len(self.dropped), self._flags, 1, 1),
+                    *(self.work, x, self._r),
+                )
             return x
 
-        constraints = self._constraints
-        constraints.take(A)
+        dropped = np.zeros(self.size, dtype=np.bool_)
+        dropped[self.dropped] = True
         found = examine(
-            *(constraints, A, ratios, flags != 0, self.tolerance),
+            *(self._constraints, A, ratios, dropped, self.tolerance),
             *(4.0 * self.fill, eliminate, solve),
         )
         self.gap, self.doubtful = found.gap, found.doubtful
-        if found.dropped is None:
-            return False
-        redundant = np.zeros(self.size, dtype=np.bool_)
-        redundant[found.dropped] = True
-        eliminate(constraints.without(A, redundant), 0.0)
-        self._flags[:] = flags
-        self.dropped = np.flatnonzero(flags)
-        self.rank = self.size - len(self.dropped)
-        self._vanished = self.dropped[~self._late[self.dropped]]
-        return True
+        return again
 
     def _judge(self, b: Reals, x: Reals, error: float) -> None:
         """Keep the backward error, -1 if nobody looked; refuse what does not solve the system."""
@@ -361,12 +361,3 @@ class BlockLDLT:
         r = np.zeros(self.size)
         code = self.plan, self.addresses
         return r, block_ldlt_residual(*code, self._A, b, x, 0, self._flags, self.work, r)
-
-    @staticmethod
-    def _checked(name: str, values: ArrayLike, size: int) -> Reals:
-        array: Any = np.ascontiguousarray(values, dtype=np.float64)
-        if array.shape != (size,):
-            raise ShapeError(
-                f"BlockLDLT: '{name}' has shape {array.shape} where ({size},) is needed"
-            )
-        return np.array(array) if not array.flags.writeable else array

@@ -1,25 +1,28 @@
-"""Which constraint rows are independent, where the pivots of an elimination do not tell.
+"""Finds which constraint rows are independent where the pivots of an elimination cannot tell.
 
-An elimination in a fixed order sees rows through Φ M⁻¹ Φᵀ, whose condition is the square of that of
-Φ: behind rows that are nearly dependent the rounding of a pivot may exceed any limit for dropping,
-and a redundant row is kept. So where pivots are small, the rows are looked at themselves:
+An elimination in a fixed order sees the rows through Φ M⁻¹ Φᵀ, whose condition number is the square
+of that of Φ. Behind rows that are nearly dependent, the rounding of a redundant row's pivot may
+exceed any limit for dropping it. Where pivots are small, `examine` therefore looks at the rows:
 
-1. Rows kept are independent if no combination of them vanishes. Inverse iteration with the factors
-   finds the combination z that is nearest to it; |Φᵀ z| / |z| estimates the smallest singular value
-   σ without squaring it (Higham 2002, Accuracy and Stability of Numerical Algorithms, §15).
-2. Rows dropped are redundant if what the kept ones leave of them is rounding.
-3. Otherwise all rows with small pivots are put off to a *last front*. The others are well
-   conditioned; what they leave of each row is a vector, found by refined solutions, and a pivoted
-   QR factorisation of these vectors (Golub & Van Loan 2013, Matrix Computations, §5.4) tells how
-   many are independent, and which are the best to keep.
+1. The kept rows are independent if no combination of them vanishes. Inverse iteration with the
+   factors finds the combination z that comes nearest to it; |Φᵀ z| / |z| estimates the smallest
+   singular value σ without squaring it (Higham 2002, Accuracy and Stability of Numerical
+   Algorithms, §15).
+2. The dropped rows are redundant if they are combinations of the kept ones up to rounding. One
+   random combination of them is tested.
+3. If either test fails, all rows with small pivots are put off to a *last front*. The other rows
+   are well conditioned. What they leave of each row put off is a vector, and a pivoted QR
+   factorisation of these vectors (Golub & Van Loan 2013, Matrix Computations, §5.4) tells how many
+   of them are independent, and which to keep.
 
-Lengths are taken in coordinates of unit inertia, and every row has length 1: units do not matter.
+Lengths are measured in coordinates of unit inertia and every row has length 1, so that units do not
+matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,43 +34,51 @@ __all__ = ["SURE", "Constraints", "Judgement", "examine"]
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
+#: Solves with the last factors: the right-hand side, and whether the solution is to be refined.
+Solve = Callable[[Reals, bool], Reals]
+#: Factors other values with another drop tolerance, and returns the ratios of the pivots.
+Eliminate = Callable[[Reals, float], Reals]
 
-#: Kept and dropped rows that are further apart than this factor tell the rank.
+#: The rank is certain if kept and dropped rows differ by at least this factor.
 SURE = 1e3
-#: Rows whose pivots are below this part of their sums are looked at.
+#: Rows whose pivot is below this part of what was accumulated in it are examined.
 SMALL = 1e-4
-#: Those below this part are put off to the last front; then more, if that was not enough; then all.
+#: Pivots below this part are put off to the last front. If the rest is still ill conditioned, the
+#: next part is tried; the last one puts off all rows.
 _PUT_OFF = (SMALL, 1e-2, np.inf)
-#: What is left of a row of length 1 beside others is rounding, up to here.
+#: A remainder up to this part of a row of length 1 is rounding.
 _ROUNDING = 1e-14
-#: The same behind pivots of ordinary size, where it needs no closer look.
+#: A remainder up to this size shows that the dropped rows depend on the kept ones.
 _CLEAR = 1e-11
-#: What lies nearer to the span of others has a pivot below rounding: it cannot be solved with.
+#: A row nearer than this to the span of others has a pivot below rounding and cannot be kept.
 _LOST = 4e-8
-#: Rows kept of a smaller singular value are looked at together, and exchanged for better ones.
+#: If the smallest singular value is below this, kept rows are exchanged for better dropped ones.
 _FIRM = 1e-4
-#: A row is exchanged for one that holds so many times more of the direction that is hardly held.
+#: An exchange must improve the weakest direction by this factor.
 _HEAVIER = 10.0
 _ITERATIONS = 3
 _ROUNDS = 3
-#: So many numbers may the last front have, and so many operations may the solutions for it take.
+#: At most this many rows are restored one by one.
+_RESTORED = 32
+#: The last front has at most this many numbers and takes at most this many operations.
 _NUMBERS, _OPERATIONS = 2e7, 5e9
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What is known of the rank.
+    """How certain the rank is.
 
     Attributes:
-        dropped: Redundant rows, where others than those of the elimination were found; else None.
-        gap: How many times further from depending on others the rows kept are than those dropped;
-            or than rounding, where none is. 0 where it was too much work to find out.
-        doubtful: Rows that might as well be on the other side.
+        gap: Distance of the kept rows from dependence, divided by that of the dropped rows, or by
+            rounding if none was dropped. 0 if the examination would have taken too long.
+        doubtful: Rows that could equally well be on the other side.
     """
 
-    dropped: Integers | None
     gap: float
     doubtful: Integers
+
+
+_NONE: Integers = np.zeros(0, dtype=np.int64)
 
 
 def _sums(places: Integers, values: Reals, size: int) -> Reals:
@@ -75,17 +86,18 @@ def _sums(places: Integers, values: Reals, size: int) -> Reals:
 
 
 class Constraints:
-    """The rows Φ of a saddle-point matrix, scaled.
+    """The constraint rows Φ of a saddle-point matrix, scaled to length 1 for unit inertia.
 
     Args:
-        pattern: of the whole matrix.
-        late: the rows that are constraints.
-        excluded: rows that are not looked at, as they are eliminated together with an unknown.
+        pattern: Pattern of the whole matrix.
+        late: Which rows of the matrix are constraints.
+        excluded: Constraints that are not examined because they are eliminated with an unknown.
 
     Attributes:
-        late: the rows.
-        eligible: those that may be redundant: without a diagonal of their own.
-        length: of each row, in coordinates of unit inertia.
+        late: Which rows of the matrix are constraints.
+        eligible: Which of them may be redundant: those without a diagonal of their own.
+        length: Length of each row in coordinates of unit inertia.
+        random: Numbers between -1 and 1, always the same.
     """
 
     def __init__(self, pattern: SymmetricPattern, late: Booleans, excluded: Integers) -> None:
@@ -108,6 +120,7 @@ class Constraints:
         self.length: Reals = np.ones(n)
         self._values = self._unit = np.zeros(0)
         self._own = np.zeros(n)
+        self.random: Reals = np.random.default_rng(0).uniform(-1.0, 1.0, n)
 
     def take(self, A: Reals) -> None:
         """Take the values of the entries."""
@@ -147,7 +160,7 @@ class Constraints:
         return length
 
     def without(self, A: Reals, rows: Booleans) -> Reals:
-        """The entries with those of some rows set to zero: their pivots vanish."""
+        """The entries with some rows set to zero, so that their pivots vanish."""
         i, j = self._all_rows
         return np.where(rows[i] | rows[j], 0.0, A)
 
@@ -157,31 +170,27 @@ class Constraints:
         return _sums(self._column, self._unit * part[self._row], self.size)
 
     def along(self, u: Reals) -> Reals:
-        """The part of each row along a direction, scaled."""
+        """The component of each scaled row along a direction."""
         return _sums(self._row, self._unit * u[self._column], self.size)
 
     def sigma(self, z: Reals) -> float:
-        """The length of a combination of rows, with what diagonals of theirs add to it."""
+        """The length of the combination Φᵀ z, with the part that diagonals of the rows add."""
         force = self.combined(z, self.late)
         return float(np.sqrt(force @ force + self._own @ z**2))
 
     def force(self, z: Reals, rows: Booleans) -> Reals:
-        """The same as a right-hand side of the matrix, not scaled."""
+        """The combination Φᵀ z of some rows as a right-hand side of the matrix, not scaled."""
         part = np.where(rows, z / self.length, 0.0)
         return _sums(self._column, self._values * part[self._row], self.size)
 
-    def left(self, z: Reals, rows: Booleans, kept: Booleans, solve: Solve) -> Reals:
+    def left(self, z: Reals, rows: Booleans, kept: Booleans, solve: Solve, refined: bool) -> Reals:
         """What ``kept`` rows leave of the combination z of ``rows``, scaled.
 
         The solution of M v + Φᵀ c = f, Φ v = 0 has the coefficients c of the nearest combination.
         """
-        c = solve(self.force(z, rows)) * self.length
+        c = solve(self.force(z, rows), refined) * self.length
         found: Reals = self.combined(z, rows) - self.combined(c, kept)
         return found
-
-
-Solve = Callable[[Reals], Reals]
-Eliminate = Callable[[Reals, float], Reals]
 
 
 def examine(
@@ -194,40 +203,46 @@ def examine(
     eliminate: Eliminate,
     solve: Solve,
 ) -> Judgement:
-    """Look at the rows of small pivots; the factors are those of the rows that were not dropped.
+    """Examine the rows with small pivots, and leave the factors of the independent ones.
 
     Args:
-        constraints: the rows.
-        A: values of the entries.
-        ratios: of each pivot to what was accumulated in it.
-        dropped: rows that the elimination has dropped, all of them late.
-        tolerance: square of the distance from the span of others up to which a row depends on them.
-        work: operations of a solution.
-        eliminate: factors the matrix with other values and another limit for dropping; returns the
-            ratios of the pivots.
-        solve: solves with the last factors, refined; unknowns of dropped rows are 0.
+        constraints: The rows; they take their values here.
+        A: Values of the entries.
+        ratios: Each pivot as a part of what was accumulated in it.
+        dropped: Rows that the elimination has dropped, all of them late.
+        tolerance: Square of the distance from the span of others below which a row depends on them.
+        work: Number of operations of one solution.
+        eliminate: Factors the matrix with other values. It is called only if other rows are to be
+            dropped, and the last call leaves the factors to solve with.
+        solve: Solves with the last factors; the unknowns of dropped rows are 0.
     """
+    constraints.take(A)
     limit = float(np.sqrt(tolerance))
-    none = np.zeros(0, dtype=np.int64)
-    kept = constraints.late & ~dropped
     small = constraints.eligible & (dropped | ~(ratios >= SMALL))
     gone = small & dropped
-    sigma, rest = float(np.sqrt(SMALL)), _ROUNDING
-    if (small & kept).any():
-        sigma, _ = _smallest(constraints, kept, solve)
-    if gone.any():
-        rest = _remainder(constraints, gone, kept, solve)
-    if sigma > (_FIRM if gone.any() else 10 * limit) and rest <= _CLEAR:
-        return Judgement(None, sigma / max(rest, _ROUNDING), none)
+    sigma, rest = float(np.sqrt(SMALL)), 0.0
+    if (small & ~dropped).any():
+        gone, sigma = _exchanged(constraints, A, gone, 1e3 * limit, eliminate, solve)
+    if gone.any() and sigma > _LOST:
+        gone, sigma, rest = _restored(constraints, A, gone, sigma, limit, eliminate, solve)
+    gap = sigma / max(rest, _ROUNDING)
+    if sigma > 2 * limit and rest <= _CLEAR:
+        return Judgement(gap, _NONE)
     for part in _PUT_OFF:
         small = constraints.eligible & (dropped | ~(ratios >= part))
         count = int(small.sum())
-        if count * constraints.size > _NUMBERS or count * work > _OPERATIONS:
+        operations = count * work + 4 * count**2 * constraints.size
+        if count * constraints.size > _NUMBERS or operations > _OPERATIONS:
             break
         found = _last_front(constraints, A, small, part, limit, eliminate, solve)
         if found is not None:
             return found
-    return Judgement(np.flatnonzero(dropped), 0.0, np.flatnonzero(small))
+    if sigma > _LOST and rest <= _CLEAR:
+        # the dropped rows are redundant; the others may be too
+        eliminate(constraints.without(A, gone), 0.0)
+        return Judgement(gap, np.flatnonzero(small & ~gone))
+    eliminate(constraints.without(A, dropped), 0.0)
+    return Judgement(0.0, np.flatnonzero(small))
 
 
 def _last_front(
@@ -239,9 +254,10 @@ def _last_front(
     eliminate: Eliminate,
     solve: Solve,
 ) -> Judgement | None:
-    """Judge rows beside those whose pivots are larger; nothing, if these are nearly dependent too.
+    """Judge rows by what the rows with larger pivots leave of them.
 
-    It has failed, too, where rows that should be independent are not.
+    Returns None if that fails: the rows with larger pivots are nearly dependent themselves, or the
+    rows that are kept in the end turn out to be dependent.
     """
     for _ in range(_ROUNDS):
         ratios = eliminate(constraints.without(A, small), 0.0)
@@ -252,46 +268,98 @@ def _last_front(
     order, lengths = _pivoted(constraints, small, constraints.late & ~small, solve)
     if not np.isfinite(lengths).all():
         return None
-    found = _cut(order, lengths, limit)
-    assert found.dropped is not None
-    dropped, sigma = _exchanged(constraints, A, found.dropped, eliminate, solve)
-    return replace(found, dropped=dropped) if sigma > 0.1 * _LOST else None
+    keep, found = _cut(order, lengths, limit)
+    gone = np.zeros(constraints.size, dtype=np.bool_)
+    gone[order[keep:]] = True
+    ratios = eliminate(constraints.without(A, gone), 0.0)
+    if (ratios[constraints.eligible & ~gone] == 0.0).any():
+        return None
+    _, sigma = _exchanged(constraints, A, gone, np.inf, eliminate, solve)
+    return found if sigma > 0.1 * _LOST else None
 
 
-def _smallest(constraints: Constraints, kept: Booleans, solve: Solve) -> tuple[float, Reals]:
-    """An estimate of the smallest singular value of the rows kept, and their combination."""
-    z = np.where(kept, np.random.default_rng(0).uniform(-1.0, 1.0, constraints.size), 0.0)
+def _smallest(
+    constraints: Constraints, kept: Booleans, enough: float, solve: Solve
+) -> tuple[float, Reals]:
+    """Estimate the smallest singular value of the kept rows; return it and their combination.
+
+    Estimates fall from one iteration to the next, the first by m^(1/4) at most as a rule (m rows).
+    A first estimate above ``enough`` is not improved, nor one that hardly falls.
+    """
+    z = np.where(kept, constraints.random, 0.0)
     found, best = np.inf, z
     for _ in range(_ITERATIONS):
-        z = np.where(kept, solve(z * constraints.length) * constraints.length, 0.0)
+        # a solution that is not refined will do: its error lies in the direction that is sought
+        z = np.where(kept, solve(z * constraints.length, False) * constraints.length, 0.0)
         size = float(np.linalg.norm(z))
         if not (np.isfinite(size) and size > 0.0):
             return 0.0, best
         z /= size
-        sigma = constraints.sigma(z)
+        sigma, before = constraints.sigma(z), found
         if sigma < found:
             found, best = sigma, z
+        if sigma > enough or sigma > 0.5 * before:
+            break
     return found, best
 
 
-def _remainder(constraints: Constraints, rows: Booleans, kept: Booleans, solve: Solve) -> float:
-    """What is left of a random combination of rows beside those kept, at most in a coordinate."""
-    z = np.where(rows, np.random.default_rng(1).uniform(1.0, 2.0, constraints.size), 0.0)
-    left = constraints.left(z, rows, kept, solve)
-    return float(np.abs(left).max(initial=0.0)) if np.isfinite(left).all() else np.inf
+def _restored(
+    constraints: Constraints,
+    A: Reals,
+    gone: Booleans,
+    sigma: float,
+    limit: float,
+    eliminate: Eliminate,
+    solve: Solve,
+) -> tuple[Booleans, float, float]:
+    """Keep dropped rows again as long as they are clearly not combinations of the kept ones.
+
+    Returns the rows that stay dropped, the smallest singular value of the others, and the largest
+    component of what these leave of a random combination of the dropped rows.
+    """
+    rest = np.inf
+    for _ in range(_RESTORED):
+        kept = constraints.late & ~gone
+        left = _remainder(constraints, gone, kept, solve)
+        rest = float(np.abs(left).max(initial=0.0)) if np.isfinite(left).all() else np.inf
+        if rest <= _CLEAR or not np.isfinite(rest):
+            break
+        # the row that holds most of the direction which the kept ones leave free
+        along = np.where(gone, np.abs(constraints.along(left)), 0.0) / float(np.linalg.norm(left))
+        if along.max() < 10 * limit:
+            break
+        gone = gone.copy()
+        gone[int(np.argmax(along))] = False
+        eliminate(constraints.without(A, gone), 0.0)
+        gone, sigma = _exchanged(constraints, A, gone, 1e3 * limit, eliminate, solve)
+        if not sigma > _LOST:
+            break
+    return gone, sigma, rest
+
+
+def _remainder(constraints: Constraints, rows: Booleans, kept: Booleans, solve: Solve) -> Reals:
+    """What kept rows leave of a random combination of other rows, refined if it is not clear."""
+    z = np.where(rows, 1.5 + 0.5 * constraints.random, 0.0)
+    left = constraints.left(z, rows, kept, solve, False)
+    if np.abs(left).max(initial=0.0) <= _CLEAR:
+        return left
+    return constraints.left(z, rows, kept, solve, True)
 
 
 def _pivoted(
     constraints: Constraints, rows: Booleans, kept: Booleans, solve: Solve
 ) -> tuple[Integers, Reals]:
-    """Order rows by what is left of each beside the kept ones and those before it; and how much."""
+    """Order rows by their distance from the span of the kept rows and those before them.
+
+    Returns the rows and these distances, which are nan if a solution is not finite.
+    """
     numbers = np.flatnonzero(rows)
-    count = len(numbers)
-    R = np.empty((count, int((~constraints.late).sum())))
+    count, unknowns = len(numbers), ~constraints.late
+    R = np.empty((count, int(unknowns.sum())))
     alone = np.zeros(constraints.size, dtype=np.bool_)
     for k, row in enumerate(numbers.tolist()):
         alone[row] = True
-        R[k] = constraints.left(alone.astype(float), alone, kept, solve)[~constraints.late]
+        R[k] = constraints.left(alone.astype(float), alone, kept, solve, True)[unknowns]
         alone[row] = False
     order, lengths = np.arange(count), np.zeros(count)
     if not np.isfinite(R).all():
@@ -310,28 +378,33 @@ def _pivoted(
 
 
 def _exchanged(
-    constraints: Constraints, A: Reals, dropped: Integers, eliminate: Eliminate, solve: Solve
-) -> tuple[Integers, float]:
-    """Keep rows that were dropped instead of others, as long as those kept are ill conditioned.
+    constraints: Constraints,
+    A: Reals,
+    gone: Booleans,
+    enough: float,
+    eliminate: Eliminate,
+    solve: Solve,
+) -> tuple[Booleans, float]:
+    """Exchange kept rows for dropped ones as long as the kept ones are ill conditioned.
 
-    The combination z of rows kept that nearly vanishes tells which row to give up, the largest in
-    it; what is left of it, Φᵀ z, is the direction that they hardly hold, and that of the dropped
-    rows which has the largest part along it takes the place. Returns the rows that stay dropped,
-    and the smallest singular value of the others (Chan 1987, "Rank revealing QR
+    The combination z of kept rows that nearly vanishes tells which row to drop: the one with the
+    largest coefficient. Φᵀ z is the direction that the kept rows hardly constrain; the dropped row
+    with the largest part along it is kept instead (Chan 1987, "Rank revealing QR
     factorizations", Linear Algebra Appl. 88/89; Golub & Van Loan 2013, §5.5.7).
+
+    The factors are those without the rows ``gone`` before, and without the rows returned
+    afterwards. The smallest singular value of the kept rows is returned too; see `_smallest` for
+    ``enough``.
     """
-    gone = np.zeros(constraints.size, dtype=np.bool_)
-    gone[dropped] = True
-    best, found = -1.0, gone
-    for _ in range(len(dropped) + 8):
-        ratios = eliminate(constraints.without(A, gone), 0.0)
+    gone = gone.copy()
+    best, found, vain = -1.0, gone.copy(), 0
+    for _ in range(int(gone.sum()) + 8):
         kept = constraints.late & ~gone
-        if (ratios[constraints.eligible & kept] == 0.0).any():
-            break  # one of them depends on others exactly
-        sigma, z = _smallest(constraints, kept, solve)
+        sigma, z = _smallest(constraints, kept, enough, solve)
+        vain = 0 if sigma > best else vain + 1
         if sigma > best:
             best, found = sigma, gone.copy()
-        if not (0.0 < sigma < _FIRM and gone.any()):
+        if sigma >= _FIRM or sigma <= 0.1 * best or vain == _ROUNDS or not gone.any():
             break
         along = np.abs(constraints.along(constraints.combined(z, constraints.late) / sigma))
         taken = int(np.argmax(np.where(gone, along, -1.0)))
@@ -339,27 +412,33 @@ def _exchanged(
         if along[taken] < _HEAVIER * sigma:
             break
         gone[taken], gone[given] = False, True
-    return np.flatnonzero(found), best
+        ratios = eliminate(constraints.without(A, gone), 0.0)
+        if (ratios[constraints.eligible & ~gone] == 0.0).any():
+            break  # one of them depends on others exactly
+    if (gone != found).any():
+        eliminate(constraints.without(A, found), 0.0)
+    return found, best
 
 
-def _cut(order: Integers, lengths: Reals, limit: float) -> Judgement:
-    """Drop what is below the widest gap whose lower side is within the limit.
+def _cut(order: Integers, lengths: Reals, limit: float) -> tuple[int, Judgement]:
+    """Decide how many rows to keep, in the order of their distance from those before.
 
-    Its upper side is above what an elimination can solve with. Rows between this gap and another
-    one that is nearly as wide are in doubt; so are those around it if it is not wide.
+    The cut is made in the widest gap of distances whose lower side is within the limit and whose
+    upper side is large enough to solve with. If another gap is nearly as wide, the rows between
+    the two are doubtful; if the gap is narrower than `SURE`, so are the rows around it.
     """
     clipped = np.maximum(lengths, _ROUNDING)
     above = np.concatenate([[1.0], clipped[:-1]])
     gaps = np.where(clipped <= limit, above / clipped, 0.0)
     usable = np.where(above >= _LOST, gaps, 0.0)
-    keep = int(np.argmax(usable)) if usable.any() else len(order)
-    if keep == len(order):
-        return Judgement(order[:0], float(clipped[-1]) / _ROUNDING, order[:0])
+    if not usable.any():
+        return len(order), Judgement(float(clipped[-1]) / _ROUNDING, _NONE)
+    keep = int(np.argmax(usable))
     gap = float(gaps[keep])
     others = np.flatnonzero(gaps >= max(SURE, gap / SURE))
     doubtful = np.zeros(len(order), dtype=np.bool_)
-    doubtful[min(keep, *others, keep) : max(keep, *others, keep)] = True
+    doubtful[min([keep, *others]) : max([keep, *others])] = True
     if gap < SURE:
         cut = np.sqrt(above[keep] * clipped[keep])
         doubtful |= (clipped < SURE * cut) & (clipped > cut / SURE)
-    return Judgement(np.sort(order[keep:]), gap, np.sort(order[doubtful]))
+    return keep, Judgement(gap, np.sort(order[doubtful]))

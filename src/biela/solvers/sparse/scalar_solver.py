@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biela.errors import BielaError, ShapeError
+from biela.errors import BielaError
 from biela.graph import (
     adjacency,
     elimination_tree,
@@ -31,6 +31,7 @@ from biela.solvers.sparse.scalar_ldlt import (
 )
 from biela.solvers.sparse.trust import (
     LARGEST_ERROR,
+    checked_vector,
     contradicted,
     redundant,
     refuse_inaccurate,
@@ -172,7 +173,7 @@ class SparseLDLT:
         Raises:
             ShapeError: not one value an entry of the pattern.
         """
-        A = self._checked("values", values, len(self._A))
+        A = checked_vector("SparseLDLT", "values", values, len(self._A))
         np.copyto(self._A, A)
         first, second = self.pattern.rows, self.pattern.columns
         n, entries = self.size, len(self._A)
@@ -220,7 +221,7 @@ class SparseLDLT:
         if b.ndim == 2:
             columns = [self.solve(column) for column in b.T]
             return np.stack(columns, axis=1) if columns else np.zeros((self.size, 0))
-        b = self._checked("b", b, self.size)
+        b = checked_vector("SparseLDLT", "b", b, self.size)
         if self.scaled:
             b = b * self._scale
         x = b.copy()
@@ -234,7 +235,10 @@ class SparseLDLT:
 
     def residual(self, b: ArrayLike, x: ArrayLike) -> Reals:
         """B - A x. In the dropped rows it tells by how much they contradict the others."""
-        b, x = self._checked("b", b, self.size), self._checked("x", x, self.size)
+        b, x = (
+            checked_vector("SparseLDLT", "b", b, self.size),
+            checked_vector("SparseLDLT", "x", x, self.size),
+        )
         if self.scaled:
             b, x = b * self._scale, x / self._scale
         self._residual(b, x)
@@ -262,7 +266,7 @@ class SparseLDLT:
 
     @cached_property
     def _constraints(self) -> Constraints:
-        return Constraints(self.pattern, self._late, np.zeros(0, dtype=np.int64))
+        return Constraints(self.pattern, self._late, _NONE)
 
     # --- inside -----------------------------------------------------------------------------------
 
@@ -280,7 +284,7 @@ class SparseLDLT:
 
     def _examine(self) -> None:
         """Look at the rows behind small pivots, and factor without those that are redundant."""
-        A = factored = self._A
+        factored = self._A
         L = self.start, self.rows, self.order
         entries = self.pattern.rows, self.pattern.columns
 
@@ -290,26 +294,21 @@ class SparseLDLT:
             self._count(self._eliminate(tolerance, values))
             return self.ratios
 
-        def solve(b: Reals) -> Reals:
+        def solve(b: Reals, refined: bool) -> Reals:
             x = b.copy()
             sparse_ldlt_solve.compiled(self.size, self.fill, *L, self._LD, x, self._y)
-            sparse_ldlt_refine.compiled(
-                *(self.size, self.fill, len(A), 1, *L, *entries, factored, self._flags, self._LD),
-                *(b, x, self._r, self._y),
-            )
+            if refined:
+                sparse_ldlt_refine.compiled(
+                    *(self.size, self.fill, len(factored), 1, *L, *entries, factored),
+                    *(self._flags, self._LD, b, x, self._r, self._y),
+                )
             return x
 
-        constraints = self._constraints
-        constraints.take(A)
         found = examine(
-            *(constraints, A, self.ratios, self._flags != 0, self.tolerance),
+            *(self._constraints, self._A, self.ratios, self._flags != 0, self.tolerance),
             *(4.0 * self.fill, eliminate, solve),
         )
         self.gap, self.doubtful = found.gap, found.doubtful
-        if found.dropped is not None:
-            redundant = np.zeros(self.size, dtype=np.bool_)
-            redundant[found.dropped] = True
-            eliminate(constraints.without(A, redundant), 0.0)
 
     def _refine(self, b: Reals, x: Reals) -> None:
         error = self._residual(b, x)
@@ -388,11 +387,3 @@ class SparseLDLT:
         row, column = np.maximum(i, j), np.minimum(i, j)
         keys = np.repeat(np.arange(n), np.diff(self.start)) * n + self.rows
         return np.where(row == column, row, n + np.searchsorted(keys, column * n + row))
-
-    def _checked(self, name: str, values: ArrayLike, size: int) -> Reals:
-        array: Any = np.ascontiguousarray(values, dtype=np.float64)
-        if array.shape != (size,):
-            raise ShapeError(
-                f"SparseLDLT: '{name}' has shape {array.shape} where ({size},) is needed"
-            )
-        return np.array(array) if not array.flags.writeable else array

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from biela.errors import DomainError, SingularityError
+from biela.errors import DomainError, ShapeError, SingularityError
 from biela.solvers.sparse.pattern import SymmetricPattern
 from biela.solvers.sparse.scalar_ldlt import sparse_equilibrate
 
 __all__ = [
     "LARGEST_ERROR",
+    "checked_vector",
     "contradicted",
     "named",
     "redundant",
@@ -33,6 +34,18 @@ _NAMED = 8
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+def checked_vector(what: str, name: str, values: ArrayLike, size: int) -> Reals:
+    """The values as a vector that compiled code can take.
+
+    Raises:
+        ShapeError: They are not a vector of this size.
+    """
+    array: Reals = np.ascontiguousarray(values, dtype=np.float64)
+    if array.shape != (size,):
+        raise ShapeError(f"{what}: '{name}' has shape {array.shape} where ({size},) is needed")
+    return array if array.flags.writeable else np.array(array)
 
 
 def require_finite(what: str, values: Reals, rows: Integers, columns: Integers) -> None:
