@@ -237,7 +237,7 @@ def test_a_driven_bennett_linkage_passes_its_fold(coordinates: str) -> None:
         assert np.abs(r.v[:, k] - rate).max() < 1e-9
         assert np.abs(r.a[:, k] - slope).max() < 1e-9
     if coordinates == "reference":
-        looped = bl.kinematics(m, 3.0, step=1e-2, coordinates=coordinates, engine="looped")
+        looped = bl.kinematics(m, 3.0, step=1e-2, engine="looped")
         assert np.abs(looped.q - r.q).max() < 1e-12
         assert np.abs(looped.v - r.v).max() < 1e-11
         assert np.abs(looped.a - r.a).max() < 1e-9
