@@ -346,6 +346,18 @@ def test_scaled_mechanisms_have_the_same_motion(scale, how):
     assert np.abs(found.q - expected.q).max() < 1e-7
 
 
+@pytest.mark.parametrize("formulation", ["penalty", "augmented", "augmented3"])
+def test_penalties_are_in_proportion_to_the_size_of_a_mechanism(formulation):
+    exact = bl.simulate(four_bar(), 0.1, output=2e-3, tolerance=1e-11)
+    for L, M, T in [(1, 1, 1), *SCALES]:
+        how = {"formulation": formulation, "step": 2e-3 * T}
+        if formulation != "augmented3":
+            how["options"] = bl.Options(frequency=10 / T)
+        found = bl.simulate(four_bar(L, M, T), 0.1 * T, **how)
+        assert np.abs(found.q - exact.q).max() < 1e-6
+        assert found.statistics.max_constraint_error < 1e-7 * L
+
+
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_scaled_mechanisms_have_the_same_motion_by_groups(scale):
     L, M, T = scale

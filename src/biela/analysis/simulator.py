@@ -22,6 +22,7 @@ from biela.analysis.event_answers import Reaction
 from biela.analysis.formulations import (
     FORMULATIONS,
     PARTITIONED,
+    PENALISED,
     PROJECTED,
     REDUCED,
     STEPPING,
@@ -30,6 +31,7 @@ from biela.analysis.formulations import (
 )
 from biela.analysis.formulations.default_choice import default_formulation
 from biela.analysis.formulations.option_use import check_options
+from biela.analysis.formulations.penalty import moved_masses
 from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import ordered, stiffening
 from biela.analysis.fused import FUSED, LONG_RUN, fused_step, worth_fusing
@@ -272,32 +274,31 @@ class Simulator:
             basis = independent_basis(
                 system, t, q, u, p, options.independent, options.partition, self._rank
             )
-        M = np.asarray(system.evaluate("M", q, t=t, u=u, p=p))
-        scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
+        masses = moved_masses(system, t, q, u, p) if self.formulation in PENALISED else ()
         if options.refinements is None:
             options = replace(options, refinements=int(plan.adaptive))
         steps = plan.steps if plan.integrator in FUSED and not system.events else 0
         steps = min(steps, LONG_RUN) if steps >= LONG_RUN else min(steps, 1)
         chosen = None if basis is None else (basis.rows, basis.T.tobytes())
         method = str(plan.integrator) if steps else ""
-        key = (lacking, chosen, scale, options, steps, method)
+        key = (lacking, chosen, masses, options, steps, method)
         if key not in self._kernels:
-            self._kernels[key] = self._make(lacking, basis, scale, options, steps, method)
+            self._kernels[key] = self._make(lacking, basis, masses, options, steps, method)
         return self._kernels[key]
 
     def _make(
         self,
         lacking: Stiffening,
         basis: CoordinateBasis | None,
-        scale: float,
+        masses: tuple[float, ...],
         options: Options,
         steps: int,
         integrator: str,
     ) -> Kernels:
         if self.formulation in PROJECTED and basis is not None:
-            return self._make_projected(lacking, basis, scale, options)
+            return self._make_projected(lacking, basis, options)
         unrolled = Unrolled(self.system)
-        made = formulate(unrolled, self.formulation, options, lacking, scale, basis)
+        made = formulate(unrolled, self.formulation, options, lacking, masses, basis)
         assert isinstance(made.f, Function), "all but projected ones are straight-line code"
         fused = options.fused if options.fused is not None else worth_fusing(made, steps)
         if steps and fused and made.project_v is not None and made.threshold == 0.0:
@@ -320,15 +321,13 @@ class Simulator:
         return Kernels(made, hoisted(functions))
 
     def _make_projected(
-        self, lacking: Stiffening, basis: CoordinateBasis, scale: float, options: Options
+        self, lacking: Stiffening, basis: CoordinateBasis, options: Options
     ) -> Kernels:
         """Kernels that are routines with memory of their own; what they call is made once."""
         if self._equations is None:
             self._equations = ProjectedEquations(Unrolled(self.system))
         unrolled = self._equations.unrolled
-        made = formulate(
-            unrolled, self.formulation, options, lacking, scale, basis, self._equations
-        )
+        made = formulate(unrolled, self.formulation, options, lacking, (), basis, self._equations)
         assert made.projected is not None, "made as one of these"
         functions = {}
         if made.project_q is not None:
