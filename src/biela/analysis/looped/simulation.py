@@ -35,7 +35,7 @@ from biela.solvers.integrators import BOTH, EVENT, FINISHED, Problem
 
 Floats = npt.NDArray[np.float64]
 
-#: A constraint missed by more than this ends a run.
+#: A constraint missed by more than this share of its size ends a run.
 _MISSED = 1e-5
 #: Forces that differ from those of the round before by more than this part were not found.
 _UNBALANCED = 1e-4
@@ -262,14 +262,28 @@ class _Run:
             beyond = self.answers.fallen(self.watched, t, *np.split(x, [blocks.nq]))
         if beyond or not len(blocks.rows):
             return beyond
-        Phi = np.abs(blocks.Phi(x[: blocks.nq], t))
-        worst = int(np.argmax(Phi))
-        if not Phi[worst] > _MISSED * max(1.0, float(np.abs(x[: blocks.nq]).max())):
+        Phi, slopes = blocks.position(x[: blocks.nq], t)
+        Phi = np.abs(Phi)
+        misses = Phi / self._row_sizes(x[: blocks.nq], slopes)
+        worst = int(np.argmax(misses))
+        if not misses[worst] > _MISSED:
             return ""
         return (
             f"{blocks.rows[worst]} is missed by {Phi[worst]:.3g} at t = {t:.6g} s: constraints "
             f"contradict each other, or the step is too long for them to be followed"
         )
+
+    def _row_sizes(self, q: Floats, slopes: Floats) -> Floats:
+        """What the constraints could be missed by: Σ |∂Φ/∂x| |x|, with an angle as large as 1."""
+        blocks = self.motion.blocks
+        units, rates = coordinate_units(blocks)
+        lengths = np.array([unit == "m" for unit in units], dtype=bool)
+        far = float(np.abs(q[lengths]).max(initial=0.0)) or 1.0
+        turned = max(1.0, float(np.abs(q[~lengths]).max(initial=0.0)))
+        sizes = np.where([unit == "m/s" for unit in rates], far, turned)
+        rows, columns = blocks.indices
+        found = np.bincount(rows, np.abs(slopes) * sizes[columns], len(blocks.rows))
+        return np.where(found > 0.0, found, far)
 
     def _results(self, costs: Mapping[str, Any], interrupted: bool) -> Results:
         plan = self.plan
