@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -211,10 +212,13 @@ class Simulator:
         law = controller(system, control, kernels.formulation) if control is not None else None
         units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
         sizes = plan.sizes(q0, v0, units, rates)
-        stepper = self._stepper(kernels, law, plan, tolerance, p, u, sizes)
+        following = partial(
+            self._stepper, law=law, plan=plan, tolerance=tolerance, p=p, u=u, sizes=sizes
+        )
+        stepper = following(kernels)
         other = None
         if kernels.formulation.basis is not None:
-            other = self._other_choices(law, plan, tolerance, p, u, sizes)
+            other = self._other_choices(following, plan, p, u, controlled=law is not None)
         tight = plan.adaptive and tolerance < 1e-10 and bool(system.geometric)
         run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, other, tight, timers)
         prepared = time.perf_counter()
@@ -226,12 +230,12 @@ class Simulator:
 
     def _other_choices(
         self,
-        law: Controller | None,
+        following: Callable[[Kernels], Stepper],
         plan: Plan,
-        tolerance: float,
         p: Floats,
         u: Floats,
-        sizes: Floats,
+        *,
+        controlled: bool,
     ) -> OtherChoices:
         """What a run asks when its independent velocities may have become a bad choice."""
         system, options = self.system, self.options
@@ -245,11 +249,11 @@ class Simulator:
             if basis is None:
                 if made.projected is not None:
                     # where no choice is better, the run goes on as near as it has to
-                    calm = watch.pace > 0 and law is None
+                    calm = watch.pace > 0 and not controlled
                     made.projected.stop_below(watch.limit if calm else 0.0)
                 return None
             fresh = self._compiled(t, q, u, p, plan, basis)
-            return fresh, self._stepper(fresh, law, plan, tolerance, p, u, sizes)
+            return fresh, following(fresh)
 
         return OtherChoices(ask, watch)
 
