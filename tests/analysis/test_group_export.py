@@ -324,10 +324,28 @@ def test_the_program_runs_without_page_faults_and_writes_the_motion(
     written = np.loadtxt(groups.folder / "motion.csv", delimiter=",", skiprows=1)
     assert written[1:, 1:-1].tobytes() == groups.motion(written[1:, 0]).tobytes()
     assert not written[:, -1].any()
+    step = float(re.search(r"_STEP (\S+)", (groups.folder / "four_bar.h").read_text("utf-8"))[1])
+    assert written[:, 0].tobytes() == (step * np.arange(51)).tobytes()  # and no sum of steps
     head = (groups.folder / "motion.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
     assert head[:3] == ["t", "coupler.P_positionx", "coupler.P_positiony"]
     assert len(head) == written.shape[1]
     assert head[-1] == "status"
+
+
+def test_the_time_of_many_steps_does_not_collect_their_rounding(
+    compiled: Callable[[str], CompiledGroups],
+) -> None:
+    groups = compiled("four_bar")
+    start = groups.library.reached()
+    first = math.pi / 3
+    for _ in range(10_000):
+        assert groups.step([first, 0.0, 0.0], 1e-3) == 0
+    assert abs(groups.library.reached() - (start + 10.0)) <= np.spacing(10.0)
+    assert abs(sum([1e-3] * 10_000) - 10.0) > 10 * np.spacing(10.0)
+    # a time that is given is taken as it is, and counted from
+    assert groups.step_time(start) == 0
+    assert groups.step([first, 0.0, 0.0], 0.1) == 0
+    assert groups.library.reached() == start + 0.1
 
 
 def test_rods_between_balls_do_not_spin_about_their_lines(tmp_path: Path) -> None:

@@ -275,6 +275,30 @@ def test_velocities_choose_the_motion_through_a_singular_position() -> None:
             assert np.ptp(r["energy"]) < 1e-6 * r["energy"][0]
 
 
+def beside_pendulums(m: bl.Model) -> bl.Model:
+    """So many bodies that a mechanism is not assembled along its joints."""
+    for k in range(60):
+        swing = m.body(f"swing{k}", mass=0.1, com=(0.1, 0, 0), inertia=1e-3)
+        m.joint("revolute", f"S{k}", m.ground.at(0.1 * k, 1, 0), swing.at(), start=0.0)
+    return m
+
+
+def test_large_mechanisms_refuse_velocities_that_no_motion_has() -> None:
+    lengths, angles = FLAT[0]
+    # the crank turns and the others rest as far as the constraints let them: no motion does so
+    m = beside_pendulums(flat_four_bar(lengths, angles, 2.0))
+    with pytest.raises(SingularityError, match=r"singular position, in which .* no motion"):
+        bl.simulate(m, 0.02, engine="looped")
+    for w in flat_rates(lengths, angles, 2.0):
+        m = beside_pendulums(flat_four_bar(lengths, angles, 0.0))
+        rates = {"A": w[0], "B": w[1] - w[0], "C": w[2]}
+        for joint, rate in rates.items():
+            m.joints[joint] = replace(m.joints[joint], rates={"angle": rate})
+        r = bl.simulate(m, 0.02, engine="looped", step=1e-3)
+        found = [r[f"{n}.angle_rate"][0] for n in ("crank", "coupler", "rocker")]
+        np.testing.assert_allclose(found, w, atol=1e-9)
+
+
 @pytest.mark.parametrize("engine", ["unrolled", "looped"])
 def test_velocities_that_no_motion_has_are_refused_and_not_changed(engine: str) -> None:
     m = flat_four_bar(*FLAT[0], 0.0)

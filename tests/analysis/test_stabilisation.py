@@ -165,7 +165,7 @@ def test_the_step_of_index_three_projects_velocities_and_accelerations() -> None
     """The trapezoidal rule meets neither of their constraints, the projections do nearly."""
     system, h = crank(), 2e-3
     q, v = (np.array(part) for part in slider_crank.start())
-    step = AugmentedStep(Unrolled(system), scale=1.0, iterations=4).function()
+    step = AugmentedStep(Unrolled(system), [1.0] * len(system.multipliers), iterations=4).function()
     start = bl.simulate(system, h, step=h)
     p = np.array([entry.value for entry in system.p] + [0.0] * len(system.u) + [h])
     a, lam = start.a[0], start.lam[0]

@@ -346,6 +346,42 @@ def test_scaled_mechanisms_have_the_same_motion(scale, how):
     assert np.abs(found.q - expected.q).max() < 1e-7
 
 
+@pytest.mark.parametrize("formulation", ["penalty", "augmented", "augmented3"])
+def test_penalties_are_in_proportion_to_the_size_of_a_mechanism(formulation):
+    exact = bl.simulate(four_bar(), 0.1, output=2e-3, tolerance=1e-11)
+    for L, M, T in [(1, 1, 1), *SCALES]:
+        how = {"formulation": formulation, "step": 2e-3 * T}
+        if formulation != "augmented3":
+            how["options"] = bl.Options(frequency=10 / T)
+        found = bl.simulate(four_bar(L, M, T), 0.1 * T, **how)
+        assert np.abs(found.q - exact.q).max() < 1e-6
+        assert found.statistics.max_constraint_error < 1e-7 * L
+
+
+def parted_cranks(length: float, mass: float, time: float) -> bl.Model:
+    """A parallelogram whose cranks are both driven, by laws that part after the start."""
+    L, T = length, time
+    m = bl.Model("cranks", plane="xz", gravity=(0, 0, 0))
+    moments = (0.1 * mass * L**2,) * 3
+    a, b, c = (m.body(n, mass=mass, com=(0.2 * L, 0, 0), inertia=moments) for n in "abc")
+    m.joint("revolute", "A", "ground", a.at(0, 0, 0), axis="-y", start=0.8)
+    m.joint("revolute", "B", a.at(0.3 * L, 0, 0), b.at(0, 0, 0), axis="-y", start=-0.8)
+    m.joint("revolute", "D", m.ground.at(0.5 * L, 0, 0), c.at(0, 0, 0), axis="-y", start=0.8)
+    m.joint("revolute", "C", b.at(0.5 * L, 0, 0), c.at(0.3 * L, 0, 0), axis="-y")
+    m.driver("rotary", "one", coordinate="A", law=f"0.8 + t/{T}")
+    m.driver("rotary", "two", coordinate="D", law=f"0.8 + t/{T} + 0.05*(t/{T})^4")
+    return m
+
+
+@pytest.mark.parametrize("how", [{}, {"step": 1e-2}], ids=str)
+@pytest.mark.parametrize("engine", ["unrolled", "looped"])
+def test_constraints_that_contradict_each_other_are_told_at_any_size(engine, how):
+    for L, M, T in [(1, 1, 1), SCALES[0], SCALES[-1]]:
+        stepped = {name: value * T for name, value in how.items()}
+        with pytest.raises(SimulationError, match=r"contradict|missed"):
+            bl.simulate(parted_cranks(L, M, T), 0.5 * T, engine=engine, **stepped)
+
+
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_scaled_mechanisms_have_the_same_motion_by_groups(scale):
     L, M, T = scale

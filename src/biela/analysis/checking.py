@@ -208,7 +208,7 @@ def _rank_findings(
         needs = f"; kinematics needs {left:,} more driver{'s' * (left != 1)}" if left else ""
         yield Finding("note", f"{freedoms:,} freedom{'s' * (freedoms != 1)}{have}{needs}")
         for text in idle:
-            yield Finding("note", f"an idle freedom: {text}; formulation='auto' holds it")
+            yield Finding("note", f"an idle freedom: {text}; kinematics holds it")
 
 
 # ----------------------------------------------------------------------- start and plane

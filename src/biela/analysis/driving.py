@@ -85,6 +85,18 @@ def driven(model: Model, drives: Mapping[str, Law]) -> System:
     return replace(found, begins=None if begins is None else begins.driven(drives))
 
 
+def constrained(
+    system: System, equations: Callable[[Unrolled], Sequence[tuple[str, Atom]]]
+) -> System:
+    """The system with further constraints on positions: names, and what is to be zero.
+
+    A start that the system has is not asked whether it fulfils them.
+    """
+    unrolled = Unrolled(system)
+    at_position = _levels(unrolled, equations(unrolled), geometric=True)
+    return _extended(unrolled, at_position, _levels(unrolled, [], geometric=False))
+
+
 def law_of_time(unrolled: Unrolled, name: str, law: Law) -> Atom:
     """A law as an expression of the time and the parameters of an unrolled system.
 

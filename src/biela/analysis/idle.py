@@ -20,8 +20,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.driving import constrained
 from biela.analysis.instant import Instant, motions
+from biela.analysis.unrolled import Unrolled
+from biela.atoms import Atom
 from biela.equations import System
+from biela.equations.groups.placing import upright_axis
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
@@ -90,6 +94,74 @@ def moved_coordinates(
     """Which coordinates change in idle motions."""
     Z = np.array([one.z for one in idle]).reshape(-1, len(instant.system.v)).T
     return np.asarray((np.abs(instant.N(q) @ Z) > _SAME).any(axis=1))
+
+
+def held(instant: Instant, q: Floats, idle: Sequence[IdleFreedom]) -> System:
+    """The system with further constraints that hold idle freedoms, fulfilled at a position.
+
+    As in structural groups, a turn is held by an axis u of the body across its line that stays
+    level, u · w = 0 with w upright.  A slide is held by the place of the body along its line, seen
+    from one that it slides on: d · (r - r') with d fixed in that.
+    """
+    system, places = instant.system, _frames(instant.system)
+    poses = np.asarray(instant("poses", q))
+    along = {one: _body_twists(instant, q, one.z[:, None])[one.bodies[0]][:, 0] for one in idle}
+
+    def equations(unrolled: Unrolled) -> list[tuple[str, Atom]]:
+        frames = unrolled("poses")
+        rows = []
+        for one in idle:
+            k = places[one.bodies[0]]
+            if one.turns:
+                row = _level(poses[k], along[one][3:], frames[k])
+            else:
+                other = places.get(_beside(system, one))
+                there = None if other is None else (poses[other], frames[other])
+                row = _place_along(poses[k], along[one][:3], frames[k], there)
+            rows.append((f"idle {one.bodies[0]}", row))
+        return rows
+
+    return constrained(system, equations)
+
+
+def _level(pose: Floats, turn: Floats, frame: Sequence[Atom]) -> Atom:
+    """An axis of a body across the line of a turn, seen along an upright axis."""
+    line = turn / np.linalg.norm(turn)
+    upright = upright_axis(line[None])[:, 2]
+    level = np.cross(upright, line)
+    across = pose[3:].reshape(3, 3).T @ (level / np.linalg.norm(level))
+    return _turned(frame, across, int(np.argmax(np.abs(upright))))
+
+
+def _place_along(
+    pose: Floats,
+    slide: Floats,
+    frame: Sequence[Atom],
+    beside: tuple[Floats, Sequence[Atom]] | None,
+) -> Atom:
+    """How far a body is from where it was, along a line in another body or in the ground."""
+    line = slide / np.linalg.norm(slide)
+    if beside is None:
+        parts = [float(d) * (x - float(x0)) for d, x, x0 in zip(line, frame, pose, strict=False)]
+        return parts[0] + parts[1] + parts[2]
+    there, other = beside
+    local = there[3:].reshape(3, 3).T @ line
+    parts = [_turned(other, local, i) * (frame[i] - other[i]) for i in range(3)]
+    return parts[0] + parts[1] + parts[2] - float(line @ (pose[:3] - there[:3]))
+
+
+def _turned(frame: Sequence[Atom], local: Floats, i: int) -> Atom:
+    """A component in the ground of a direction that is fixed in a body."""
+    x, y, z = (float(c) * e for c, e in zip(local, frame[3 + 3 * i : 6 + 3 * i], strict=True))
+    return x + y + z
+
+
+def _beside(system: System, one: IdleFreedom) -> str:
+    """A body, or the ground, that a joint of an idle freedom leads to."""
+    assert system.begins is not None, "asked for where there are bodies"
+    joint = system.begins.model.joints[one.joints[0]]
+    assert isinstance(joint, Joint), "what connects bodies"
+    return next(m.body for m in (joint.i, joint.j) if m.body not in one.bodies)
 
 
 def _candidates(model: Model) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -21,12 +21,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.closure import dependent_rows
+from biela.analysis.closure import closing_velocity, dependent_rows, velocity_equations
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
 from biela.analysis.engine_choice import looped_model, with_drivers, with_start
 from biela.analysis.groups.kinematics import group_kinematics
-from biela.analysis.idle import idle_freedoms
+from biela.analysis.idle import IdleFreedom, held, idle_freedoms
 from biela.analysis.instant import Instant, Motions, motions, unit_rows
 from biela.analysis.looped.kinematics import looped_kinematics
 from biela.analysis.one_start import start_state
@@ -190,10 +190,16 @@ def kinematics(
         },
     )
     place, speed = start_state(system, q, v, t=t, u=u, p=p)
-    plan = Plan(system, float(t), step, instants.steps, instants.stride, p, u, tolerance)
     driving = _selection(system, accelerations or {})
+    idle: Sequence[IdleFreedom] = ()
     if objective is None:
-        _check_driven(system, t, place, u, p, driving)
+        instant = Instant(system, t, u, p)
+        idle = _check_driven(instant, place, driving)
+        if idle:
+            system = held(instant, place, idle)
+            asked = velocity_equations(system, place, t, u, p, conditions=False)
+            speed = closing_velocity(system, asked.rows, asked.right, speed, {})
+    plan = Plan(system, float(t), step, instants.steps, instants.stride, p, u, tolerance)
     if objective is not None:
         if accelerations:
             raise ModelError(
@@ -206,6 +212,8 @@ def kinematics(
         found = integrated(plan, place, speed, driving, laws, integrator or "rk4")
     else:
         found = positioned(plan, place, as_method(method), through_dead_points)
+    if idle:
+        found.statistics["more"] = _held(idle)
     alarms = Alarms(condition_limit, determinant_limits)
     return _results(plan, found, end_point, alarms, time.perf_counter() - began)
 
@@ -248,6 +256,15 @@ def _model_of_groups(
     return with_drivers(model, drives)
 
 
+def _held(idle: Sequence[IdleFreedom]) -> dict[str, str]:
+    """What the statistics say of idle freedoms that are held, by the bodies that they move."""
+    told: dict[str, str] = {}
+    for one in idle:
+        label = f"held, {' with '.join(one.bodies)}"
+        told[label] = f"{told[label]}; {one}" if label in told else str(one)
+    return told
+
+
 # --- what is driven -------------------------------------------------------------------------------
 
 
@@ -265,27 +282,29 @@ def _selection(system: System, laws: Mapping[str, Law]) -> list[int]:
     return [names[name] if name in names else by_coordinate[name] for name in laws]
 
 
-def _check_driven(
-    system: System, t: float, q: Floats, u: Floats, p: Floats, driving: Sequence[int]
-) -> None:
-    """Refuse freedoms that nothing drives, and a start in a singular position."""
-    n = len(system.v)
-    instant = Instant(system, t, u, p)
-    picked = np.eye(n)[list(driving)]
+def _check_driven(instant: Instant, q: Floats, driving: Sequence[int]) -> Sequence[IdleFreedom]:
+    """Refuse freedoms that nothing drives, and a start in a singular position.
+
+    Idle freedoms that nothing drives are returned, to be held.
+    """
+    system = instant.system
+    picked = np.eye(len(system.v))[list(driving)]
 
     def rows(place: Floats) -> Floats:
         return np.concatenate([instant.Phi_v(place), picked])
 
     here = motions(rows(q))
     if not here.mobility:
-        return
+        return ()
     left = _left_free(instant, q, picked, here)
+    idle = [one for one in idle_freedoms(instant, q) if not np.abs(picked @ one.z).any()]
+    if left and left == len(idle) == here.mobility:
+        return idle
     if left:
         R = here.R
         order = np.argsort(-np.linalg.norm(R, axis=1))[: max(left, 3)]
         moving = ", ".join(system.v[i].name for i in order if np.linalg.norm(R[i]) > 1e-6)
-        idle = "; ".join(str(one) for one in idle_freedoms(instant, q))
-        hold = f". Of these, {idle}: formulation='auto' holds that" if idle else ""
+        hold = f". What is idle is held: {'; '.join(map(str, idle))}" if idle else ""
         raise ModelError(
             f"{system.name}: {left} degree{'s' if left > 1 else ''} of freedom "
             f"{'are' if left > 1 else 'is'} not driven; these velocities are still free: {moving}. "
@@ -294,8 +313,8 @@ def _check_driven(
     names = [*system.multipliers, *(f"acceleration of {system.v[i].name}" for i in driving)]
     dependent = ", ".join(names[i] for i in dependent_rows(unit_rows(rows(q))[0]))
     raise SingularityError(
-        f"{system.name}: the start at t = {t:g} s is a singular position, in which {dependent} "
-        f"depends on the other constraints; start from another one"
+        f"{system.name}: the start at t = {instant.t:g} s is a singular position, in which "
+        f"{dependent} depends on the other constraints; start from another one"
     )
 
 

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.instant import Instant, motions
-from biela.equations import System
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,22 +45,15 @@ class LedState:
 
 
 def led_state(
-    system: System,
-    q: Floats,
-    v: Floats,
-    t: float,
-    u: Floats,
-    p: Floats,
-    most: float,
-    exactly: bool = False,
+    here: Instant, q: Floats, v: Floats, most: float, *, exactly: bool = False
 ) -> LedState | None:
-    """The state at most so long after a start, or exactly so long.
+    """The state at most so long after a start at an instant, or exactly so long.
 
     None if the start is not singular, or if nothing moves there.
     """
+    system, t, u, p = here.system, here.t, here.u, here.p
     if not system.multipliers or not np.abs(v).max(initial=0.0) > 0.0:
         return None
-    here = Instant(system, t, u, p)
     rows = here.Phi_v(q)
     rank = motions(rows).rank
     if rank == len(rows):

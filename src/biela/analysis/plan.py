@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.instant import Instant
 from biela.analysis.leading import LedState, led_state
 from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, resolved, whole_steps
 from biela.equations import System
@@ -120,7 +121,7 @@ class Plan:
         fixed = self.step is not None
         if fixed and len(self.times) == 1 and self.stride == 1:
             return None  # a single step
-        return led_state(system, q, v, self.start, u, p, most, exactly=fixed)
+        return led_state(Instant(system, self.start, u, p), q, v, most, exactly=fixed)
 
     def sizes(self, q: Floats, v: Floats, units: Sequence[str], rates: Sequence[str]) -> Floats:
         """What entries of a state (q, v) count as, from its units and the start.

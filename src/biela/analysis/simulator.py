@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from biela.analysis.event_answers import Reaction
 from biela.analysis.formulations import (
     FORMULATIONS,
     PARTITIONED,
+    PENALISED,
     PROJECTED,
     REDUCED,
     STEPPING,
@@ -30,6 +32,7 @@ from biela.analysis.formulations import (
 )
 from biela.analysis.formulations.default_choice import default_formulation
 from biela.analysis.formulations.option_use import check_options
+from biela.analysis.formulations.penalty import moved_masses
 from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import ordered, stiffening
 from biela.analysis.fused import FUSED, LONG_RUN, fused_step, worth_fusing
@@ -209,10 +212,13 @@ class Simulator:
         law = controller(system, control, kernels.formulation) if control is not None else None
         units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
         sizes = plan.sizes(q0, v0, units, rates)
-        stepper = self._stepper(kernels, law, plan, tolerance, p, u, sizes)
+        following = partial(
+            self._stepper, law=law, plan=plan, tolerance=tolerance, p=p, u=u, sizes=sizes
+        )
+        stepper = following(kernels)
         other = None
         if kernels.formulation.basis is not None:
-            other = self._other_choices(law, plan, tolerance, p, u, sizes)
+            other = self._other_choices(following, plan, p, u, controlled=law is not None)
         tight = plan.adaptive and tolerance < 1e-10 and bool(system.geometric)
         run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, other, tight, timers)
         prepared = time.perf_counter()
@@ -224,12 +230,12 @@ class Simulator:
 
     def _other_choices(
         self,
-        law: Controller | None,
+        following: Callable[[Kernels], Stepper],
         plan: Plan,
-        tolerance: float,
         p: Floats,
         u: Floats,
-        sizes: Floats,
+        *,
+        controlled: bool,
     ) -> OtherChoices:
         """What a run asks when its independent velocities may have become a bad choice."""
         system, options = self.system, self.options
@@ -243,11 +249,11 @@ class Simulator:
             if basis is None:
                 if made.projected is not None:
                     # where no choice is better, the run goes on as near as it has to
-                    calm = watch.pace > 0 and law is None
+                    calm = watch.pace > 0 and not controlled
                     made.projected.stop_below(watch.limit if calm else 0.0)
                 return None
             fresh = self._compiled(t, q, u, p, plan, basis)
-            return fresh, self._stepper(fresh, law, plan, tolerance, p, u, sizes)
+            return fresh, following(fresh)
 
         return OtherChoices(ask, watch)
 
@@ -272,32 +278,31 @@ class Simulator:
             basis = independent_basis(
                 system, t, q, u, p, options.independent, options.partition, self._rank
             )
-        M = np.asarray(system.evaluate("M", q, t=t, u=u, p=p))
-        scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
+        masses = moved_masses(system, t, q, u, p) if self.formulation in PENALISED else ()
         if options.refinements is None:
             options = replace(options, refinements=int(plan.adaptive))
         steps = plan.steps if plan.integrator in FUSED and not system.events else 0
         steps = min(steps, LONG_RUN) if steps >= LONG_RUN else min(steps, 1)
         chosen = None if basis is None else (basis.rows, basis.T.tobytes())
         method = str(plan.integrator) if steps else ""
-        key = (lacking, chosen, scale, options, steps, method)
+        key = (lacking, chosen, masses, options, steps, method)
         if key not in self._kernels:
-            self._kernels[key] = self._make(lacking, basis, scale, options, steps, method)
+            self._kernels[key] = self._make(lacking, basis, masses, options, steps, method)
         return self._kernels[key]
 
     def _make(
         self,
         lacking: Stiffening,
         basis: CoordinateBasis | None,
-        scale: float,
+        masses: tuple[float, ...],
         options: Options,
         steps: int,
         integrator: str,
     ) -> Kernels:
         if self.formulation in PROJECTED and basis is not None:
-            return self._make_projected(lacking, basis, scale, options)
+            return self._make_projected(lacking, basis, options)
         unrolled = Unrolled(self.system)
-        made = formulate(unrolled, self.formulation, options, lacking, scale, basis)
+        made = formulate(unrolled, self.formulation, options, lacking, masses, basis)
         assert isinstance(made.f, Function), "all but projected ones are straight-line code"
         fused = options.fused if options.fused is not None else worth_fusing(made, steps)
         if steps and fused and made.project_v is not None and made.threshold == 0.0:
@@ -320,15 +325,13 @@ class Simulator:
         return Kernels(made, hoisted(functions))
 
     def _make_projected(
-        self, lacking: Stiffening, basis: CoordinateBasis, scale: float, options: Options
+        self, lacking: Stiffening, basis: CoordinateBasis, options: Options
     ) -> Kernels:
         """Kernels that are routines with memory of their own; what they call is made once."""
         if self._equations is None:
             self._equations = ProjectedEquations(Unrolled(self.system))
         unrolled = self._equations.unrolled
-        made = formulate(
-            unrolled, self.formulation, options, lacking, scale, basis, self._equations
-        )
+        made = formulate(unrolled, self.formulation, options, lacking, (), basis, self._equations)
         assert made.projected is not None, "made as one of these"
         functions = {}
         if made.project_q is not None:

@@ -106,7 +106,8 @@ def accelerations(source: SymbolicSystem, entries: Expressions) -> Function:
         return source.function("accelerations", {"a": factorise(M).solve(Q)})
     rows, right = entries["Phi_v"], entries["gamma"]
     missing = _lacking(source, entries)
-    A = constrained_matrix(stiffened(M, rows, missing.rows, missing.weight), rows)
+    weights = [missing.weight] * len(missing.rows)
+    A = constrained_matrix(stiffened(M, rows, missing.rows, weights), rows)
     factors = factorise(A, late=range(n, len(A)), drop=DROP_TOLERANCE)
     pull = [source.workspace.atom(0)] * n
     for k in missing.rows:

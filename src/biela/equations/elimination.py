@@ -337,11 +337,13 @@ def pivot_sizes(
     return tuple(float(size) for size in largest)
 
 
-def stiffened(M: Matrix, Phi_v: Matrix, rows: Sequence[int], weight: Atom | float) -> Matrix:
-    """M + α Σ φ φᵀ over the given rows φ of Φ_v."""
+def stiffened(
+    M: Matrix, Phi_v: Matrix, rows: Sequence[int], weights: Sequence[Atom | float]
+) -> Matrix:
+    """M + Σ α φ φᵀ over the given rows φ of Φ_v, each with its weight α."""
     result = [list(row) for row in M]
     n = len(M)
-    for k in rows:
+    for k, weight in zip(rows, weights, strict=True):
         row = Phi_v[k]
         scaled = [e * weight if e.ref else e for e in row]
         for i in range(n):

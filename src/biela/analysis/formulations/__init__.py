@@ -9,6 +9,7 @@ from __future__ import annotations
 from biela.analysis.formulations.choice import (
     FORMULATIONS,
     PARTITIONED,
+    PENALISED,
     PROJECTED,
     REDUCED,
     STEPPING,
@@ -21,6 +22,7 @@ from biela.analysis.formulations.options import Options
 __all__ = [
     "FORMULATIONS",
     "PARTITIONED",
+    "PENALISED",
     "PROJECTED",
     "REDUCED",
     "STEPPING",

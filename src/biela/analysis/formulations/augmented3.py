@@ -8,14 +8,16 @@ The positions of the next instant are found by Newton's method on
 
 after which velocities and accelerations are projected with the same matrix (Bayo & Ledesma 1996;
 Cuadrado, Cardenal & Bayo 1997).  Stiff forces enter the matrix by the symmetric part of their
-tangents, h/2 C + h²/4 K.  The penalty is relative to the masses and the step, α h²/4 = 1e5 of the
-mean of M: well above the 1e3 below which multipliers run away on long chains.
+tangents, h/2 C + h²/4 K.  The penalty of a row is relative to the mass that it moves and the step,
+α h²/4 = 1e5/(φ M⁻¹ φᵀ): well above the 1e3 below which multipliers run away on long chains.
 
 The number of iterations is fixed, so a step is one straight line of code.  Where q' = N(q) v the
 unknowns are the displacements δ of the step, q = q0 ⊕ δ, in place of q (Brüls & Cardona 2010).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from biela.analysis.unrolled import (
     Matrix,
@@ -31,14 +33,17 @@ from biela.code import Function
 from biela.equations.elimination import Factors, factorise, stiffened
 from biela.errors import ModelError
 
-#: α h²/4 as a multiple of the mean of the diagonal of M.
+#: α h²/4 as a multiple of the mass that a row moves, see `penalty.moved_masses`.
 PENALTY = 1e5
 
 
 class AugmentedStep:
-    """The expressions of a step; the state is (q, v, v', λ*)."""
+    """The expressions of a step; the state is (q, v, v', λ*).
 
-    def __init__(self, unrolled: Unrolled, scale: float, iterations: int) -> None:
+    ``masses`` are those that the rows of Φ_v move.
+    """
+
+    def __init__(self, unrolled: Unrolled, masses: Sequence[float], iterations: int) -> None:
         system = unrolled.system
         if system.geometric != len(system.multipliers):
             raise ModelError(
@@ -49,11 +54,12 @@ class AugmentedStep:
         self.h = u.workspace.symbol("step_length", Kind.PARAMETER)
         self.state: Row = [*u.q, *u.v, *u.a, *u.lam]
         self._weight = self.h * self.h / 4
-        self._alpha = PENALTY * scale / self._weight
+        self._weighted = [PENALTY * m for m in masses]  # α h²/4
+        self._alpha = [w / self._weight for w in self._weighted]
         self._n = len(u.v)
         metric = self._metric()
         self._factors: Factors = factorise(
-            stiffened(metric, u.Phi_v, range(len(u.Phi_v)), PENALTY * scale)
+            stiffened(metric, u.Phi_v, range(len(u.Phi_v)), self._weighted)
         )
         self._change = self._newton_change()
         self._final = self._projected(metric)
@@ -76,7 +82,7 @@ class AugmentedStep:
 
     def _newton_change(self) -> Row:
         u = self.unrolled
-        pull = [self._alpha * e + l for e, l in zip(u.Phi, u.lam, strict=True)]
+        pull = [a * e + l for a, e, l in zip(self._alpha, u.Phi, u.lam, strict=True)]
         reaction = transposed_product(u.Phi_v, pull, self._n, u.zero)
         inertia = product(u.M, u.a, u.zero)
         residual = [i + r - f for i, r, f in zip(inertia, reaction, u.Q(), strict=True)]
@@ -87,7 +93,7 @@ class AugmentedStep:
         u = self.unrolled
         found = []
         for rates, right in ((u.v, u.beta), (u.a, u.gamma)):
-            pull = [self._weight * self._alpha * r for r in right]
+            pull = [w * r for w, r in zip(self._weighted, right, strict=True)]
             force = product(metric, rates, u.zero)
             added = transposed_product(u.Phi_v, pull, self._n, u.zero)
             found.append(self._factors.solve([a + b for a, b in zip(force, added, strict=True)]))
@@ -118,7 +124,7 @@ class AugmentedStep:
                 q = [x + d for x, d in zip(q, change, strict=True)]
             v, a = self._trapezoidal(self._way(q, delta))
             violation = at(u.Phi, q, v, a, lam)
-            lam = [l + self._alpha * e for l, e in zip(lam, violation, strict=True)]
+            lam = [l + a_k * e for l, a_k, e in zip(lam, self._alpha, violation, strict=True)]
         v = at(self._final[0], q, v, a, lam)
         a = at(self._final[1], q, v, a, lam)
         return [*q, *v, *a, *lam]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -43,6 +44,8 @@ FORMULATIONS: Final = {
 }
 #: Those that bring a step of their own, of fixed length.
 STEPPING: Final = ("augmented3", "generalised_alpha")
+#: Those whose constraints act by penalties, in proportion to `penalty.moved_masses`.
+PENALISED: Final = ("penalty", "augmented", "augmented3")
 #: Those whose pivots are chosen while they run, by routines with memory of their own.
 PROJECTED: Final = tuple(METHODS)
 #: Those that choose independent velocities, and may have to choose others later.
@@ -120,15 +123,15 @@ def formulate(
     name: str,
     options: Options,
     stiffening: Stiffening,
-    scale: float = 1.0,
+    masses: Sequence[float] = (),
     basis: CoordinateBasis | None = None,
     equations: ProjectedEquations | None = None,
 ) -> Formulation:
     """Make the kernels of a formulation.
 
-    ``scale`` is the mean of the diagonal of M, for the penalty; ``basis`` the choice of independent
-    velocities, of those that need one; ``equations`` what was made before for the same system, of
-    those that choose pivots as they run.
+    ``masses`` are those that the constraints move, for the `PENALISED`; ``basis`` the choice of
+    independent velocities, of those that need one; ``equations`` what was made before for the same
+    system, of those that choose pivots as they run.
 
     Raises:
         ModelError: The name is not that of a formulation.
@@ -143,8 +146,8 @@ def formulate(
         if name in REDUCED:
             return _by_partition(unrolled, name, options, stiffening, basis)
     if name in STEPPING:
-        return _stepping(unrolled, name, options, stiffening, scale)
-    a, lam = _accelerations(unrolled, name, options, stiffening, scale)
+        return _stepping(unrolled, name, options, stiffening, masses)
+    a, lam = _accelerations(unrolled, name, options, stiffening, masses)
     project_q, project_v, threshold, drifts = _projections(unrolled, name, options, stiffening)
     return Formulation(
         name,
@@ -161,13 +164,13 @@ def formulate(
 
 
 def _accelerations(
-    unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening, scale: float
+    unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening, masses: Sequence[float]
 ) -> tuple[Row, Row]:
     if name in ("penalty", "augmented") and unrolled.constrained:
         alpha = options.penalty or (1e6 if name == "penalty" else 1e4)
         return penalty.accelerations(
             unrolled,
-            alpha * scale,
+            [alpha * m for m in masses],
             options.frequency,
             options.damping,
             rounds=_rounds(unrolled, name, options),
@@ -187,7 +190,7 @@ def _rounds(unrolled: Unrolled, name: str, options: Options) -> int:
 
 
 def _stepping(
-    unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening, scale: float
+    unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening, masses: Sequence[float]
 ) -> Formulation:
     """A formulation whose state is (q, v, v', λ) and whose f is a whole step, if it has one."""
     a, lam = multipliers.accelerations(unrolled, stiffening, options.friction_rounds)
@@ -196,7 +199,7 @@ def _stepping(
     # λ* of a large penalty carries its rounding: what is shown comes from the equations
     readings = _readings(unrolled.q, unrolled.v, a, lam)
     if name == "augmented3":
-        f = AugmentedStep(unrolled, scale, options.iterations or 3).function()
+        f = AugmentedStep(unrolled, masses, options.iterations or 3).function()
     else:
         f = unrolled.kernel("state", {"y": state}, state)
     return Formulation(

@@ -22,7 +22,7 @@ class Options:
             to the formulation (always, but for Baumgarte, penalty and index 3).
         position_iterations: Corrections of the position after a step.
         baumgarte: α of Baumgarte's method, 1/s.
-        penalty: α of the penalty methods, as a multiple of the mean of the diagonal of M; None
+        penalty: α of the penalty methods, as a multiple of the mass that a constraint moves; None
             takes 1e6, and 1e4 for the augmented Lagrangian, whose rounds need no large one.
         frequency: Ω of the penalty methods, 1/s.
         damping: μ of the penalty methods.

@@ -59,7 +59,7 @@ class Saddle:
         self._stiffening = Stiffening(
             tuple(k for k in stiffening.rows if k < len(rows)), stiffening.weight
         )
-        W = stiffened(W, rows, self._stiffening.rows, stiffening.weight)
+        W = stiffened(W, rows, stiffening.rows, [stiffening.weight] * len(stiffening.rows))
         self._A = constrained_matrix(W, rows) if rows else W
         late = range(self._n, len(self._A))
         order = [k for k in stiffening.order if k < len(self._A)]

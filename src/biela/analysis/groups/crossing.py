@@ -37,9 +37,9 @@ _TURN: Final = 2 * np.pi
 #: more than that share of the rates.
 _MET: Final = 1e-5
 _RATES_MET: Final = 1e-3
-#: Equations hold if they are below so many tolerances.
+#: Equations hold if they are below so many times their bound.
 _HELD: Final = 10.0
-#: Below this nothing is a way, or a rate.
+#: Below this nothing is a way, or a rate; of small mechanisms, times their size.
 _NOTHING: Final = 1e-9
 #: Lengths h that are tried, in steps of the run.
 _LENGTHS: Final = (1.0, 0.25, 4.0, 16.0, 64.0, 256.0, 2.0**-4, 2.0**-6, 2.0**-8)
@@ -127,7 +127,7 @@ def passage(at: GroupWorkspace, t: float, step: float, first: float) -> Passage 
 
 
 def _passed(at: GroupWorkspace, t: float, h: float) -> Passage | None:
-    W, groups = at.lanes, at.groups
+    W = at.lanes
     states = []
     for target in (t - 2 * h, t - h):
         if not _walked(at, target, t, abs(h) / 64):
@@ -146,7 +146,7 @@ def _passed(at: GroupWorkspace, t: float, h: float) -> Passage | None:
     found.place(at, t)
     misses = _missed(at, t)
     at.w[:], at.t = found.after, t + h
-    return found if misses <= _HELD * groups.iteration.tolerance else None
+    return found if misses <= _HELD else None
 
 
 def _when(at: GroupWorkspace, passed: Passage) -> float | None:
@@ -220,15 +220,16 @@ def _off(
     for c, (x, dx, _) in expected.items():
         value, rate, _ = at.unknowns[c]
         way = np.abs(_within_turn(x - before[value])).max(axis=(1, 2))
-        near = np.abs(_within_turn(w[value] - x)).max(axis=(1, 2)) <= _MET * way + _NOTHING
+        nothing = _NOTHING * min(1.0, float(np.abs(before[value]).max(initial=0.0)))
+        near = np.abs(_within_turn(w[value] - x)).max(axis=(1, 2)) <= _MET * way + nothing
         speed = np.abs(dx).max(axis=(1, 2))
-        alike = np.abs(w[rate] - dx).max(axis=(1, 2)) <= _RATES_MET * speed + _NOTHING
+        alike = np.abs(w[rate] - dx).max(axis=(1, 2)) <= _RATES_MET * speed + nothing
         for instance in np.flatnonzero(~(near & alike)):
             yield c, int(instance)
 
 
 def _missed(at: GroupWorkspace, t: float) -> float:
-    """The largest norm of the equations of a group in the state of the workspace."""
+    """The largest norm of the equations of a group in the state of the workspace, in bounds."""
     groups = at.groups
     w = at.w.reshape(-1, at.lanes)[:, 0].copy()
     laws = [groups.memory.places(name) for name in ("w", "dw", "ddw")]
@@ -244,7 +245,8 @@ def _missed(at: GroupWorkspace, t: float) -> float:
             h = w[groups.known_places(c, kernel, "")]
             values |= {known.symbol: h[:, k] for k, known in enumerate(kernel.known)}
         found = [np.broadcast_to(r, len(x)) for r in evaluate(equations.tested, values)]
-        worst = max(worst, float(np.linalg.norm(np.array(found), axis=0).max()))
+        bound = equations.bound(groups.iteration.tolerance)
+        worst = max(worst, float(np.linalg.norm(np.array(found), axis=0).max()) / bound)
     return worst
 
 

@@ -30,15 +30,17 @@ from biela.analysis.plan import Plan
 from biela.analysis.preparation import numbers, with_values
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import Progressed, Stepper, statistics
-from biela.errors import ModelError, SimulationError
+from biela.errors import ModelError, SimulationError, SingularityError
 from biela.model import Model
 from biela.results import Results
 from biela.solvers.integrators import BOTH, EVENT, FINISHED, Problem
 
 Floats = npt.NDArray[np.float64]
 
-#: A constraint missed by more than this ends a run.
+#: A constraint missed by more than this share of its size ends a run.
 _MISSED = 1e-5
+#: Parts of accelerations that no motion has, relative, below which they are rounding.
+_UNCURVED = 1e-7
 #: Forces that differ from those of the round before by more than this part were not found.
 _UNBALANCED = 1e-4
 #: Native calls are about this long, so that an interrupt is answered soon.
@@ -96,6 +98,7 @@ def looped_simulation(
     Raises:
         ModelError: An argument makes no sense.
         AssemblyError: The mechanism cannot be assembled at the start.
+        SingularityError: No motion leaves a singular position with the velocities of the start.
         SimulationError: The run diverges; it holds the results until then.
     """
     model, parameters = with_values(model, parameters)
@@ -115,6 +118,7 @@ def looped_simulation(
     motion = LoopedMotion(blocks, start)
     if speed is None:
         speed = first_velocity(model, blocks, start, t, v, parameters)
+        _check_moving(motion, t, start, speed, u)
     if on_event and not events:
         raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
     run = _Run(
@@ -137,6 +141,40 @@ def looped_simulation(
         directions=[BOTH] * len(blocks.events) if watched else (),
     )
     return run.go(problem, x, tolerance, progress, began)
+
+
+def _check_moving(motion: LoopedMotion, t: float, q: Floats, v: Floats, u: Floats) -> None:
+    """Refuse velocities with which no motion leaves a singular position.
+
+    There Φ_v v' = γ(q, v) has no solution, see `closure.moving_velocity`.  Of rows that depend on
+    others everywhere it has one; laws of time that contradict each other miss it at rest too, and
+    are left to the run.
+
+    Raises:
+        SingularityError: There is none.
+    """
+    blocks = motion.blocks
+    if not len(blocks.rows) or not v.any():
+        return
+    J, (row, column) = blocks.Phi_v(q, t), blocks.indices
+
+    def missed(speed: Floats) -> tuple[Floats, float]:
+        gamma = blocks.gamma(q, speed, t)
+        terms = J * motion.accelerations(t, q, speed, u)[0][column]
+        size = float(np.abs(gamma).max()) + float(np.abs(terms).max(initial=0.0))
+        return np.bincount(row, terms, len(blocks.rows)) - gamma, size
+
+    (moving, size), (resting, _) = missed(v), missed(np.zeros(len(v)))
+    by_speed = np.minimum(np.abs(moving), np.abs(moving - resting))
+    worst = int(np.argmax(by_speed))
+    if not by_speed[worst] > _UNCURVED * size:
+        return
+    raise SingularityError(
+        f"{blocks.name}: the start at t = {t:g} s is a singular position, in which "
+        f"{blocks.rows[worst]} depends on the other constraints, and no motion goes through it "
+        f"with the velocities given. Give rates of one motion to all joints of that loop, or start "
+        f"a little away from it"
+    )
 
 
 def _by_name(model: Model, what: str, given: object) -> dict[str, float] | None:
@@ -271,25 +309,43 @@ class _Run:
         blocks = self.motion.blocks
         if not len(blocks.rows):
             return ""
-        Phi = blocks.Phi(q, t)
-        worst = int(np.argmax(np.abs(Phi)))
-        if not abs(Phi[worst]) > _MISSED * max(1.0, float(np.abs(q).max())):
+        Phi, J = blocks.position(q, t)
+        misses = np.abs(Phi) / self._row_sizes(q, J)
+        worst = int(np.argmax(misses))
+        if not misses[worst] > _MISSED:
             return ""
         said = f"{blocks.rows[worst]} is missed by {abs(Phi[worst]):.3g} at t = {t:.6g} s"
         conflict = "constraints contradict each other"
         if self.motion.n + self.motion.m <= EXAMINED:
             # away from the constraints rows that contradict seem to be independent, but only just
-            left = SparseRows(blocks).conflict(blocks.Phi_v(q, t), Phi)
+            left = SparseRows(blocks).conflict(J, Phi)
             conflict = in_conflict(blocks.rows, left)
         return f"{said}: {conflict}, or the step is too long for them to be followed"
 
     def _opened(self, results: Results) -> tuple[str, float]:
         """What to say of the first stored instant at which a constraint does not hold, and when."""
-        for k in np.flatnonzero(results["constraint error"] > _MISSED).tolist():
+        blocks = self.motion.blocks
+        if not len(blocks.rows):
+            return "", float(results.t[-1])
+        q, t = results.q[0], float(results.t[0])
+        least = float(self._row_sizes(q, blocks.Phi_v(q, t)).min())
+        for k in np.flatnonzero(results["constraint error"] > _MISSED * least).tolist():
             said = self._open(float(results.t[k]), results.q[k])
             if said:
                 return said, float(results.t[k])
         return "", float(results.t[-1])
+
+    def _row_sizes(self, q: Floats, slopes: Floats) -> Floats:
+        """What the constraints could be missed by: Σ |∂Φ/∂x| |x|, with an angle as large as 1."""
+        blocks = self.motion.blocks
+        units, rates = coordinate_units(blocks)
+        lengths = np.array([unit == "m" for unit in units], dtype=bool)
+        far = float(np.abs(q[lengths]).max(initial=0.0)) or 1.0
+        turned = max(1.0, float(np.abs(q[~lengths]).max(initial=0.0)))
+        sizes = np.where([unit == "m/s" for unit in rates], far, turned)
+        rows, columns = blocks.indices
+        found = np.bincount(rows, np.abs(slopes) * sizes[columns], len(blocks.rows))
+        return np.where(found > 0.0, found, far)
 
     def _results(self, costs: Mapping[str, Any], interrupted: bool) -> Results:
         plan = self.plan

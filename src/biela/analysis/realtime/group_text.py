@@ -133,7 +133,10 @@ def _of_program(name: str, outputs: OutputText) -> dict[str, str]:
         '  fprintf(csv, ",%d", status);',
         "",
     ]
-    step = f"{name}_step_time(&simulator, simulator.t + {name.upper()}_STEP);"
+    # a multiple of the step, as a sum of steps would collect their rounding
+    step = (
+        f"{name}_step_time(&simulator, {name.upper()}_START + (double)(k + 1)*{name.upper()}_STEP);"
+    )
     return {
         "CSV_HEAD": '"\n        "'.join(pieces),
         "WRITE_STATE": "\n".join(rows),

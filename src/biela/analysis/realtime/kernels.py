@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.formulations import (
+    PENALISED,
     PROJECTED,
     REDUCED,
     STEPPING,
@@ -18,6 +19,7 @@ from biela.analysis.formulations import (
     formulate,
 )
 from biela.analysis.formulations.last_stage import last_stage
+from biela.analysis.formulations.penalty import moved_masses
 from biela.analysis.formulations.saddle import ordered, stiffening
 from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.one_start import start_state
@@ -110,10 +112,9 @@ def kernels(
     start = _start(system, t, given)
     place = (t, start.q, start.u, start.p)
     lacking = ordered(stiffening(system, *place), system, *place)
-    M = np.asarray(system.evaluate("M", start.q, t=t, u=start.u, p=start.p))
-    scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
+    masses = moved_masses(system, *place) if formulation in PENALISED else ()
     unrolled = Unrolled(system)
-    made = formulate(unrolled, formulation, options, lacking, scale)
+    made = formulate(unrolled, formulation, options, lacking, masses)
     assert isinstance(made.f, Function), "all others are straight-line code"
     functions: dict[str, Function | None] = {"f": made.f}
     last = None
