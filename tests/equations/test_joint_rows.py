@@ -169,3 +169,38 @@ def test_as_many_freedoms_are_removed_as_it_says(kind: str) -> None:
     rank = np.linalg.matrix_rank(np.atleast_2d(system.evaluate("Phi_v", q)))
     extra = len(system.v) - 12  # coordinates that count turns
     assert rank - extra == m.joints["J"].removes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_wrench_of_a_row_does_the_work_of_its_multiplier(kind: str) -> None:
+    """A unit of a multiplier acts on body b by minus its row, as their virtual powers are one.
+
+    The share of an angle that counts turns, which the thread of a screw has, reaches the body by
+    the row that reads the angle from its markers.
+    """
+    m = two_bodies(kind)
+    m.sensor("reaction", "R", joint="J")
+    system = bl.formulate(m, "reference")
+    random = np.random.default_rng(7)
+    q = np.array([e.value for e in system.q])
+    q = moved(system, q, random.uniform(-1, 1, len(system.v)))
+    if kind == "helical":  # an angle is that of two axes that are parallel
+        q = np.asarray(bl.assemble(system, q=q).q)
+    at = {e.name: k for k, e in enumerate(system.v)}
+    R = np.asarray(system.evaluate("poses", q))[system.frames.index("b"), 3:].reshape(3, 3)
+    j = m.joints["J"].j
+    arm = R @ np.subtract(j.position, m.bodies["b"].inertia.com)
+    rows = np.atleast_2d(system.evaluate("Phi_v", q))
+    if "J.angle_rate" in at:
+        theta, read = at["J.angle_rate"], system.multipliers.index("J.angle.angle")
+        rows = rows - np.outer(rows[:, theta] / rows[read, theta], rows[read])
+    for name, row, unit in zip(system.multipliers, rows, np.eye(len(rows)), strict=True):
+        measured = np.atleast_1d(system.evaluate("outputs", q, lam=unit))
+        if name == "J.angle.angle":
+            continue
+        force, moment = measured[:3], measured[3:6]
+        expected = -row[[at[f"b.r{axis}_rate"] for axis in "xyz"]]
+        turning = -R @ row[[at[f"b.own_w{axis}"] for axis in "xyz"]]
+        np.testing.assert_allclose(force, expected, atol=1e-13, err_msg=name)
+        np.testing.assert_allclose(moment + np.cross(arm, force), turning, atol=1e-13)
+        assert np.abs(measured).max() > 0.1
