@@ -115,6 +115,12 @@ class Posed:
                 v = v - np.linalg.pinv(rows, rcond=1e-9) @ (rows @ v - instant.beta(q))
             yield q, v
 
+    def rank(self, q: Floats) -> int:
+        """How many constraints are independent in a position."""
+        if not self.system.multipliers:
+            return 0
+        return int(np.linalg.matrix_rank(self.instant.Phi_v(q), tol=1e-8))
+
     def _counted(self, q: Floats) -> bool:
         """Whether angles that are coordinates are within half a turn, as the oracle reads them.
 
@@ -169,13 +175,21 @@ def eliminated(
     def door(case: Case, count: int) -> Iterator[Sample]:
         posed = posed_in(case, coordinates)
         system, p, u, t = posed.system, posed.p, posed.u, case.t
-        lacking = stiffening(system, t, posed.start, u, p)
-        lacking = ordered(lacking, system, t, posed.start, u, p)
-        made = kernels(Unrolled(system), "multipliers", Options(refinements=0), lacking)
-        assert isinstance(made.read, Function)
-        read: Callable[..., Any] = made.read if native else made.read.interpret
+        reads: dict[int, Callable[..., Any]] = {}
+
+        def prepared(q: Floats) -> Callable[..., Any]:
+            lacking = stiffening(system, t, q, u, p)
+            lacking = ordered(lacking, system, t, q, u, p)
+            made = kernels(Unrolled(system), "multipliers", Options(refinements=0), lacking)
+            assert isinstance(made.read, Function)
+            return made.read if native else made.read.interpret
+
         for q, v in posed.states(count):
-            a = read(np.array([t]), np.concatenate([q, v]), np.concatenate([p, u]))[2]
+            # a linkage may be assembled where it is not overconstrained, and no motion leads there
+            rank = posed.rank(q)
+            if rank not in reads:
+                reads[rank] = prepared(q if reads else posed.start)
+            a = reads[rank](np.array([t]), np.concatenate([q, v]), np.concatenate([p, u]))[2]
             yield posed.sample(q, v, np.asarray(a))
 
     return door
