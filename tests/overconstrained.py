@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import biela as bl
+from biela.model.bodies import Body
 
 Floats = np.ndarray
 
@@ -213,8 +214,8 @@ def add_loop(
     theta: Floats,
     random: np.random.Generator,
     prefix: str,
-    base: object,
-) -> list[object]:
+    base: Body,
+) -> list[Body]:
     """Write a chain into a model, its first bar a body that is there; return its bars."""
     turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
     turn = turn * np.linalg.det(turn)
@@ -223,7 +224,7 @@ def add_loop(
     points = [place + turn @ T[:3, 3] for T in frames]
     axes = [turn @ T[:3, 2] for T in frames]
     count = len(points)
-    bars: list[object] = [base]
+    bars = [base]
     for k in range(count - 1):
         middle = (points[k] + points[(k + 1) % count]) / 2 + random.uniform(-0.05, 0.05, 3)
         size = random.uniform(0.02, 0.04, 3)
@@ -240,12 +241,12 @@ def add_loop(
         along = {"axis": axes[k].tolist(), "x_axis": across.tolist()}
         i, j = bars[k], bars[(k + 1) % count]
         at = points[k].tolist()
-        m.joint("revolute", f"{prefix}j{k}", i.at(*at, **along), j.at(*at, **along))  # type: ignore[attr-defined]
+        m.joint("revolute", f"{prefix}j{k}", i.at(*at, **along), j.at(*at, **along))
     return bars
 
 
 def _unit(x: Floats) -> Floats:
-    return x / np.linalg.norm(x)
+    return np.asarray(x / np.linalg.norm(x))
 
 
 def double_bennett(seed: int = 0) -> bl.Model:

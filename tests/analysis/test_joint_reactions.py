@@ -264,3 +264,39 @@ def test_gears_are_followed_over_many_turns() -> None:
         motion = bl.kinematics(bl.formulate(m, coordinates), 2.0, step=0.01, output=0.4)
         torque = bl.joint_reactions(m, motion)["motor"][1][:, 2]
         np.testing.assert_allclose(torque, 0.1 * 6 + 0.37**2 * 0.4 * 6, rtol=1e-9)
+
+
+def test_a_bead_is_held_by_its_wire() -> None:
+    """On a circle: N = m (g cos s + R s'²) towards the centre, and nothing along the wire."""
+    R, mass, g = 0.4, 0.7, 9.81
+    m = bl.Model("bead", gravity=(0, 0, -g))
+    bead = m.body("bead", mass=mass, inertia=(0.01, 0.02, 0.03))
+    wire = {"x": f"{R}*sin(s)", "z": f"-{R}*cos(s)"}
+    m.joint("point_on_curve", "wire", m.ground, bead, **wire, start={"s": 0.6})
+    m.sensor("reaction", "hold", joint="wire")
+    run = bl.simulate(m, 0.5, v={"wire.s_rate": 1.2}, step=1e-3)
+    found = bl.joint_reactions(m, run)
+    s, rate = np.asarray(run["wire.s"]), np.asarray(run["wire.s_rate"])
+    size = mass * (g * np.cos(s) + R * rate**2)
+    expected = size[:, None] * np.stack([-np.sin(s), 0 * s, np.cos(s)], axis=1)
+    force, moment = found["wire"]
+    np.testing.assert_allclose(force, expected, atol=1e-9)
+    np.testing.assert_allclose(moment, 0.0, atol=1e-12)
+    assert found.determinate.all()
+    read = np.stack([run[f"hold.f{axis}"] for axis in "xyz"], axis=1)
+    np.testing.assert_allclose(read, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference", "natural"])
+def test_a_sensor_reads_the_torque_of_a_thread(coordinates: str) -> None:
+    """The thread pushes along its axis, and turns by minus that times the pitch over 2π."""
+    m = bl.Model("screw")
+    nut = m.body("nut", mass=2.0, com=(0.05, 0.02, 0.1), inertia=(0.02, 0.03, 0.04))
+    m.joint("helical", "thread", m.ground, nut, pitch=0.3)
+    m.force("wrench", "push", marker=nut.at(0.1, 0, 0), fy="3", mz="0.7")
+    m.sensor("reaction", "hold", joint="thread")
+    run = bl.simulate(bl.formulate(m, coordinates), 0.05, step=1e-3)
+    F, M = bl.joint_reactions(m, run)["thread"]
+    np.testing.assert_allclose(M[:, 2], -F[:, 2] * 0.3 / (2 * np.pi), atol=1e-9)
+    read = np.stack([run[f"hold.{c}"] for c in ("fx", "fy", "fz", "mx", "my", "mz")], axis=1)
+    np.testing.assert_allclose(read, np.concatenate([F, M], axis=1), atol=1e-8)

@@ -183,3 +183,21 @@ def test_the_step_of_index_three_projects_velocities_and_accelerations() -> None
         "projected": np.abs(rows @ a1 - gamma).max(),
     }
     assert missed["rule"] > 1e-2 and missed["projected"] < 1e-4 * missed["rule"]
+
+
+@pytest.mark.parametrize("spring", [{"stiffness": 4e6}, {"stiffness": 40.0, "damping": 4e4}])
+def test_stiff_forces_enter_the_matrix_of_index_three(spring: dict[str, float]) -> None:
+    """One step of a block on a stiff spring is that of the trapezoidal rule, however long it is."""
+    mass, h = 2.0, 0.01
+    m = bl.Model("block", gravity=(0, 0, 0))
+    block = m.body("block", mass=mass, inertia=(0.1, 0.1, 0.1))
+    m.joint("prismatic", "rail", m.ground, block)
+    m.force("axial", "spring", coordinate="rail", rest=-0.1, **spring)
+    system = bl.formulate(m, "reference")
+    run = bl.simulate(system, h, step=h, formulation="augmented3")
+    k, c = spring["stiffness"], spring.get("damping", 0.0)
+    A = np.array([[0, 1], [-k / mass, -c / mass]])
+    b = np.array([0, -k / mass * 0.1])
+    x0 = np.zeros(2)
+    expected = np.linalg.solve(np.eye(2) - h / 2 * A, x0 + h / 2 * (A @ x0 + 2 * b))
+    np.testing.assert_allclose(run["block.rz"][-1], expected[0], rtol=1e-8)

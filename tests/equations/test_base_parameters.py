@@ -10,6 +10,7 @@ import pytest
 import biela as bl
 from biela.equations import Through, regrouped
 from biela.equations.base_parameters import admissible_states, base_parameters, free_states
+from biela.equations.pseudo_inertia import carried
 from biela.equations.regressor import PARAMETERS, regressor
 from biela.errors import AssemblyError, ModelError
 from tests.mechanisms import block_pendulum, four_bar, random_tree, rolling_disc, symbolic
@@ -442,3 +443,22 @@ def test_regrouping_factors_are_lengths_in_the_unit_of_the_mechanism():
     np.testing.assert_allclose(millimetres.regrouping / unit, metres.regrouping, atol=1e-9)
     # some factors are lengths indeed
     assert np.abs(metres.regrouping[unit > 1]).max() > 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_inertia_seen_from_another_frame_is_that_of_its_particles(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, r = rng.uniform(0.5, 1.5, 7), rng.uniform(-1, 1, (7, 3))
+    R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    place = rng.uniform(-1, 1, 3)
+
+    def ten(x: np.ndarray) -> list[float]:
+        I = sum(k * (y @ y * np.eye(3) - np.outer(y, y)) for k, y in zip(m, x, strict=True))
+        pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+        return [m.sum(), *(m @ x), *(I[pair] for pair in pairs)]
+
+    ws = bl.Workspace()
+    atoms = [ws.atom(float(x)) for x in ten(r)]
+    x, y, z = (ws.atom(float(k)) for k in place)
+    found = carried(atoms, [[ws.atom(float(k)) for k in row] for row in R], (x, y, z, ws.atom(1)))
+    np.testing.assert_allclose([float(e.value) for e in found], ten(r @ R.T + place), atol=1e-13)

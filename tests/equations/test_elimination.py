@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.equations.elimination import constrained_matrix, factorise
+from biela.equations.elimination import DROP_TOLERANCE, constrained_matrix, factorise
 from biela.errors import SingularityError
 
 
@@ -106,3 +106,42 @@ def test_accelerations_of_a_free_system_solve_the_mass_matrix():
     state = ([0.4, -0.3], [0.2, 0.7])
     a = eq.accelerations()(0.0, *state, [], [])
     np.testing.assert_allclose(eq.mass(state[0]) @ a, eq.forces(*state), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_depend_on_others_up_to_rounding_are_dropped(seed):
+    """Of five rows two are combinations of the others: v' is that of all, and λ pulls as all do."""
+    random = np.random.default_rng(seed)
+    n, independent = 6, 3
+    root = random.normal(size=(n, n))
+    mass = root @ root.T + n * np.eye(n)
+    rows = random.normal(size=(independent, n))
+    rows = np.concatenate([rows, random.normal(size=(2, independent)) @ rows])
+    a = random.normal(size=n)
+    right, force = rows @ a, random.normal(size=n)
+    ws = bl.Workspace()
+    M, J, b = (
+        [list(ws.symbols(f"m{i}_:{n}")) for i in range(n)],
+        [list(ws.symbols(f"j{k}_:{n}")) for k in range(len(rows))],
+        list(ws.symbols(f"b:{n + len(rows)}")),
+    )
+    for i in range(n):
+        for j in range(i):
+            M[i][j] = M[j][i]
+    factors = factorise(constrained_matrix(M, J), late=range(n, n + len(rows)), drop=DROP_TOLERANCE)
+    f = bl.Function(
+        "solve",
+        {
+            "M": [M[i][j] for i in range(n) for j in range(i, n)],
+            "J": [e for row in J for e in row],
+            "b": b,
+        },
+        {"x": factors.solve(b)},
+    )
+    entries = [mass[i, j] for i in range(n) for j in range(i, n)]
+    found = f(entries, rows.ravel(), np.concatenate([force, right]))
+    K = np.block([[mass, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+    expected = np.linalg.lstsq(K, np.concatenate([force, right]), rcond=1e-10)[0]
+    np.testing.assert_allclose(found[:n], expected[:n], atol=1e-9)
+    np.testing.assert_allclose(rows.T @ found[n:], rows.T @ expected[n:], atol=1e-8)
+    assert (found[n:] == 0).sum() == 2

@@ -13,6 +13,7 @@ import pytest
 
 import biela as bl
 from biela.equations import System
+from tests.model.motions import quaternion
 
 Floats = npt.NDArray[np.float64]
 
@@ -169,3 +170,100 @@ def test_as_many_freedoms_are_removed_as_it_says(kind: str) -> None:
     rank = np.linalg.matrix_rank(np.atleast_2d(system.evaluate("Phi_v", q)))
     extra = len(system.v) - 12  # coordinates that count turns
     assert rank - extra == m.joints["J"].removes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_wrench_of_a_row_does_the_work_of_its_multiplier(kind: str) -> None:
+    """A unit of a multiplier acts on body b by minus its row, as their virtual powers are one.
+
+    The share of an angle that counts turns, which the thread of a screw has, reaches the body by
+    the row that reads the angle from its markers.
+    """
+    m = two_bodies(kind)
+    m.sensor("reaction", "R", joint="J")
+    system = bl.formulate(m, "reference")
+    random = np.random.default_rng(7)
+    q = np.array([e.value for e in system.q])
+    q = moved(system, q, random.uniform(-1, 1, len(system.v)))
+    if kind == "helical":  # an angle is that of two axes that are parallel
+        q = np.asarray(bl.assemble(system, q=q).q)
+    at = {e.name: k for k, e in enumerate(system.v)}
+    R = np.asarray(system.evaluate("poses", q))[system.frames.index("b"), 3:].reshape(3, 3)
+    j = m.joints["J"].j
+    arm = R @ np.subtract(j.position, m.bodies["b"].inertia.com)
+    rows = np.atleast_2d(system.evaluate("Phi_v", q))
+    if "J.angle_rate" in at:
+        theta, read = at["J.angle_rate"], system.multipliers.index("J.angle.angle")
+        rows = rows - np.outer(rows[:, theta] / rows[read, theta], rows[read])
+    for name, row, unit in zip(system.multipliers, rows, np.eye(len(rows)), strict=True):
+        measured = np.atleast_1d(system.evaluate("outputs", q, lam=unit))
+        if name == "J.angle.angle":
+            continue
+        force, moment = measured[:3], measured[3:6]
+        expected = -row[[at[f"b.r{axis}_rate"] for axis in "xyz"]]
+        turning = -R @ row[[at[f"b.own_w{axis}"] for axis in "xyz"]]
+        np.testing.assert_allclose(force, expected, atol=1e-13, err_msg=name)
+        np.testing.assert_allclose(moment + np.cross(arm, force), turning, atol=1e-13)
+        assert np.abs(measured).max() > 0.1
+
+
+def turned(axis: int, angle: float) -> Floats:
+    """A turn about x, y or z: e_j → cos e_j + sin e_k."""
+    j, k = (axis + 1) % 3, (axis + 2) % 3
+    R = np.eye(3)
+    R[j, j], R[k, k], R[k, j], R[j, k] = np.cos(angle), np.cos(angle), np.sin(angle), -np.sin(angle)
+    return R
+
+
+#: The way from marker i to marker j and its turn, made of the coordinates of a joint.
+MOVES: dict[str, tuple[tuple[str, ...], Callable[..., tuple[Floats, Floats]]]] = {
+    "revolute": (("angle",), lambda a: (np.zeros(3), turned(2, a))),
+    "prismatic": (("displacement",), lambda s: (np.array([0, 0, s]), np.eye(3))),
+    "cylindrical": (
+        ("displacement", "angle"),
+        lambda s, a: (np.array([0, 0, s]), turned(2, a)),
+    ),
+    "universal": (("first", "second"), lambda a, b: (np.zeros(3), turned(0, a) @ turned(1, b))),
+    "planar": (("x", "y", "angle"), lambda x, y, a: (np.array([x, y, 0]), turned(2, a))),
+    "helical": (("angle",), lambda a: (np.array([0, 0, 0.3 * a / (2 * np.pi)]), turned(2, a))),
+    "point_on_line": (
+        ("displacement",),
+        lambda s: (np.array([0, 0, s]), turned(0, 0.4) @ turned(1, 1.1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("values", [(0.7, -1.2, 0.4), (-2.1, 0.9, -2.8)])
+@pytest.mark.parametrize("kind", MOVES)
+def test_coordinates_are_read_from_markers_as_they_were_made(
+    kind: str, values: tuple[float, ...]
+) -> None:
+    m = two_bodies(kind)
+    names, made = MOVES[kind]
+    given = values[: len(names)]
+    way, turn = made(*given)
+    joint = m.joints["J"]
+    A_i, A_j = (np.array(marker.orientation.axes) for marker in (joint.i, joint.j))
+    # body a stands in the ground, and body b as the joint has it
+    R = A_i @ turn @ A_j.T
+    place = np.array(joint.i.position) + A_i @ way - R @ np.array(joint.j.position)
+    system = bl.formulate(m, "reference")
+    q = {e.name: e.value for e in system.q}
+    for body, at, axes in (("a", np.zeros(3), np.eye(3)), ("b", place, R)):
+        centre = at + axes @ np.array(m.bodies[body].inertia.com)
+        q |= zip((f"{body}.r{axis}" for axis in "xyz"), centre, strict=True)
+        q |= zip((f"{body}.e{k}" for k in range(4)), quaternion(axes), strict=True)
+    if "J.angle" in q:
+        q["J.angle"] = given[names.index("angle")]
+    state = np.array(list(q.values()))
+    np.testing.assert_allclose(system.evaluate("Phi", state), 0.0, atol=1e-12)
+    if system.joint_coordinates:
+        read = np.atleast_2d(system.evaluate("joint_coordinates", state))[0]
+        q |= zip((e.name for e in system.joint_coordinates), read, strict=True)
+    for name, value in zip(names, given, strict=True):
+        assert q[f"J.{name}"] == pytest.approx(value, abs=1e-13)
+    for coordinate, value in zip(names, given, strict=True):
+        reading = next(c.reading for c in joint.coordinates if c.name == coordinate)
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = turn, way
+        assert reading.number(T) == pytest.approx(value, abs=1e-13)

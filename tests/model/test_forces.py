@@ -514,3 +514,40 @@ def test_what_a_force_cannot_do_is_named(kind, settings, message):
     m.force(kind, "F", **settings)
     with pytest.raises(ModelError, match=message):
         formulate(m)
+
+
+@pytest.mark.parametrize("wind", [(0.0, 0.0, 0.0), (1.5, -4.0, 2.0)])
+def test_drag_is_against_the_air_that_moves(wind):
+    m = Model("ball", gravity=(0, 0, 0))
+    ball = m.body("ball", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    laws = {f"wind_{axis}": f"{w}" for axis, w in zip("xyz", wind, strict=True)}
+    m.force("drag", "air", marker=ball, area=0.3, coefficient=0.47, density=1.3, **laws)
+    system = formulate(m, "reference")
+    speed = np.array([3.0, 1.0, -2.0])
+    v = np.concatenate([speed, np.zeros(3)])
+    u = speed - wind
+    expected = -0.5 * 1.3 * 0.3 * 0.47 * np.linalg.norm(u) * u
+    q = np.array([e.value for e in system.q])
+    np.testing.assert_allclose(system.evaluate("Q", q, v)[:3], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("only", "place", "rate", "pull"),
+    [
+        ("tension", 1.0, 2.0, 0.0),  # slack, the ends going apart
+        ("tension", 1.5, 2.0, 0.3 * 80 + 5 * 2),
+        ("tension", 1.5, -2.0, 0.3 * 80 - 5 * 2),
+        ("tension", 1.5, -9.0, 0.0),  # it cannot push
+        ("compression", 1.5, -2.0, 0.0),
+        ("compression", 1.0, -2.0, -0.2 * 80 - 5 * 2),
+        ("compression", 1.0, 9.0, 0.0),  # it cannot pull
+    ],
+)
+def test_cables_and_buffers_with_dampers_act_while_they_are_strained(only, place, rate, pull):
+    m = Model("slide", gravity=(0, 0, 0))
+    block = m.body("block", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.joint("prismatic", "rail", m.ground, block)
+    settings = {"stiffness": 80.0, "damping": 5.0, "length": 1.2}
+    m.force("spring_damper", "line", i=m.ground.at(), j=block.at(), only=only, **settings)
+    system = formulate(m, "joint")
+    np.testing.assert_allclose(system.evaluate("Q", [place], [rate]), -pull, atol=1e-12)

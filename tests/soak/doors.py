@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ import biela as bl
 from biela.analysis.formulations import Options
 from biela.analysis.formulations import formulate as kernels
 from biela.analysis.formulations.saddle import ordered, stiffening
+from biela.analysis.groups.coordinates import Coordinates
 from biela.analysis.groups.motion import group_results
 from biela.analysis.instant import Instant
 from biela.analysis.looped.follower import Follower
@@ -30,6 +32,7 @@ from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.looped.start import first_state
 from biela.analysis.one_start import start_state
 from biela.analysis.preparation import values
+from biela.analysis.robots.lowering import Lowering
 from biela.analysis.unrolled import Unrolled
 from biela.code import Function
 from biela.equations import System
@@ -112,6 +115,12 @@ class Posed:
                 v = v - np.linalg.pinv(rows, rcond=1e-9) @ (rows @ v - instant.beta(q))
             yield q, v
 
+    def rank(self, q: Floats) -> int:
+        """How many constraints are independent in a position."""
+        if not self.system.multipliers:
+            return 0
+        return int(np.linalg.matrix_rank(self.instant.Phi_v(q), tol=1e-8))
+
     def _counted(self, q: Floats) -> bool:
         """Whether angles that are coordinates are within half a turn, as the oracle reads them.
 
@@ -166,12 +175,21 @@ def eliminated(
     def door(case: Case, count: int) -> Iterator[Sample]:
         posed = posed_in(case, coordinates)
         system, p, u, t = posed.system, posed.p, posed.u, case.t
-        lacking = stiffening(system, t, posed.start, u, p)
-        lacking = ordered(lacking, system, t, posed.start, u, p)
-        made = kernels(Unrolled(system), "multipliers", Options(refinements=0), lacking)
-        read: Any = made.read if native else made.read.interpret  # type: ignore[union-attr]
+        reads: dict[int, Callable[..., Any]] = {}
+
+        def prepared(q: Floats) -> Callable[..., Any]:
+            lacking = stiffening(system, t, q, u, p)
+            lacking = ordered(lacking, system, t, q, u, p)
+            made = kernels(Unrolled(system), "multipliers", Options(refinements=0), lacking)
+            assert isinstance(made.read, Function)
+            return made.read if native else made.read.interpret
+
         for q, v in posed.states(count):
-            a = read(np.array([t]), np.concatenate([q, v]), np.concatenate([p, u]))[2]
+            # a linkage may be assembled where it is not overconstrained, and no motion leads there
+            rank = posed.rank(q)
+            if rank not in reads:
+                reads[rank] = prepared(q if reads else posed.start)
+            a = reads[rank](np.array([t]), np.concatenate([q, v]), np.concatenate([p, u]))[2]
             yield posed.sample(q, v, np.asarray(a))
 
     return door
@@ -191,7 +209,7 @@ def simulated(coordinates: str, formulation: str) -> Callable[[Case, int], Itera
                     assemble=False, progress=False,
                 )  # fmt: skip
             except SimulationError as error:
-                if error.results is None or not len(error.results.t):
+                if not isinstance(error.results, bl.Results) or not len(error.results.t):
                     raise
                 run = error.results
             yield from _first(case, run)
@@ -263,7 +281,7 @@ def looped(case: Case, count: int) -> Iterator[Sample]:
 # ----------------------------------------------------------------------------------------- robots
 
 
-def robot(lowering: str) -> Callable[[Case, int], Iterator[Sample]]:
+def robot(lowering: Lowering) -> Callable[[Case, int], Iterator[Sample]]:
     """The recursions of a robot."""
 
     def door(case: Case, count: int) -> Iterator[Sample]:
@@ -306,7 +324,7 @@ def robot(lowering: str) -> Callable[[Case, int], Iterator[Sample]]:
 # ----------------------------------------------------------------------------------------- groups
 
 
-def groups(coordinates: str) -> Callable[[Case, int], Iterator[Sample]]:
+def groups(coordinates: Coordinates) -> Callable[[Case, int], Iterator[Sample]]:
     """Independent coordinates by structural groups."""
 
     def door(case: Case, count: int) -> Iterator[Sample]:
@@ -335,7 +353,9 @@ DOORS: dict[str, Door] = {
     "looped": looped,
     "robot": robot("unrolled"),
     "robot, looped": robot("looped"),
-    **{f"groups, {c}": groups(c) for c in ("natural", "relative", "reference")},
+    "groups, natural": groups("natural"),
+    "groups, relative": groups("relative"),
+    "groups, reference": groups("reference"),
 }
 #: Those that compile whole simulations, which takes seconds each.
 SLOW: dict[str, Door] = {
@@ -378,8 +398,5 @@ def walked() -> Iterator[None]:
     def call(self: Function, *arguments: Any, **named: Any) -> Any:
         return compiled(self, *arguments, **named) if named else self.interpret(*arguments)
 
-    Function.__call__ = call  # type: ignore[method-assign]
-    try:
+    with patch.object(Function, "__call__", call):
         yield
-    finally:
-        Function.__call__ = compiled  # type: ignore[method-assign]

@@ -100,7 +100,7 @@ class Draft:
     @property
     def normal(self) -> Floats:
         k = next(k for k in range(3) if "xyz"[k] not in (self.plane or ""))
-        return np.eye(3)[k]
+        return np.asarray(np.eye(3)[k])
 
     def point(self, size: float = 0.6) -> Floats:
         p = self.rng.uniform(-size, size, 3)
@@ -111,7 +111,7 @@ class Draft:
         if self.plane:
             return rotation("xyz"[int(np.argmax(self.normal))], self.uniform(-2, 2))
         Q, _ = np.linalg.qr(self.rng.normal(size=(3, 3)))
-        return Q * np.sign(np.linalg.det(Q))
+        return np.asarray(Q * np.sign(np.linalg.det(Q)))
 
     def triad(self, axis: Floats | None = None, *, across: bool = False) -> Floats:
         """Axes of a joint, with z along an axis; in a plane along its normal, or across it."""
@@ -418,8 +418,8 @@ class Draft:
             small = rotation("z", self.uniform(-0.8, 0.8))
         j = self.marker(b, self.poses[b][0] + self.point(0.3), axes @ small)
 
-        def three(size: float) -> tuple[Any, Any, Any]:
-            return tuple(self.number(self.uniform(0, size)) for _ in range(3))  # type: ignore[return-value]
+        def three(size: float) -> tuple[Any, ...]:
+            return tuple(self.number(self.uniform(0, size)) for _ in range(3))
 
         settings: dict[str, Any] = {"stiffness": three(60), "damping": three(4)}
         if self.chance(0.5):

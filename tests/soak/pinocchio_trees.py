@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import biela as bl
+from biela.model.joints import Joint
 from tests.oracles.free_bodies import Oracle
 from tests.soak.comparison import TOLERANCE, Finding
 from tests.soak.mechanisms import Case
@@ -63,17 +64,19 @@ class Twin:
     def _add(self, body: str) -> None:
         pin = self.pin
         for joint in self.model.joints.values():
-            if joint.i.body != body or joint.j.body in self.carriers:  # type: ignore[attr-defined]
+            if not isinstance(joint, Joint):
+                continue
+            if joint.i.body != body or joint.j.body in self.carriers:
                 continue
             parent, frame = self.carriers[body]
-            at = frame * self._placed(joint.i)  # type: ignore[attr-defined]
-            back = self._placed(joint.j).inverse()  # type: ignore[attr-defined]
+            at = frame * self._placed(joint.i)
+            back = self._placed(joint.j).inverse()
             if joint.kind == "fixed":
                 number, frame = parent, at * back
             else:
                 number = self.made.addJoint(parent, self._kind(joint), at, joint.name)
                 frame = back
-            name = joint.j.body  # type: ignore[attr-defined]
+            name = joint.j.body
             self.carriers[name] = number, frame
             data = self.model.bodies[name].inertia
             xx, yy, zz, xy, xz, yz = (self.data.number(x) for x in data.moments)

@@ -186,7 +186,7 @@ def branches(
         for index, value in held.items():
             start[index] = value
         solution = solved(equations, start, held)
-        if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
+        if solution.status != CONVERGED or equations.other_roots(solution.x):
             continue
         # in the turn of the guess, between minus and plus half a turn
         place = unwound(equations, solution.x, 2 * np.pi * np.round(guess / (2 * np.pi)))

@@ -109,8 +109,8 @@ class ClosureEquations:
         found = np.atleast_2d(self.system.evaluate(self._slope, q, **self._given))
         return found if self._rows is None else found[self._rows]
 
-    def half_a_turn_off(self, q: Floats) -> list[str]:
-        """Angles that fulfil their equations by the other root of a sine."""
+    def other_roots(self, q: Floats) -> list[str]:
+        """What fulfils the equations by another root: angles half a turn off, bodies mirrored."""
         if not self.system.sides:
             return []
         sides = np.atleast_1d(self.system.evaluate("sides", q, **self._given))

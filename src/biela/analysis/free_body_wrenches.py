@@ -58,7 +58,7 @@ def joint_wrenches(
         element = free.model.joints.get(name) or free.model.drivers[name]
         rows = [r for r, row in enumerate(free.system.multipliers) if row.startswith(f"{name}.")]
         end = acting_end(free.model, element)
-        if end is None or not holds(element):
+        if end is None or not (rows or holds(element)):  # a curve holds by laws alone
             continue
         columns, map_, shown = _at_marker(free, end, axes[end.body], in_marker)
         # the wrench of a unit of each multiplier, with its sign to come

@@ -124,7 +124,8 @@ class Instant:
     def assembled(self, q: Floats, tolerance: float = 1e-11) -> Floats | None:
         """A position nearby that fulfils the geometric constraints; None if none is found.
 
-        Newton's method with the pseudo-inverse, each step halved until the residual falls.
+        Newton's method with the pseudo-inverse, each step halved until the residual falls.  A
+        position at other roots than those that are meant, with a body mirrored, say, is none.
         """
         count = self.system.geometric
         residual = self.Phi(q)
@@ -132,7 +133,8 @@ class Instant:
             met = bool(np.abs(residual).max(initial=0.0) <= tolerance)
             step = motions(self.Phi_v(q)[:count]).inverse @ residual
             if met:  # Newton's method doubles the digits: one step more leaves rounding only
-                return self.moved(q, -step) if count else q
+                place = self.moved(q, -step) if count else q
+                return None if self._elsewhere(place) else place
             for _ in range(20):
                 place = self.moved(q, -step)
                 value = self.Phi(place)
@@ -143,6 +145,10 @@ class Instant:
                 return None
             q, residual = place, value
         return None
+
+    def _elsewhere(self, q: Floats) -> bool:
+        """Whether an angle is half a turn off, or a body its mirror image."""
+        return bool(self.system.sides) and bool((np.atleast_1d(self("sides", q)) < 0).any())
 
     def motion(self, q: Floats, v: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
         """Accelerations and multipliers in a state."""

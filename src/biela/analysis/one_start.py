@@ -347,7 +347,7 @@ def _polished(system: System, place: Floats, t: float, u: Floats, p: Floats) -> 
     """A position that was carried over, without what is rounding; and the iterations."""
     equations = ClosureEquations(system, t, u, p, conditions=False)
     solution = solved(equations, normalised(system, place), {})
-    if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
+    if solution.status != CONVERGED or equations.other_roots(solution.x):
         raise AssemblyError(reason(equations, solution, {}))
     return solution.x, solution.iterations
 

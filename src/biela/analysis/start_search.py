@@ -99,25 +99,25 @@ def _not_free_after_all(
 def _meant(
     equations: ClosureEquations, guess: Floats, found: Floats, held: Mapping[int, float]
 ) -> Floats:
-    """The position with all angles that are read where they are meant, not half a turn off.
+    """The position at the roots that are meant: no angle half a turn off, no body mirrored.
 
     Raises:
         AssemblyError: None is found near.
     """
-    wrong = equations.half_a_turn_off(found)
+    wrong = equations.other_roots(found)
     if not wrong:
         return found
     best: Floats | None = None
     for start in scattered(equations, guess, [*held]):
         solution = solved(equations, start, held, restarts=0)
-        if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
+        if solution.status != CONVERGED or equations.other_roots(solution.x):
             continue
         place = unwound(equations, solution.x, guess)
         if best is None or _away(equations, place, guess) < _away(equations, best, guess):
             best = place
     if best is None:
         raise AssemblyError(
-            f"{equations.system.name} is assembled with {', '.join(wrong)} half a turn off only; "
+            f"{equations.system.name} is assembled with {', '.join(wrong)} only; "
             f"give the bodies positions and orientations near the start of the motion, or start "
             f"values to the joints"
         )

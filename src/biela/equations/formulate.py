@@ -226,7 +226,7 @@ def _finished(derivation: MechanismDerivation) -> System:
 
 
 def _with_sides(derivation: MechanismDerivation, system: System) -> System:
-    """The system with what tells angles that are read from those half a turn off."""
+    """The system with what tells the roots that are meant from others."""
     if not derivation.sides:
         return system
 

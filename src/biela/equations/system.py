@@ -56,7 +56,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "events": "functions whose sign changes are events",
     "positions": "dependent coordinates solved for",
     "points": "places of the points of the model, to be drawn",
-    "sides": "positive where an angle that is read is the one meant, and not half a turn off",
+    "sides": "positive at the roots that are meant: no angle half a turn off, no body mirrored",
     "joint_coordinates": "of joints that are no coordinates: values read from markers, and rates",
     "poses": "a row a frame: its place (3), and its orientation R by rows (9), in the ground",
     "twists": "a row a frame: velocity of its point (3) and angular velocity (3), in the ground",
@@ -149,7 +149,7 @@ class System:
     #: One name for each event function.
     events: tuple[str, ...] = ()
     drawing: Drawing | None = None
-    #: One name for each of the "sides": the driver or joint whose angle it is.
+    #: For each of the "sides" what is wrong where it is negative: "crank half a turn off".
     sides: tuple[str, ...] = ()
     #: What "joint_coordinates" gives, each with the name of its rate where it is an angle up to
     #: whole turns.

@@ -419,3 +419,15 @@ def test_misuse_of_a_layout_is_told_at_once() -> None:
     ):
         with pytest.raises(ModelError, match=what):
             wrong()
+
+
+@pytest.mark.parametrize("how", ["1 point 3 vectors", "4 points"])
+def test_a_body_of_a_layout_is_not_assembled_as_its_mirror_image(how: str) -> None:
+    lay = Layout("body")
+    described(lay, how)
+    system = lay.system()
+    q = np.array([e.value for e in system.q])
+    mirrored = np.where([e.name.endswith(".x") for e in system.q], -q, q)
+    np.testing.assert_allclose(system.evaluate("Phi", mirrored), 0, atol=1e-15)
+    assert Instant(system, 0.0, system.inputs, np.zeros(0)).assembled(mirrored) is None
+    assert system.evaluate("sides", bl.assemble(system, q=mirrored).q) > 0

@@ -14,9 +14,10 @@ from biela.analysis.joint_reactions import joint_reactions
 from biela.equations.natural.implied import implied
 from biela.equations.natural.placed import placed
 from biela.equations.natural.spanning import completing, spanning
-from biela.errors import ModelError
+from biela.errors import AssemblyError, ModelError
 from biela.model.joints import Joint
 from tests.examples.gallery import NAMES, model, motion, system
+from tests.soak.mechanisms import drawn
 
 Floats = npt.NDArray[np.float64]
 INERTIA = (0.03, 0.05, 0.04, 0.004, -0.006, 0.002)
@@ -354,3 +355,31 @@ def test_parameters_that_flatten_a_basis_are_refused_with_the_name_of_the_body()
         with pytest.raises(ModelError, match=r"body a stands on .* chosen for the defaults"):
             bl.simulate(natural, 0.01, parameters={"w": w})
     assert bl.simulate(natural, 0.01, parameters={"w": 0.2}).t[-1] == 0.01
+
+
+def test_a_body_is_not_assembled_as_its_mirror_image() -> None:
+    m = bl.Model("pendulum")
+    bob = m.body("bob", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25))
+    m.joint("spherical", "pin", m.ground, bob.at(0, 0, 0.5))
+    natural = bl.formulate(m, "natural")
+    q = bl.assemble(natural).q
+    # all lengths and angles between the three vectors of the body stay what they are
+    mirrored = np.where([entry.name.endswith(".x") for entry in natural.q], -q, q)
+    np.testing.assert_allclose(natural.evaluate("Phi", mirrored), 0, atol=1e-15)
+    with pytest.raises(AssemblyError, match="bob as its mirror image only"):
+        bl.assemble(natural, q=mirrored)
+    assert Instant(natural, 0.0, natural.inputs, np.zeros(0)).assembled(mirrored) is None
+
+
+def test_random_starts_lead_to_bodies_that_are_not_mirrored() -> None:
+    case = drawn(700002)
+    system = bl.formulate(case.model, "natural")
+    instant = Instant(system, case.t, system.inputs, np.array([e.value for e in system.p]))
+    start = bl.assemble(system, t=case.t).q
+    random = np.random.default_rng(3)
+    found = [instant.assembled(start + 0.25 * random.normal(size=len(start))) for _ in range(24)]
+    kept = [q for q in found if q is not None]
+    assert 0 < len(kept) < len(found)
+    for q in kept:
+        R = np.asarray(instant("poses", q))[:, 3:].reshape(-1, 3, 3)
+        np.testing.assert_allclose(np.linalg.det(R), 1.0, atol=1e-9)

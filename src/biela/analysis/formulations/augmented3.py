@@ -74,9 +74,11 @@ class AugmentedStep:
         for i in range(n):
             for j in range(i + 1):
                 damping, stiffness = C[i][j] + C[j][i], K[i][j] + K[j][i]
-                if _holds(u.a, damping) or _holds(u.a, stiffness):
-                    continue
-                entry = result[i][j] - self.h / 4 * damping - self._weight / 2 * stiffness
+                entry = result[i][j]
+                if not _holds(u.a, damping):
+                    entry = entry - self.h / 4 * damping
+                if not _holds(u.a, stiffness):
+                    entry = entry - self._weight / 2 * stiffness
                 result[i][j] = result[j][i] = entry
         return result
 
@@ -150,5 +152,5 @@ class AugmentedStep:
 
 
 def _holds(symbols: Row, entry: Atom) -> bool:
-    """Whether there is nothing to add, or an entry that depends on accelerations."""
-    return not entry.ref or any(s.ref in entry.table.live([entry.ref]) for s in symbols)
+    """Whether symbols, those of accelerations, are in an entry."""
+    return bool(entry.ref) and any(s.ref in entry.table.live([entry.ref]) for s in symbols)

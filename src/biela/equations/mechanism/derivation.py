@@ -89,7 +89,7 @@ class MechanismDerivation(SystemDerivation):
         #: and Φ_v is the Jacobian of Newton's method also where norms are not 1 yet.
         self.differentiates = False
         self.measured: list[Measured] = []
-        #: What is positive where angles that are read are those meant, by coordinate.
+        #: What is positive at the roots that are meant, by what is wrong where it is negative.
         self.sides: dict[str, Atom] = {}
         self.input_units: dict[str, str] = {}
         gravity = [self.number(g, "acceleration") for g in model.gravity]
@@ -209,7 +209,7 @@ class MechanismDerivation(SystemDerivation):
 
     def _note_side(self, name: str, side: Atom | None) -> None:
         if side is not None and side.value is None:
-            self.sides[name] = side
+            self.sides[f"{name} half a turn off"] = side
 
     def reaction(self, joint: str) -> tuple[Vector, Vector]:
         """Force and moment that a joint exerts on the body of its marker j, at that marker.

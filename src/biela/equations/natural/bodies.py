@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from biela.atoms import Atom
-from biela.equations.natural.entities import cross
+from biela.equations.natural.entities import cross, dot
 from biela.equations.natural.linear_masses import LinearMass
 
 Matrix: TypeAlias = Sequence[Sequence[Atom]]
@@ -44,6 +44,12 @@ class NaturalBody:
     basis: tuple[tuple[Atom, ...], ...]
     inverse: tuple[tuple[Atom, ...], ...]
     linear: int
+
+    @property
+    def handedness(self) -> Atom:
+        """The determinant of its three arrows seen from its frame: 1, or -1 if it is mirrored."""
+        (a, b, c), (u, v, w) = self.basis, self.inverse
+        return dot(a, cross(b, c)) * dot(u, cross(v, w))
 
     def point(self, place: Sequence[Atom]) -> list[Atom]:
         """The components in the ground of a point of the body, given in its frame."""

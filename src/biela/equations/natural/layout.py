@@ -85,7 +85,8 @@ class Layout(Loading):
         #: The constraints of the symbolic system, once they are written there, with their names.
         self.rows: list[tuple[str, Constraint]] = []
         self._lowered = 0
-        self._sides: dict[str, Atom] = {}
+        #: What tells the root that is meant from others, by what is wrong where it is negative.
+        self.sides: dict[str, Atom] = {}
         if source is None:
             self.source.gravity = self.source.base.vector(*gravity)
 
@@ -131,6 +132,7 @@ class Layout(Loading):
             self.source.masses.append(made.mass(numbers, across))
         if shape:
             draft.hold()
+        self.tell_from_mirror_image(made)
         self._carry(draft, made)
         return made
 
@@ -262,8 +264,18 @@ class Layout(Loading):
             self.names[made.name] = name
             self.rows.append((name, made))
         side = instance.kind.side(*arguments)
-        if side is not None and moves(side):
-            self._sides[instance.owner] = side
+        if side is not None:
+            self.side(f"{instance.owner} half a turn off", side)
+
+    def tell_from_mirror_image(self, body: NaturalBody) -> None:
+        """Note that a body is not reflected: the products that keep its shape would allow it."""
+        if body.linear == 3 and not self.plane:
+            self.side(f"{body.name} as its mirror image", body.handedness)
+
+    def side(self, wrong: str, value: Atom) -> None:
+        """Tell the root that is meant from others: where the value is negative, this is wrong."""
+        if moves(value):
+            self.sides[wrong] = value
 
     def system(self) -> System:
         """The equations, for every analysis."""
@@ -279,7 +291,7 @@ class Layout(Loading):
         )
         drawing = Drawing(tuple(p.name for p in order), lines, (), self.plane)
         functions = found.functions
-        if self._sides:
+        if self.sides:
             kept = {name: partial(functions.__getitem__, name) for name in functions}
             functions = LazyFunctions({}, {**kept, "sides": self._sides_function})
         return replace(
@@ -288,12 +300,12 @@ class Layout(Loading):
             v=tuple(self._named(entry) for entry in found.v),
             multipliers=tuple(self.names.get(name, name) for name in found.multipliers),
             drawing=drawing,
-            sides=tuple(self._sides),
+            sides=tuple(self.sides),
             functions=functions,
         )
 
     def _sides_function(self) -> Function:
-        return self.source.function("sides", {"sides": list(self._sides.values())})
+        return self.source.function("sides", {"sides": list(self.sides.values())})
 
     def _named(self, entry: Quantity) -> Quantity:
         return replace(entry, name=self.names.get(entry.name, entry.name))

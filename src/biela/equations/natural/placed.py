@@ -59,6 +59,7 @@ def lay_out(derivation: NaturalDerivation) -> NaturalDerivation:
         derivation.lay(name)
     derivation.layout.lower()
     derivation.names |= derivation.layout.names
+    derivation.sides |= derivation.layout.sides
     for joint in model.joints.values():
         if isinstance(joint, Joint):
             derivation.hold_joint(joint)

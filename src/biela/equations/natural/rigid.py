@@ -79,7 +79,9 @@ def rigid_body(layout: Layout, span: Span, across: float) -> NaturalBody:
         layout.source.volumes[span.name] = size
     columns = [[E[j][i] for j in range(3)] for i in range(3)]
     inverse = tuple(tuple(_clean(x) for x in row) for row in inverse3(columns))
-    return NaturalBody(span.name, tuple(origin), tuple(tuple(e) for e in basis), inverse, 3)
+    made = NaturalBody(span.name, tuple(origin), tuple(tuple(e) for e in basis), inverse, 3)
+    layout.tell_from_mirror_image(made)
+    return made
 
 
 def _components(arrow: Arrow) -> list[Atom]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from biela.atoms import Atom
@@ -48,6 +48,7 @@ class Helical(Joint):
         return [Parallel(), Along("x"), Along("y")]
 
     def law_rows(self, q: Mapping[str, Atom], pair: Pair) -> Sequence[Row]:
-        """Z_i · d = pitch θ / 2π."""
+        """Z_i · d = pitch θ / 2π; the thread turns the body by what it pushes."""
         lead = pair.number(self.pitch, "length") / (2 * math.pi)
-        return [Offset("z").held(pair, lead * q["angle"])]
+        row = Offset("z").held(pair, lead * q["angle"])
+        return [replace(row, moment=pair.i.axis("z") * -lead)]
