@@ -116,7 +116,7 @@ class GroupForces:
         times = np.asarray(t, dtype=float)
         began = time.perf_counter(), time.process_time()
         runner = GroupRunner(self._together, self.solver.poses, self.solver.lanes)
-        runner.assemble(float(times[0]))
+        runner.begin(self.solver.t, float(times[0]), progress)
         ready = time.perf_counter(), time.process_time()
         stored: Stored = runner.run(times, self._stretches, progress, room)
         ended = time.perf_counter(), time.process_time()

@@ -273,7 +273,8 @@ class GroupSolver:
         if given is not None:
             places = [p for name in given[0] for p in law_places(self.casts, name)]
             runner.laws.follow(times, places, np.asarray(given[1], dtype=float))
-        runner.assemble(float(times[0]))
+        first = float(times[0])
+        runner.begin(self.t if given is None else first, first, progress)
         stretches, place = self._stretches(store)
         ready = time.perf_counter(), time.process_time()
         stopped = None
