@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.analysis.groups.changing import exchanges
+from biela.analysis.groups.simulation import GroupSimulator, exchanges
 from biela.errors import DeadPointError
 
 CRANKS = ["A0.angle", "A1.angle", "A2.angle"]
@@ -78,11 +78,44 @@ def test_velocities_do_not_jump_in_a_large_model_either() -> None:
         bl.group_simulation(m, 0.6, step=2e-3, independent=names)
     found = error.value.results
     alone = plate_on_legs(7)
-    whole = bl.simulate(alone, float(found.t[-1]), tolerance=1e-10, output=2e-3)
-    assert len(found.t) > 90
+    whole = bl.simulate(alone, float(found.t[-1]), tolerance=1e-12, output=2e-3)
+    assert len(found.t) > 170
     place = 3 * list(m.bodies).index("plate")
     for k, name in enumerate(("plate.vx", "plate.vy")):
-        assert found.v[:, place + k] == pytest.approx(whole[name], abs=1e-2)
+        off = np.abs(found.v[:, place + k] - whole[name])
+        # the plate moves by 2.5 m/s; on the last steps to the dead point digits are lost
+        assert off[:90].max() < 2e-9
+        assert off[:-20].max() < 2e-5
+        assert off.max() < 2e-3
+
+
+def test_a_jump_to_another_solution_of_the_same_determinant_is_told() -> None:
+    """Relative angles of the triad may close a turn off: what explains the way tells it."""
+    simulator = GroupSimulator(plate_on_legs(7), independent=CRANKS, coordinates="relative")
+    x = simulator.begin()
+    slope, memory = simulator.program.function, simulator.program.memory
+    kernels = enumerate(simulator.program.kernels)
+    (triad,) = [f"x{c}" for c, kernel in kernels if len(kernel.unknowns) == 4]
+    start = slope.w.copy()
+    rng, believed = np.random.default_rng(7), 0
+
+    def goes_to(way: np.ndarray) -> bool:
+        there = x.copy()
+        there[:3] += way
+        slope(np.array([0.0]), there, np.zeros(0))
+        return not simulator.failed()
+
+    for _ in range(320):
+        slope.w[:] = start
+        way = rng.normal(size=3)
+        way *= rng.uniform(0.3, 3.0) / np.linalg.norm(way)
+        if not goes_to(way):
+            continue
+        # small steps back from there lead to where it began
+        if all(goes_to(part * way) for part in np.linspace(1.0, 0.0, 120)[1:]):
+            believed += 1
+            np.testing.assert_allclose(memory.view(slope.w, triad), memory.view(start, triad))
+    assert believed > 10
 
 
 def test_stored_instants_far_apart_do_not_change_the_branch() -> None:

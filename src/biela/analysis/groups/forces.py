@@ -107,8 +107,8 @@ class GroupForces:
         Raises:
             DeadPointError: A group cannot pass; it names the time and the joints.
             ModelError: A passive spin would need a moment.
-            SimulationError: A group cannot be assembled at the first instant, or forces that
-                depend on reactions do not settle.
+            SimulationError: A group cannot be assembled at the start, or not be followed from there
+                to the first instant; or forces that depend on reactions do not settle.
         """
         if not self.at_once:
             motion = self.solver.run(t, room=room, progress=progress)

@@ -30,7 +30,7 @@ from biela.analysis.groups.workspace import GroupWorkspace, Lanes
 from biela.analysis.progress import Progress
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.lowering import GroupProgram
-from biela.errors import DeadPointError, ShapeError, SimulationError
+from biela.errors import ShapeError, SimulationError
 from biela.solvers.block_sequence import run_blocks, run_watched_blocks
 
 __all__ = ["CACHE", "GroupRunner"]
@@ -113,8 +113,8 @@ class GroupRunner(GroupWorkspace):
         Raises:
             SimulationError: A group cannot be assembled at the start, or not followed to there.
         """
-        self.assemble(start)
         if first == start:
+            self.assemble(start)
             return
         advice = (
             f"to begin with a position that is assembled at the first instant, make the solver for "
@@ -128,12 +128,13 @@ class GroupRunner(GroupWorkspace):
                 f"{advice}"
             )
         try:
+            self.assemble(start)
             for k in range(0, len(way), _CHUNK):
                 self.run(way[k : k + _CHUNK], [], progress)
-        except DeadPointError as error:
+        except SimulationError as error:
             failed = str(error).partition(". The results")[0].removeprefix(f"{self.model}: ")
             raise SimulationError(
-                f"{self.model}: on the way from the start, t = {start:g} s, to the first instant, "
+                f"{self.model}: the motion from the start, t = {start:g} s, to the first instant, "
                 f"t = {first:g} s: {failed}; {advice}"
             ) from None
 

@@ -12,7 +12,7 @@ named: a dead point is one of a group with the bodies before it given, not one o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -23,7 +23,6 @@ import numpy.typing as npt
 from biela.analysis.divergence import half_turn
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.beginning import Beginning
-from biela.analysis.groups.changing import exchanges
 from biela.analysis.groups.coordinates import Coordinates, placed_group
 from biela.analysis.groups.independent import Independent, independent_coordinates
 from biela.analysis.groups.massless import refuse_massless
@@ -51,7 +50,7 @@ from biela.results import Results
 from biela.solvers.integrators import FINISHED, FixedStep, FixedStepRun, Problem
 from biela.solvers.sparse.up_looking import positive_definite_stage
 
-__all__ = ["GroupSimulator", "group_simulation"]
+__all__ = ["GroupSimulator", "exchanges", "group_simulation"]
 
 Floats = npt.NDArray[np.float64]
 #: Steps between looks at the clock and at the state of the groups.
@@ -63,6 +62,8 @@ _MORE_PARTS: Final = (*_PARTS, 16, 32, 64)
 #: Steps before a dead point at which the independent coordinates are changed, if others are
 #: clearly better there already: steps that come near to it lose digits.
 _BEFORE: Final = (32, 8, 0)
+#: The determinant of the coordinates has to grow by this factor for them to change.
+_CLEARLY: Final = 1.5
 #: Choices of other coordinates that are tried at a dead point.
 _CHOICES: Final = 6
 #: Halvings of the way between two stored instants.
@@ -358,6 +359,49 @@ class GroupSimulator:
         finally:
             solver.poses = before
         return np.array(found)
+
+
+def exchanges(rows: Floats, held: Collection[int] = ()) -> Iterator[list[int]]:
+    """Choices of other independent coordinates, from the best single exchange on.
+
+    The rates of all coordinates are linear in those of the independent ones, z': rows R.  At a dead
+    point of a group it moves while z stands still: some of its rows grow without bound.  To let a
+    coordinate with the row r take the place of one that has the row b_k among those that are
+    chosen, B, multiplies the determinant of B by (r B⁻¹)_k: the exchange of a pivot.  Independent
+    coordinates are the better the larger this determinant is, with metres divided by the size of
+    the mechanism.  Each choice goes on to exchange as long as that makes it clearly larger.
+
+    Args:
+        rows: Rates of other coordinates by those of the present ones, (candidates, present).
+        held: Present coordinates that stay.
+
+    Yields:
+        For each present coordinate the number of the candidate that takes its place, or -1.
+    """
+    f = rows.shape[1]
+
+    def gains(basis: Floats, taken: list[int]) -> Floats:
+        found: Floats = np.abs(np.linalg.solve(basis.T, rows.T).T)
+        found[:, [k for k in range(f) if k in held or taken[k] >= 0]] = 0.0
+        found[[new for new in taken if new >= 0]] = 0.0
+        return found
+
+    first = gains(np.eye(f), [-1] * f)
+    seen: set[frozenset[int]] = set()
+    for flat in np.argsort(-first, axis=None):
+        new, old = divmod(int(flat), f)
+        if first[new, old] < _CLEARLY:
+            return
+        basis, taken = np.eye(f), [-1] * f
+        while True:
+            basis[old], taken[old] = rows[new], new
+            further = gains(basis, taken)
+            if further.max() < _CLEARLY:
+                break
+            new, old = divmod(int(np.argmax(further)), f)
+        if frozenset(taken) not in seen:
+            seen.add(frozenset(taken))
+            yield taken
 
 
 def _refined(t: Floats, values: Floats, parts: int) -> tuple[Floats, Floats]:

@@ -78,7 +78,9 @@ class GroupWorkspace:
     # ---------------------------------------------------------------------- one instant
 
     def assemble(self, t: float) -> None:
-        """Solve all groups at the first instant, from the position of the start.
+        """Solve all groups at an instant, from the position that was written at the start.
+
+        Newton's method keeps the branches of that position only if it is one near by.
 
         Raises:
             SimulationError: A group cannot be assembled.
