@@ -313,13 +313,15 @@ def test_five_degrees_are_met_between_two_instants_and_beyond() -> None:
 
 @pytest.mark.parametrize("coordinates", ["natural", "relative", "reference"])
 def test_a_crank_that_is_not_followed_is_not_said_to_be_at_a_dead_point(coordinates: Any) -> None:
-    """From the position at the start its driver leaves it half a turn off; nothing else is wrong."""
+    """From the position at the start its driver leaves it half a turn off, no more."""
     solver = GroupSolver(parallelogram(), coordinates=coordinates)
     runner = GroupRunner(solver.groups, solver.poses, solver.lanes)
     if coordinates != "reference":  # the angle of the driver is itself a coordinate
         runner.assemble(np.pi)
         return
-    with pytest.raises(SimulationError, match=r"1R \(crank.*only with an angle half a turn") as error:
+    with pytest.raises(
+        SimulationError, match=r"1R \(crank.*only with an angle half a turn"
+    ) as error:
         runner.assemble(np.pi)
     assert "dead point" not in str(error.value)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -207,6 +209,57 @@ def test_an_angle_that_a_spring_turns_starts_at_its_turns() -> None:
     assert whole["C.angle"][0] == pytest.approx(turns)
     assert found["C.angle"] == pytest.approx(whole["C.angle"], abs=1e-8)
     assert found["A.angle"] == pytest.approx(whole["A.angle"], abs=1e-8)
+
+
+def four_bar(crank: float, coupler: float, rocker: float, base: float, angle: float) -> bl.Model:
+    """A four-bar that falls, from an angle of its crank on."""
+    m = bl.Model("four-bar", plane="xy", gravity=DOWN)
+    lengths = {"crank": crank, "coupler": coupler, "rocker": rocker}
+    for name, length in lengths.items():
+        body = m.body(name, mass=1.0, com=(length / 2, 0, 0), inertia=0.1 * length**2)
+        body.marker("end", (length, 0, 0))
+    foot, B = np.array([base, 0.0]), crank * np.array([np.cos(angle), np.sin(angle)])
+    d = float(np.linalg.norm(foot - B))
+    along = (d * d + coupler**2 - rocker**2) / (2 * d)
+    e = (foot - B) / d
+    C = B + along * e + np.sqrt(max(0.0, coupler**2 - along**2)) * np.array([-e[1], e[0]])
+    second, third = (float(np.arctan2(*(C - X)[::-1])) for X in (B, foot))
+    m.joint("revolute", "A", m.ground, "crank", start=angle)
+    m.joint("revolute", "B", "crank.end", "coupler", start=second - angle)
+    m.joint("revolute", "D", m.ground.at(*foot, 0), "rocker", start=third)
+    m.joint("revolute", "C", "coupler.end", "rocker.end", start=third - second)
+    return m
+
+
+#: The angle of this crank at which coupler and rocker are in line, and it is at its extreme.
+IN_LINE = float(np.arccos((0.5**2 + 0.6**2 - 0.75**2) / (2 * 0.5 * 0.6)))
+
+
+def test_a_start_at_a_dead_point_of_the_chosen_coordinate_changes_it() -> None:
+    # exactly in line another coordinate would be chosen at once
+    m, rates = four_bar(0.5, 0.35, 0.4, 0.6, IN_LINE - 1e-10), {"D": 2.0}
+    assert GroupSimulator(m, v=rates).start.names == ("A.angle",)
+    found = bl.group_simulation(m, 0.1, step=1e-3, v=rates)
+    other = bl.group_simulation(m, 0.1, step=1e-3, independent="D.angle", v=rates)
+    whole = bl.simulate(m, 0.1, step=1e-3, v=rates)
+    for name in ("A.angle", "B.angle", "D.angle", "C.angle"):
+        assert found[name] == pytest.approx(other[name], abs=1e-8), name
+        # bars that are found in line to 1e-10 m are so to 1e-5 rad
+        assert found[name] == pytest.approx(whole[name], abs=2e-5), name
+    assert np.ptp(found["energy"]) < 1e-7 * found["kinetic energy"].max()
+
+
+def test_a_start_at_a_dead_point_of_a_named_coordinate_tells_which_would_do() -> None:
+    m, rates = four_bar(0.5, 0.35, 0.4, 0.6, IN_LINE), {"D": 2.0}
+    with pytest.raises(
+        DeadPointError,
+        match=r"at the start, t = 0 s, group RRR \(coupler, rocker; .*three joints in",
+    ) as error:
+        bl.group_simulation(m, 0.1, step=1e-3, independent="A.angle", v=rates)
+    advice = re.search(r"such as independent=\['(.*)'\]$", str(error.value))
+    assert advice is not None
+    found = bl.group_simulation(m, 0.1, step=1e-3, independent=advice[1], v=rates)
+    assert np.ptp(found["energy"]) < 1e-7 * found["kinetic energy"].max()
 
 
 def test_coordinates_that_are_named_are_not_changed() -> None:

@@ -103,7 +103,7 @@ class GroupRunner(GroupWorkspace):
     # --------------------------------------------------------------------------- runs
 
     def begin(self, start: float, first: float, progress: bool | None = None) -> None:
-        """Assemble the groups where the model is at the start, and follow them to the first instant.
+        """Assemble the groups at the start, and follow them from there to the first instant.
 
         Args:
             start: The time of the start.
@@ -124,8 +124,8 @@ class GroupRunner(GroupWorkspace):
         if way is None:
             raise SimulationError(
                 f"{self.model}: the motion from the start, t = {start:g} s, to the first instant, "
-                f"t = {first:g} s, is too long to be followed, or a law jumps or is not finite on the way; "
-                f"{advice}"
+                f"t = {first:g} s, is too long to be followed, or a law jumps or is not finite on "
+                f"the way; {advice}"
             )
         try:
             self.assemble(start)
