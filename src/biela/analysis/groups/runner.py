@@ -145,7 +145,7 @@ class GroupRunner(GroupWorkspace):
         """
         instants = _FEWEST
         while instants <= _MOST:
-            t = np.linspace(start, first, instants + 1)
+            t = np.asarray(np.linspace(start, first, instants + 1), dtype=float)
             w, dw, _ = np.moveaxis(self.laws.at(t).reshape(len(t), 3, -1), 1, 0)
             if not np.isfinite(w).all():
                 return None

@@ -498,7 +498,8 @@ def _pivoted(rows: Floats, present: int, barred: int) -> list[int]:
         present: How many these are.
         barred: A row that is not taken; -1 for none.
     """
-    left, found = rows.copy(), []
+    left = rows.copy()
+    found: list[int] = []
     if barred >= 0:
         left[barred] = 0.0
     least = _DEPENDENT * float(np.linalg.norm(left, axis=1).max(initial=0.0))
@@ -668,12 +669,12 @@ def _motions(
                 raise
             # the start is a dead point of these coordinates, not of the mechanism
             found = list(islice(simulator.others_at_start(), _CHOICES))
-            following = None
+            following: GroupSimulator | None = None
             if not named:
                 begun = simulator.beginning().state()
                 following = _following(simulator, known, iter(found), begun, simulator.t)
             if following is None:
-                raise _dead_start(error, simulator, found) from None
+                raise _dead_start(error, found) from None
             simulator = following
             continue
         spent = time.perf_counter() - moving
@@ -712,9 +713,7 @@ def _motions(
         simulator = following
 
 
-def _dead_start(
-    error: DeadPointError, simulator: GroupSimulator, others: Sequence[tuple[str, ...]]
-) -> DeadPointError:
+def _dead_start(error: DeadPointError, others: Sequence[tuple[str, ...]]) -> DeadPointError:
     """What is told of a start at a dead point: which coordinates would do."""
     if others:
         return DeadPointError(f"{error}, such as independent={list(others[0])!r}")
