@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy.typing as npt
 import pytest
 
 import biela as bl
+from biela.analysis.groups.forces import GroupForces
 from biela.analysis.groups.quintic import quintic
+from biela.analysis.groups.runner import GroupRunner
 from biela.analysis.groups.solver import GroupSolver
 from biela.equations.groups.lowering import Iteration
-from biela.errors import DeadPointError, SimulationError
+from biela.errors import AssemblyError, DeadPointError, SimulationError
 
 Floats = npt.NDArray[np.float64]
 ARM, BASE, START = 1.0, 3.0, 0.5
@@ -132,17 +135,110 @@ def test_a_bar_that_is_a_little_longer_stays_on_its_own_branch(
         assert longer < 1e-6
         motion = error.results
         assert abs(motion.t[-1] - FLAT) < 0.02
+    found = _directions(motion)[0]
+    np.testing.assert_allclose(found[:, 1], _coupler(motion.t, longer), rtol=0, atol=1e-6)
+
+
+def _coupler(t: Floats, longer: float) -> Floats:
+    """The direction of a longer coupler on its first branch, (instants, 2)."""
     # the distance of the far ends, by the law of cosines; the coupler is above it or below
-    angle = START + motion.t
+    angle = START + t
     B = ARM * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     way = np.array([BASE, 0.0]) - B
     d, bar = np.linalg.norm(way, axis=1), BASE + longer
     along = (d**2 + bar**2 - ARM**2) / (2 * d)
     across = np.sqrt(bar**2 - along**2)
     square = np.stack([-way[:, 1], way[:, 0]], axis=1)
-    coupler = (along[:, None] * way + across[:, None] * square) / (d * bar)[:, None]
-    found = _directions(motion)[0]
-    np.testing.assert_allclose(found[:, 1], coupler, rtol=0, atol=1e-6)
+    found: Floats = (along[:, None] * way + across[:, None] * square) / (d * bar)[:, None]
+    return found
+
+
+# ------------------------------------------------------------------- runs that begin elsewhere
+
+WAYS = [("natural", False), ("relative", True), ("relative", False), ("reference", False)]
+
+
+@pytest.mark.parametrize("longer", [1e-7, 1e-3, 0.1])
+@pytest.mark.parametrize(("coordinates", "closed_forms"), WAYS)
+def test_a_run_that_begins_later_follows_the_motion_from_the_start(
+    longer: float, coordinates: Any, closed_forms: bool
+) -> None:
+    """Newton's method from the position at t = 0 finds the other branch of some of these."""
+    solver = GroupSolver(parallelogram(longer), coordinates=coordinates, closed_forms=closed_forms)
+    for t in (FLAT + 0.02 * np.arange(-30, 30), FLAT + 1.0 + 0.02 * np.arange(30)):
+        found = _directions(solver.run(t))[0]
+        np.testing.assert_allclose(found[:, 1], _coupler(t, longer), rtol=0, atol=3e-8)
+
+
+@pytest.mark.parametrize(("coordinates", "closed_forms"), [("natural", True), *WAYS])
+def test_a_run_that_begins_past_line_positions_is_still_a_parallelogram(
+    coordinates: Any, closed_forms: bool
+) -> None:
+    solver = GroupSolver(parallelogram(), coordinates=coordinates, closed_forms=closed_forms)
+    for first in (FLAT + 1.0, 2 * FLAT, 20.0, -FLAT - 2.0):
+        _is_parallelogram(solver.run(first + 0.02 * np.arange(-8, 8)), (1e-9, 1e-8, 1e-6))
+
+
+def test_forces_of_a_run_that_begins_later_are_those_of_the_motion_from_the_start() -> None:
+    model = parallelogram()
+    model.gravity = (0.0, -9.81, 0.0)
+    forces = GroupForces(GroupSolver(model))
+    assert forces.at_once
+    motion, found = forces.run(FLAT + 1.0 + 0.02 * np.arange(20))
+    _is_parallelogram(motion, (1e-9, 1e-8, 1e-6))
+    torque = -found["motor.angle"]
+    np.testing.assert_allclose(torque, 9.81 * ARM * np.cos(START + motion.t), rtol=0, atol=1e-8)
+
+
+def test_a_first_instant_that_the_motion_does_not_reach_is_told() -> None:
+    """Folded, the longer coupler does not let the crank through."""
+    longer = 0.1
+    solver = GroupSolver(parallelogram(longer))
+    # the pins are as near to each other as the bars allow; the law of cosines
+    reach = BASE + longer - ARM
+    gap = 2 * np.pi - np.arccos((ARM**2 + BASE**2 - reach**2) / (2 * ARM * BASE)) - START
+    with pytest.raises(SimulationError, match=r"the start, t = 0 s.*GroupSolver\(.*t=7") as error:
+        solver.run(7.0 + 0.02 * np.arange(10))
+    when = re.search(r"after t = ([\d.]+) s group RRR", str(error.value))
+    assert when is not None
+    assert float(when[1]) == pytest.approx(gap, abs=1e-4)
+    # what it advises works
+    later = GroupSolver(parallelogram(longer), t=7.0).run(7.0 + 0.02 * np.arange(10))
+    assert len(later.t) == 10
+
+
+def test_a_solver_is_assembled_at_its_own_time_and_with_its_own_parameters() -> None:
+    m = parallelogram(-0.5, law="pi - t")  # at t = 0 the bars are too short
+    t = 1.5 + 0.02 * np.arange(10)
+    with pytest.raises(SimulationError, match=r"cannot be assembled.*GroupSolver\(model, t=1\.5\)"):
+        GroupSolver(m).run(t)
+    np.testing.assert_allclose(
+        _directions(GroupSolver(m, t=1.5).run(t))[0][:, 0],
+        np.stack([np.cos(np.pi - t), np.sin(np.pi - t)], axis=1),
+        atol=1e-10,
+    )
+    long = bl.Model("four-bar", plane="xy")
+    long.parameter("bar", 50.0)
+    for name, end in (("crank", 0.3), ("coupler", "bar"), ("rocker", 0.8)):
+        long.body(name, mass=1.0).marker("end", (end, 0, 0))
+    long.joint("revolute", "A", long.ground, "crank")
+    long.joint("revolute", "B", "crank.end", "coupler", start="60 deg")
+    long.joint("revolute", "D", long.ground.at(1.0, 0, 0), "rocker", start="110 deg")
+    long.joint("revolute", "C", "coupler.end", "rocker.end")
+    long.driver("rotary", "motor", coordinate="A", law="2*t")
+    with pytest.raises(AssemblyError):
+        GroupSolver(long)
+    motion = GroupSolver(long, parameters={"bar": 1.0}, points=["coupler.end"]).run(t)
+    tip = motion.point("coupler.end").position[:, :2]
+    assert np.linalg.norm(tip - np.array([1.0, 0.0]), axis=1) == pytest.approx(0.8)
+    crank = 0.3 * np.stack([np.cos(2 * t), np.sin(2 * t)], axis=1)
+    assert np.linalg.norm(tip - crank, axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("law", [f"{START} + if(t < 1, 0, 2.5)", f"{START} + log(1 - t)"])
+def test_a_law_that_cannot_be_followed_to_the_first_instant_is_told(law: str) -> None:
+    with pytest.raises(SimulationError, match="law jumps or is not finite on the way"):
+        GroupSolver(parallelogram(law=law)).run(2.0 + 0.02 * np.arange(10))
 
 
 @pytest.mark.parametrize("shorter", [1e-2, 1e-3])
@@ -210,3 +306,29 @@ def test_five_degrees_are_met_between_two_instants_and_beyond() -> None:
         found = quintic(first, last, 0.4, t - 1.0)
         for value, p in zip(found, parts, strict=True):
             assert value[0] == pytest.approx(p(t), rel=1e-10)
+
+
+# ------------------------------------------------------------------------------- what is told
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "relative", "reference"])
+def test_a_crank_that_is_not_followed_is_not_said_to_be_at_a_dead_point(coordinates: Any) -> None:
+    """From the position at the start its driver leaves it half a turn off, no more."""
+    solver = GroupSolver(parallelogram(), coordinates=coordinates)
+    runner = GroupRunner(solver.groups, solver.poses, solver.lanes)
+    if coordinates != "reference":  # the angle of the driver is itself a coordinate
+        runner.assemble(np.pi)
+        return
+    with pytest.raises(
+        SimulationError, match=r"1R \(crank.*only with an angle half a turn"
+    ) as error:
+        runner.assemble(np.pi)
+    assert "dead point" not in str(error.value)
+
+
+@pytest.mark.parametrize("coordinates", ["natural", "relative", "reference"])
+def test_a_dead_point_is_told_without_a_word_about_drivers(coordinates: Any) -> None:
+    solver = GroupSolver(parallelogram(-1e-2), coordinates=coordinates)
+    with pytest.raises(DeadPointError, match=r"RRR \(coupler0, rocker0; .* in line") as error:
+        solver.run(np.linspace(0.0, 4.0, 41))
+    assert "half a turn" not in str(error.value)

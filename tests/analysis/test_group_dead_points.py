@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import biela as bl
-from biela.analysis.groups.changing import exchanges
+from biela.analysis.groups.simulation import GroupSimulator, exchanges
 from biela.errors import DeadPointError
 
 CRANKS = ["A0.angle", "A1.angle", "A2.angle"]
@@ -78,11 +80,44 @@ def test_velocities_do_not_jump_in_a_large_model_either() -> None:
         bl.group_simulation(m, 0.6, step=2e-3, independent=names)
     found = error.value.results
     alone = plate_on_legs(7)
-    whole = bl.simulate(alone, float(found.t[-1]), tolerance=1e-10, output=2e-3)
-    assert len(found.t) > 90
+    whole = bl.simulate(alone, float(found.t[-1]), tolerance=1e-12, output=2e-3)
+    assert len(found.t) > 170
     place = 3 * list(m.bodies).index("plate")
     for k, name in enumerate(("plate.vx", "plate.vy")):
-        assert found.v[:, place + k] == pytest.approx(whole[name], abs=1e-2)
+        off = np.abs(found.v[:, place + k] - whole[name])
+        # the plate moves by 2.5 m/s; on the last steps to the dead point digits are lost
+        assert off[:90].max() < 2e-9
+        assert off[:-20].max() < 2e-5
+        assert off.max() < 2e-3
+
+
+def test_a_jump_to_another_solution_of_the_same_determinant_is_told() -> None:
+    """Relative angles of the triad may close a turn off: what explains the way tells it."""
+    simulator = GroupSimulator(plate_on_legs(7), independent=CRANKS, coordinates="relative")
+    x = simulator.begin()
+    slope, memory = simulator.program.function, simulator.program.memory
+    kernels = enumerate(simulator.program.kernels)
+    (triad,) = [f"x{c}" for c, kernel in kernels if len(kernel.unknowns) == 4]
+    start = slope.w.copy()
+    rng, believed = np.random.default_rng(7), 0
+
+    def goes_to(way: np.ndarray) -> bool:
+        there = x.copy()
+        there[:3] += way
+        slope(np.array([0.0]), there, np.zeros(0))
+        return not simulator.failed()
+
+    for _ in range(320):
+        slope.w[:] = start
+        way = rng.normal(size=3)
+        way *= rng.uniform(0.3, 3.0) / np.linalg.norm(way)
+        if not goes_to(way):
+            continue
+        # small steps back from there lead to where it began
+        if all(goes_to(part * way) for part in np.linspace(1.0, 0.0, 120)[1:]):
+            believed += 1
+            np.testing.assert_allclose(memory.view(slope.w, triad), memory.view(start, triad))
+    assert believed > 10
 
 
 def test_stored_instants_far_apart_do_not_change_the_branch() -> None:
@@ -174,6 +209,57 @@ def test_an_angle_that_a_spring_turns_starts_at_its_turns() -> None:
     assert whole["C.angle"][0] == pytest.approx(turns)
     assert found["C.angle"] == pytest.approx(whole["C.angle"], abs=1e-8)
     assert found["A.angle"] == pytest.approx(whole["A.angle"], abs=1e-8)
+
+
+def four_bar(crank: float, coupler: float, rocker: float, base: float, angle: float) -> bl.Model:
+    """A four-bar that falls, from an angle of its crank on."""
+    m = bl.Model("four-bar", plane="xy", gravity=DOWN)
+    lengths = {"crank": crank, "coupler": coupler, "rocker": rocker}
+    for name, length in lengths.items():
+        body = m.body(name, mass=1.0, com=(length / 2, 0, 0), inertia=0.1 * length**2)
+        body.marker("end", (length, 0, 0))
+    foot, B = np.array([base, 0.0]), crank * np.array([np.cos(angle), np.sin(angle)])
+    d = float(np.linalg.norm(foot - B))
+    along = (d * d + coupler**2 - rocker**2) / (2 * d)
+    e = (foot - B) / d
+    C = B + along * e + np.sqrt(max(0.0, coupler**2 - along**2)) * np.array([-e[1], e[0]])
+    second, third = (float(np.arctan2(*(C - X)[::-1])) for X in (B, foot))
+    m.joint("revolute", "A", m.ground, "crank", start=angle)
+    m.joint("revolute", "B", "crank.end", "coupler", start=second - angle)
+    m.joint("revolute", "D", m.ground.at(*foot, 0), "rocker", start=third)
+    m.joint("revolute", "C", "coupler.end", "rocker.end", start=third - second)
+    return m
+
+
+#: The angle of this crank at which coupler and rocker are in line, and it is at its extreme.
+IN_LINE = float(np.arccos((0.5**2 + 0.6**2 - 0.75**2) / (2 * 0.5 * 0.6)))
+
+
+def test_a_start_at_a_dead_point_of_the_chosen_coordinate_changes_it() -> None:
+    # exactly in line another coordinate would be chosen at once
+    m, rates = four_bar(0.5, 0.35, 0.4, 0.6, IN_LINE - 1e-10), {"D": 2.0}
+    assert GroupSimulator(m, v=rates).start.names == ("A.angle",)
+    found = bl.group_simulation(m, 0.1, step=1e-3, v=rates)
+    other = bl.group_simulation(m, 0.1, step=1e-3, independent="D.angle", v=rates)
+    whole = bl.simulate(m, 0.1, step=1e-3, v=rates)
+    for name in ("A.angle", "B.angle", "D.angle", "C.angle"):
+        assert found[name] == pytest.approx(other[name], abs=1e-8), name
+        # bars that are found in line to 1e-10 m are so to 1e-5 rad
+        assert found[name] == pytest.approx(whole[name], abs=2e-5), name
+    assert np.ptp(found["energy"]) < 1e-7 * found["kinetic energy"].max()
+
+
+def test_a_start_at_a_dead_point_of_a_named_coordinate_tells_which_would_do() -> None:
+    m, rates = four_bar(0.5, 0.35, 0.4, 0.6, IN_LINE), {"D": 2.0}
+    with pytest.raises(
+        DeadPointError,
+        match=r"at the start, t = 0 s, group RRR \(coupler, rocker; .*three joints in",
+    ) as error:
+        bl.group_simulation(m, 0.1, step=1e-3, independent="A.angle", v=rates)
+    advice = re.search(r"such as independent=\['(.*)'\]$", str(error.value))
+    assert advice is not None
+    found = bl.group_simulation(m, 0.1, step=1e-3, independent=advice[1], v=rates)
+    assert np.ptp(found["energy"]) < 1e-7 * found["kinetic energy"].max()
 
 
 def test_coordinates_that_are_named_are_not_changed() -> None:

@@ -324,6 +324,8 @@ class Run:
         worst = results.statistics.max_constraint_error if results.statistics else None
         if not self._closes or not (worst or 0.0) > _MISSED:
             return "", float(results.t[-1])
+        if results["constraint error"][0] > _MISSED:
+            return "", float(results.t[-1])  # a start that was not to be assembled
         inputs = np.concatenate([part["u"] for part in self.closed])
         for k in np.flatnonzero(results["constraint error"] > _MISSED).tolist():
             said = self._open(float(results.t[k]), results.q[k], inputs[k])

@@ -108,7 +108,7 @@ def test_each_form_of_an_angle_has_its_slope() -> None:
         np.testing.assert_allclose(slopes("both", angle), [s, -c], atol=1e-14)
         np.testing.assert_allclose(slopes("sum", angle), [s - c], atol=1e-14)
         np.testing.assert_allclose(slopes("regular", angle), [-1.0], atol=1e-14)
-        assert abs(slopes("switched", angle)[0]) == pytest.approx(max(abs(s), abs(c)))
+        assert slopes("switched", angle)[0] == pytest.approx(-max(abs(s), abs(c)))
 
 
 def test_the_sum_of_cosine_and_sine_has_a_second_root_and_is_told_to_be_singular() -> None:
@@ -191,10 +191,35 @@ def test_a_switched_angle_drives_a_crank_over_several_turns_like_a_regular_one()
     for name in ("p.x", "q.x", "q.y", "q.x_rate"):
         np.testing.assert_allclose(runs[0][name], runs[1][name], atol=1e-10)
     np.testing.assert_allclose(runs[0]["p.x"], np.cos(np.pi / 2 + 4 * runs[0].t), atol=1e-10)
+    assert not runs[0].events  # nothing is singular
 
 
-def test_multipliers_jump_in_sign_and_reactions_do_not_where_the_row_is_switched() -> None:
-    """λ = τ / (K sin θ) by the cosine and -τ / (K cos θ) by the sine; Φ_qᵀ λ is the same."""
+def test_rows_of_a_line_that_are_switched_keep_the_sign_of_their_determinant() -> None:
+    """A bead on a line that turns all the way in a plane askew to x, y and z."""
+    lay = Layout("line")
+    a = lay.point("a", (0, 0, 0), fixed=True)
+    b = lay.point("b", (0, 0, 0.5))
+    v = lay.vector("v", (0, 0, 1))
+    lay.collinear(a, b, v, switched=True)
+    system = lay.system()
+    first, second = np.linalg.qr(np.array([[1.0, -1.0, 0.1], [1.0, 1.0, -1.8]]).T)[0].T
+    signed, left_out = [], set()
+    for angle in np.linspace(0.0, 2 * np.pi, 200):
+        unit = np.cos(angle) * first + np.sin(angle) * second
+        q = np.concatenate([0.5 * unit, unit])
+        rows = np.asarray(system.evaluate("Phi_q", q))[:, :3]
+        # with the row that holds the bead along the line
+        signed.append(float(np.linalg.det(np.vstack([rows, unit]))))
+        left_out.add(int(np.argmax(np.abs(unit))))
+    assert left_out == {0, 1, 2}
+    assert len(set(np.sign(signed))) == 1
+    # |v_k| of the row that is left out, which is continuous
+    assert np.abs(signed).min() > 0.57
+    assert np.abs(np.diff(signed)).max() < 0.05
+
+
+def test_neither_multipliers_nor_reactions_jump_where_the_row_is_switched() -> None:
+    """λ = -τ / (K |sin θ|) by the cosine and -τ / (K |cos θ|) by the sine; Φ_qᵀ λ is the same."""
     states = []
     for side in (-1e-9, 1e-9):
         angle = np.pi / 4 + side
@@ -216,7 +241,7 @@ def test_multipliers_jump_in_sign_and_reactions_do_not_where_the_row_is_switched
         states.append((a, lam[row], instant.Phi_v(q).T @ lam))
     (a, before, pull), (again, after, pull_again) = states
     assert before == pytest.approx(-3.0 / np.cos(np.pi / 4))
-    assert after == pytest.approx(3.0 / np.sin(np.pi / 4))
+    assert after == pytest.approx(-3.0 / np.sin(np.pi / 4))
     np.testing.assert_allclose(a, again, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(pull, pull_again, rtol=1e-6, atol=1e-6)
 

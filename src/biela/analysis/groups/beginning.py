@@ -13,12 +13,14 @@ from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.drives import Drive, Twists, drive_values
 from biela.analysis.groups.poses import poses_of
 from biela.analysis.groups.starting import across_plane, assembled_blocks
+from biela.analysis.instant import Instant, motions
 from biela.analysis.looped.start import first_state, first_velocity
 from biela.analysis.one_start import start_state
 from biela.analysis.preparation import values
 from biela.equations import formulate
 from biela.equations.blocks import reference_blocks
 from biela.equations.blocks.world import World
+from biela.errors import ModelError
 from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
@@ -104,6 +106,24 @@ class Beginning:
     def rates(self, names: Sequence[str], speeds: Floats) -> Floats:
         """Rates of joint coordinates at this position with other velocities, (speeds, names)."""
         return self._sensed(names, speeds)[:, :, 1]
+
+    def allowed(self) -> Floats:
+        """A basis of the velocities that joints and drivers leave free here, (freedoms, nv).
+
+        Raises:
+            ModelError: The model is large.
+        """
+        if self._large:
+            raise ModelError(f"{self.model.name} is too large for a dense basis of its motions")
+        system = formulate(self.model, "reference")
+        p = values(system, "parameter", system.p, self.parameters)
+        u = values(system, "input", system.u, None)
+        rows = np.asarray(Instant(system, self.t, u, p)("Phi_v", self._place))
+        return motions(rows.reshape(-1, len(system.v))).R.T
+
+    def state(self) -> tuple[Floats, Floats]:
+        """Position and velocity in reference-point coordinates."""
+        return self._place, self._speed
 
     def _sensed(self, names: Sequence[str], speeds: Floats) -> Floats:
         """Joint coordinates and their rates, (speeds, names, 2)."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -236,15 +236,9 @@ def _missed(at: GroupWorkspace, t: float) -> float:
     w[np.concatenate(laws)] = at.laws.at(np.array([t]))[0]
     worst = 0.0
     for c in at.solved_kinds:
-        equations, kernel = groups.equations[c], groups.kernels[c]
-        columns = equations.derivation.columns
-        values: dict[Any, Any] = {column.symbol: column.values for column in columns}
-        x = w[groups.unknown_places(c)]
-        values |= {u.symbol: x[:, k] for k, u in enumerate(kernel.unknowns)}
-        if kernel.known:
-            h = w[groups.known_places(c, kernel, "")]
-            values |= {known.symbol: h[:, k] for k, known in enumerate(kernel.known)}
-        found = [np.broadcast_to(r, len(x)) for r in evaluate(equations.tested, values)]
+        equations, count = groups.equations[c], groups.kinds[c].count
+        tested = evaluate(equations.tested, at.values(c, w))
+        found = [np.broadcast_to(row, count) for row in tested]
         bound = equations.bound(groups.iteration.tolerance)
         worst = max(worst, float(np.linalg.norm(np.array(found), axis=0).max()) / bound)
     return worst

@@ -107,8 +107,8 @@ class GroupForces:
         Raises:
             DeadPointError: A group cannot pass; it names the time and the joints.
             ModelError: A passive spin would need a moment.
-            SimulationError: A group cannot be assembled at the first instant, or forces that
-                depend on reactions do not settle.
+            SimulationError: A group cannot be assembled at the start, or not be followed from there
+                to the first instant; or forces that depend on reactions do not settle.
         """
         if not self.at_once:
             motion = self.solver.run(t, room=room, progress=progress)
@@ -116,7 +116,7 @@ class GroupForces:
         times = np.asarray(t, dtype=float)
         began = time.perf_counter(), time.process_time()
         runner = GroupRunner(self._together, self.solver.poses, self.solver.lanes)
-        runner.assemble(float(times[0]))
+        runner.begin(self.solver.t, float(times[0]), progress)
         ready = time.perf_counter(), time.process_time()
         stored: Stored = runner.run(times, self._stretches, progress, room)
         ended = time.perf_counter(), time.process_time()

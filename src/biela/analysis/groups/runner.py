@@ -6,6 +6,9 @@ before predict.  *Groups in the lanes*: one instant after the other, groups of a
 rest on each other side by side.  Where a group is not solved, or its determinant changes sign (it
 would have passed a dead point to another branch), the instants are taken one by one
 (`biela.analysis.groups.careful`); what cannot be passed is told with its time and its joints.
+
+Newton's method keeps a branch only from near by.  A run that begins at another instant than that of
+the assembled position therefore follows the motion from there, and stores nothing on the way.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from biela.analysis.groups.workspace import GroupWorkspace, Lanes
 from biela.analysis.progress import Progress
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.lowering import GroupProgram
-from biela.errors import ShapeError
+from biela.errors import ShapeError, SimulationError
 from biela.solvers.block_sequence import run_blocks, run_watched_blocks
 
 __all__ = ["CACHE", "GroupRunner"]
@@ -45,6 +48,13 @@ CACHE: Final = 4_000_000
 _BLOCKS: Final = 64
 #: A determinant below this share of the largest may have vanished between two coarse instants.
 _SMALL: Final = 0.5
+#: On the way to the first instant of a run no law goes farther from one instant to the next than
+#: this (rad, m), nor than this share of its range; and no more instants than these are taken.
+_NEAR: Final = 0.02
+_NEAR_OF_ALL: Final = 0.02
+_FEWEST: Final = 32
+_MOST: Final = 1 << 22
+_ROUNDING: Final = 1e-12
 #: Blocks of a chunk that is so short that its beginning is a state not far before its end.
 _SHORT: Final = 4
 
@@ -91,6 +101,60 @@ class GroupRunner(GroupWorkspace):
             self._tiles = tiles_of(groups, self.lanes, given, size)
 
     # --------------------------------------------------------------------------- runs
+
+    def begin(self, start: float, first: float, progress: bool | None = None) -> None:
+        """Assemble the groups at the start, and follow them from there to the first instant.
+
+        Args:
+            start: The time of the start.
+            first: The first instant of a run.
+            progress: As for a run.
+
+        Raises:
+            SimulationError: A group cannot be assembled at the start, or not followed to there.
+        """
+        if first == start:
+            self.assemble(start)
+            return
+        advice = (
+            f"to begin with a position that is assembled at the first instant, make the solver for "
+            f"it: GroupSolver(model, t={first!r})"
+        )
+        way = self._way(start, first)
+        if way is None:
+            raise SimulationError(
+                f"{self.model}: the motion from the start, t = {start:g} s, to the first instant, "
+                f"t = {first:g} s, is too long to be followed, or a law jumps or is not finite on "
+                f"the way; {advice}"
+            )
+        try:
+            self.assemble(start)
+            for k in range(0, len(way), _CHUNK):
+                self.run(way[k : k + _CHUNK], [], progress)
+        except SimulationError as error:
+            failed = str(error).partition(". The results")[0].removeprefix(f"{self.model}: ")
+            raise SimulationError(
+                f"{self.model}: the motion from the start, t = {start:g} s, to the first instant, "
+                f"t = {first:g} s: {failed}; {advice}"
+            ) from None
+
+    def _way(self, start: float, first: float) -> Floats | None:
+        """Instants after the start up to another, so close together that groups keep their branch.
+
+        None if these are too many.
+        """
+        instants = _FEWEST
+        while instants <= _MOST:
+            t = np.asarray(np.linspace(start, first, instants + 1), dtype=float)
+            w, dw, _ = np.moveaxis(self.laws.at(t).reshape(len(t), 3, -1), 1, 0)
+            if not np.isfinite(w).all():
+                return None
+            near = np.minimum(_NEAR, _NEAR_OF_ALL * np.ptp(w, axis=0))
+            goes = np.maximum(np.abs(np.diff(w, axis=0)), np.abs(dw[1:] * np.diff(t)[:, None]))
+            if (goes <= near + _ROUNDING * np.abs(w).max(axis=0)).all():
+                return t[1:]
+            instants *= 2
+        return None
 
     def run(
         self,

@@ -12,7 +12,7 @@ named: a dead point is one of a group with the bodies before it given, not one o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -23,7 +23,6 @@ import numpy.typing as npt
 from biela.analysis.divergence import half_turn
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.beginning import Beginning
-from biela.analysis.groups.changing import exchanges
 from biela.analysis.groups.coordinates import Coordinates, placed_group
 from biela.analysis.groups.independent import Independent, independent_coordinates
 from biela.analysis.groups.massless import refuse_massless
@@ -51,7 +50,7 @@ from biela.results import Results
 from biela.solvers.integrators import FINISHED, FixedStep, FixedStepRun, Problem
 from biela.solvers.sparse.up_looking import positive_definite_stage
 
-__all__ = ["GroupSimulator", "group_simulation"]
+__all__ = ["GroupSimulator", "exchanges", "group_simulation"]
 
 Floats = npt.NDArray[np.float64]
 #: Steps between looks at the clock and at the state of the groups.
@@ -63,6 +62,13 @@ _MORE_PARTS: Final = (*_PARTS, 16, 32, 64)
 #: Steps before a dead point at which the independent coordinates are changed, if others are
 #: clearly better there already: steps that come near to it lose digits.
 _BEFORE: Final = (32, 8, 0)
+#: The determinant of the coordinates has to grow by this factor for them to change.
+_CLEARLY: Final = 1.5
+#: Rates of coordinates that are left below this share of the largest are those of others.
+_DEPENDENT: Final = 1e-6
+#: A group that moves by so much more than the independent coordinates is at a dead point: to find
+#: a position there to 1e-10 is to be 1e-5 from it.
+_UNBOUNDED: Final = 1e4
 #: Choices of other coordinates that are tried at a dead point.
 _CHOICES: Final = 6
 #: Halvings of the way between two stored instants.
@@ -120,6 +126,7 @@ class GroupSimulator:
         self.model = model
         self.t, self.parameters, self.coordinates = float(t), parameters, coordinates
         self.iteration = iteration
+        self._begun = q, v, state
         self.start: Independent = independent_coordinates(
             model, independent, q=q, v=v, t=t, parameters=parameters, state=state
         )
@@ -159,6 +166,7 @@ class GroupSimulator:
 
         Raises:
             SimulationError: A group cannot be assembled.
+            DeadPointError: A group is at a dead point.
             ModelError: A coordinate moves no mass.
         """
         start, program = self.start, self.program
@@ -174,8 +182,39 @@ class GroupSimulator:
                     f"{start.model.name}: at the start, t = {self.t:g} s, {self.what_failed()}"
                 )
         memory.view(w, "status")[:] = 0.0
+        if self._dead_at_start():
+            raise DeadPointError(
+                f"{start.model.name}: at the start, t = {self.t:g} s, {self.what_failed(True)}"
+            )
         refuse_massless(start, program)
         return x
+
+    def _dead_at_start(self) -> bool:
+        """Whether a group moves while the independent coordinates stand still; it is noted then.
+
+        Determinants have no scale at the start.  What has one are the columns of the group: how far
+        it moves, of its size, by coordinates that move by 1 rad or the size of the mechanism.
+        """
+        program, w, start = self.program, self.program.function.w, self.start
+        size = float(np.ptp(start.poses.place, axis=0).max(initial=0.0)) or 1.0
+        numbers = start.names[: start.coordinates.numbers]
+        units = np.ones(start.coordinates.freedoms)
+        units[: len(numbers)] = [size if self._unit(name) == "m" else 1.0 for name in numbers]
+        for c, (cast, kernel) in enumerate(zip(program.kinds, program.kernels, strict=True)):
+            columns = program.influence.columns[c]
+            if not kernel.unknowns or not columns.shape[1]:
+                continue
+            x = program.memory.view(w, f"x{c}").reshape(cast.count, -1)
+            x = np.where([unknown.turns for unknown in kernel.unknowns], 1.0, x)
+            moves = program.memory.view(w, f"sx{c}").reshape(*x.shape, -1) * units[columns][:, None]
+            lengths = np.linalg.norm(moves, axis=1).max(axis=1)
+            dead = ~(lengths < _UNBOUNDED * np.linalg.norm(x, axis=1))
+            if dead.any():
+                status = program.memory.view(w, "status")
+                status[0] = int(cast.groups[int(np.argmax(dead))]) + 1
+                status[1] = float(Failure.NOT_POSITIVE)
+                return True
+        return False
 
     def failed(self) -> bool:
         """Whether a group was not solved since the start or the last look."""
@@ -185,13 +224,18 @@ class GroupSimulator:
         """The number of the group that was not solved."""
         return int(self.program.memory.view(self.program.function.w, "status")[0]) - 1
 
-    def what_failed(self) -> str:
-        """Which group, and how, in words."""
+    def what_failed(self, started: bool = False) -> str:
+        """Which group, and how, in words; ``started`` is one at the start."""
         status = self.program.memory.view(self.program.function.w, "status")
         group = self.start.structure.groups[self.failed_group()]
         joints = ", ".join(j for j in group.joints if j not in group.drivers)
         who = f"group {group.name} ({', '.join(group.bodies)}; joints {joints})"
         if Failure(int(status[1])) is Failure.NOT_POSITIVE:
+            if started:
+                return (
+                    f"{who} is at a dead point, {dead_point(group)}: it moves without "
+                    f"{', '.join(self.start.names)}; take other independent coordinates"
+                )
             return (
                 f"{who} comes to a dead point, {dead_point(group)}; take other independent "
                 f"coordinates than {', '.join(self.start.names)}, or shorter steps"
@@ -306,6 +350,44 @@ class GroupSimulator:
             named = [chosen.get(k, name) for k, name in enumerate(start.names)]
             yield tuple(name for name in named if not name.endswith(".spin"))
 
+    def others_at_start(self) -> Iterator[tuple[str, ...]]:
+        """The same at a start that is a dead point, where rates by the present ones tell nothing.
+
+        They are chosen by pivots among the rates of all coordinates by the motions that the joints
+        allow; present ones stay as long as there are none that are clearly better.
+        """
+        start = self.start
+        names = [name for name in start.names if not name.endswith(".spin")]
+        if self.model.parts or start.coordinates.rotations:
+            return
+        begun = self.beginning()
+        try:
+            speeds = begun.allowed()
+        except ModelError:
+            return
+        units = {name: self._unit(name) for name in names if self._joint(name) is not None}
+        if len(units) < len(names):
+            return  # points of bodies, whose rates are not those of joints
+        for group in range(len(start.structure.groups)):
+            units |= self._candidates(group)
+        known = list(units)
+        rates = begun.rates(known, np.concatenate([np.zeros((1, speeds.shape[1])), speeds]))
+        size = float(np.ptp(begun.poses.place, axis=0).max()) or 1.0
+        scale = np.array([1.0 if units[name] == "rad" else size for name in known])
+        rows = (rates[1:] - rates[:1]).T / scale[:, None]
+        seen: set[frozenset[str]] = {frozenset(names)}
+        for barred in range(-1, len(known)):
+            found = _pivoted(rows, len(names), barred)
+            chosen = frozenset(known[k] for k in found)
+            if len(found) == len(names) and chosen not in seen:
+                seen.add(chosen)
+                yield tuple(known[k] for k in sorted(found))
+
+    def beginning(self) -> Beginning:
+        """Where the motion starts."""
+        q, v, state = self._begun
+        return Beginning(self.model, q, v, self.t, self.parameters, state)
+
     def state(self, motion: GroupMotion) -> tuple[Floats, Floats]:
         """Position and velocity of all bodies at the last instant of a motion."""
         q, v, _ = body_coordinates(motion, counted_coordinates(self.model), free=True)
@@ -333,11 +415,16 @@ class GroupSimulator:
 
     def _unit(self, name: str) -> str:
         """The unit of an independent coordinate that is a number."""
-        owner, _, part = name.rpartition(".")
-        joint = self.model.joints.get(owner)
-        if isinstance(joint, Joint):
+        part = name.rpartition(".")[2]
+        joint = self._joint(name)
+        if joint is not None:
             return next(c.unit for c in joint.coordinates if c.name == part)
         return "rad" if part in ("angle", "spin") else "m"
+
+    def _joint(self, name: str) -> Joint | None:
+        """The joint whose coordinate this is, if it is that of one."""
+        joint = self.model.joints.get(name.rpartition(".")[0])
+        return joint if isinstance(joint, Joint) else None
 
     def _velocities(
         self, motion: GroupMotion, x: Floats, poses: Poses, columns: Sequence[int]
@@ -358,6 +445,73 @@ class GroupSimulator:
         finally:
             solver.poses = before
         return np.array(found)
+
+
+def exchanges(rows: Floats, held: Collection[int] = ()) -> Iterator[list[int]]:
+    """Choices of other independent coordinates, from the best single exchange on.
+
+    The rates of all coordinates are linear in those of the independent ones, z': rows R.  At a dead
+    point of a group it moves while z stands still: some of its rows grow without bound.  To let a
+    coordinate with the row r take the place of one that has the row b_k among those that are
+    chosen, B, multiplies the determinant of B by (r B⁻¹)_k: the exchange of a pivot.  Independent
+    coordinates are the better the larger this determinant is, with metres divided by the size of
+    the mechanism.  Each choice goes on to exchange as long as that makes it clearly larger.
+
+    Args:
+        rows: Rates of other coordinates by those of the present ones, (candidates, present).
+        held: Present coordinates that stay.
+
+    Yields:
+        For each present coordinate the number of the candidate that takes its place, or -1.
+    """
+    f = rows.shape[1]
+
+    def gains(basis: Floats, taken: list[int]) -> Floats:
+        found: Floats = np.abs(np.linalg.solve(basis.T, rows.T).T)
+        found[:, [k for k in range(f) if k in held or taken[k] >= 0]] = 0.0
+        found[[new for new in taken if new >= 0]] = 0.0
+        return found
+
+    first = gains(np.eye(f), [-1] * f)
+    seen: set[frozenset[int]] = set()
+    for flat in np.argsort(-first, axis=None):
+        new, old = divmod(int(flat), f)
+        if first[new, old] < _CLEARLY:
+            return
+        basis, taken = np.eye(f), [-1] * f
+        while True:
+            basis[old], taken[old] = rows[new], new
+            further = gains(basis, taken)
+            if further.max() < _CLEARLY:
+                break
+            new, old = divmod(int(np.argmax(further)), f)
+        if frozenset(taken) not in seen:
+            seen.add(frozenset(taken))
+            yield taken
+
+
+def _pivoted(rows: Floats, present: int, barred: int) -> list[int]:
+    """Rows that are independent, the largest left over first; those present if they are not small.
+
+    Args:
+        rows: Of coordinates, those of the present ones first.
+        present: How many these are.
+        barred: A row that is not taken; -1 for none.
+    """
+    left = rows.copy()
+    found: list[int] = []
+    if barred >= 0:
+        left[barred] = 0.0
+    least = _DEPENDENT * float(np.linalg.norm(left, axis=1).max(initial=0.0))
+    while True:
+        sizes = np.linalg.norm(left, axis=1)
+        best = int(np.argmax(sizes))
+        if not sizes[best] > least:
+            return found
+        own = int(np.argmax(sizes[:present]))
+        k = own if _CLEARLY * sizes[own] > sizes[best] else best
+        found.append(k)
+        left -= np.outer(left @ left[k], left[k]) / sizes[k] ** 2
 
 
 def _refined(t: Floats, values: Floats, parts: int) -> tuple[Floats, Floats]:
@@ -504,7 +658,25 @@ def _motions(
     done = 0
     while True:
         moving = time.perf_counter()
-        states, failure, dead = _run(simulator, grid, done, named, told)
+        try:
+            states, failure, dead = _run(simulator, grid, done, named, told)
+            if dead and len(states) == 1 and not motions:
+                raise DeadPointError(
+                    f"{simulator.model.name}: at the start, t = {simulator.t:g} s, {failure}"
+                )
+        except DeadPointError as error:
+            if motions:
+                raise
+            # the start is a dead point of these coordinates, not of the mechanism
+            found = list(islice(simulator.others_at_start(), _CHOICES))
+            following: GroupSimulator | None = None
+            if not named:
+                begun = simulator.beginning().state()
+                following = _following(simulator, known, iter(found), begun, simulator.t)
+            if following is None:
+                raise _dead_start(error, found) from None
+            simulator = following
+            continue
         spent = time.perf_counter() - moving
         if not motions or len(states) > 1:
             group, others = simulator.failed_group(), None
@@ -539,6 +711,16 @@ def _motions(
         if following is None:
             return motions, failure, dead
         simulator = following
+
+
+def _dead_start(error: DeadPointError, others: Sequence[tuple[str, ...]]) -> DeadPointError:
+    """What is told of a start at a dead point: which coordinates would do."""
+    if others:
+        return DeadPointError(f"{error}, such as independent={list(others[0])!r}")
+    return DeadPointError(
+        f"{error}; if others do not help either, the mechanism itself is in a singular position: "
+        f"start it somewhat beside, q={{…}}"
+    )
 
 
 def _following(

@@ -88,12 +88,14 @@ class GroupSolver:
         iteration: Tolerance and number of steps.
         parameters: Values other than those of the model.
         q: First guess of coordinates at the start, by name.
-        t: Time of the start.
-        poses: Where all bodies are then; assembled if it is not given.
+        t: Time of the start, at which the model is assembled.  A run that begins at another
+            instant follows the motion from there.
+        poses: Where all bodies are then; found if it is not given.
         threads: How many branches of the group diagram are run at a time.
 
     Raises:
         ModelError: Freedoms are left that nothing drives, or a name is not known.
+        AssemblyError: The joints close in no position.
     """
 
     def __init__(
@@ -139,7 +141,7 @@ class GroupSolver:
         if structure is None:
             from biela.analysis.groups.finding import structural_groups
 
-            structure = structural_groups(model)
+            structure = structural_groups(model, parameters=parameters, t=self.t)
         self.structure = structure
         if not structure.determined:
             raise ModelError(
@@ -258,12 +260,14 @@ class GroupSolver:
             room: Where it is stored, see `room`; new memory if it is not given.
             given: Drivers that follow numbers in place of their laws: their names, and values,
                 rates and second rates of all their laws at every instant, (instants, 3 * laws).
+                The first instant is then that of the start.
             progress: Whether to show a bar; None shows it on a terminal for long runs.
 
         Raises:
             DeadPointError: A group cannot pass; it names the time and the joints, and holds the
                 motion until then.
-            SimulationError: A group cannot be assembled at the first instant.
+            SimulationError: A group cannot be assembled at the start, or not be followed from there
+                to the first instant.
         """
         times = np.asarray(t, dtype=float)
         if times.ndim != 1 or not len(times) or not np.isfinite(times).all():
@@ -273,7 +277,8 @@ class GroupSolver:
         if given is not None:
             places = [p for name in given[0] for p in law_places(self.casts, name)]
             runner.laws.follow(times, places, np.asarray(given[1], dtype=float))
-        runner.assemble(float(times[0]))
+        first = float(times[0])
+        runner.begin(self.t if given is None else first, first, progress)
         stretches, place = self._stretches(store)
         ready = time.perf_counter(), time.process_time()
         stopped = None

@@ -41,8 +41,9 @@ def start_poses(
 ) -> Poses:
     """The poses of all bodies at the start of a motion.
 
-    Where the model cannot be assembled as a whole they are a first guess: each group then has two
-    or a few bodies to close, from known ones, and tells if it cannot.
+    They close the joints if the model can be assembled as a whole from where it is drawn.  If not,
+    they are where it is drawn, and no more than a first guess: assembling the groups, each of two
+    or a few bodies on known ones, closes the joints or raises an error.
     """
     if model.parts or body_count(model) > LARGE:
         blocks, guess = first_blocks(model, q, t, parameters)

@@ -7,7 +7,7 @@ instants has one instant in each.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from biela.analysis.groups.block_runs import Native
 from biela.analysis.groups.laws import Laws
 from biela.analysis.groups.stored import aligned_zeros
+from biela.atoms import evaluate
 from biela.code.llvm.host import host_lanes
 from biela.code.looped import Failure
 from biela.equations.groups.cast import Poses
@@ -77,7 +78,9 @@ class GroupWorkspace:
     # ---------------------------------------------------------------------- one instant
 
     def assemble(self, t: float) -> None:
-        """Solve all groups at the first instant, from the position of the start.
+        """Solve all groups at an instant, from the position that was written at the start.
+
+        Newton's method keeps the branches of that position only if it is one near by.
 
         Raises:
             SimulationError: A group cannot be assembled.
@@ -144,10 +147,13 @@ class GroupWorkspace:
         joints = ", ".join(j for j in group.joints if j not in group.drivers)
         who = f"group {group.name} ({', '.join(group.bodies)}; joints {joints})"
         if how is Failure.NOT_POSITIVE:
-            return (
-                f"{who} is at a dead point, {dead_point(group)}; or an angle is half a turn from "
-                f"what its driver says"
-            )
+            if self._half_turn_off(int(self.w[self._status]) - 1):
+                said = f" ({', '.join(group.drivers)})" if group.drivers else ""
+                return (
+                    f"{who} closes only with an angle half a turn from what its driver{said} or "
+                    f"the joint that it follows says; take instants that are closer together"
+                )
+            return f"{who} is at a dead point, {dead_point(group)}"
         if how is Failure.NOT_FINITE:
             return f"{who} has no solution: the iterations leave all bounds"
         said = ""
@@ -157,6 +163,30 @@ class GroupWorkspace:
             f"{who} cannot be assembled: its joints do not reach each other, or it is at a dead "
             f"point, {dead_point(group)}{said}"
         )
+
+    def _half_turn_off(self, group: int) -> bool:
+        """Whether an angle of a group, as it was solved in the first lane, is half a turn off."""
+        for c in self.solved_kinds:
+            sides = self.groups.equations[c].derivation.sides
+            mine = np.flatnonzero(self.groups.kinds[c].groups == group)
+            if sides and len(mine):
+                w = self.w.reshape(-1, self.lanes)[:, 0]
+                found = evaluate(sides, self.values(c, w))
+                count = self.groups.kinds[c].count
+                return any(np.broadcast_to(side, count)[mine[0]] <= 0.0 for side in found)
+        return False
+
+    def values(self, c: int, w: Floats) -> dict[Any, Any]:
+        """Numbers of all symbols of the equations of a kind, in one lane of a workspace."""
+        groups, kernel = self.groups, self.groups.kernels[c]
+        columns = groups.equations[c].derivation.columns
+        found: dict[Any, Any] = {column.symbol: column.values for column in columns}
+        x = w[groups.unknown_places(c)]
+        found |= {u.symbol: x[:, k] for k, u in enumerate(kernel.unknowns)}
+        if kernel.known:
+            h = w[groups.known_places(c, kernel, "")]
+            found |= {known.symbol: h[:, k] for k, known in enumerate(kernel.known)}
+        return found
 
 
 def dead_point(group: Group) -> str:

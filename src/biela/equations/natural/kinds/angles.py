@@ -5,15 +5,16 @@ K = |a_⊥| |b_⊥|, all constant but s and c:
 
     cosine     c - K cos θ = 0                   singular where sin θ = 0
     sine       s - K sin θ = 0                   singular where cos θ = 0
-    switched   cosine where |sin θ| >= |cos θ|, else sine: the one with the larger slope by θ
+    switched   cosine where |sin θ| >= |cos θ|, else sine: the one with the larger slope by θ,
+               with the sign that makes this slope negative
     both       the two of them, which depend on each other
     sum        c + s - K (cos θ + sin θ) = 0     singular where θ = 45° + k 180°
     regular    s cos θ - c sin θ = 0             slope -K by θ, in every position
 
 The pattern of a row is that of its expression: of the switched row the union of both, so that it
-never changes.  The multiplier of a switched row jumps with the row: with τ the force along θ it is
-λ = τ / (K sin θ) before and -τ / (K cos θ) after, of equal size where they change places, and what
-all rows together do to points and vectors, Φ_qᵀ λ, does not jump.
+never changes.  Where its two forms change places their slopes are alike, sign included: neither the
+determinant of all rows jumps there, of which a change of sign tells of another branch, nor the
+multiplier, which with τ the force along θ is -τ / (K |sin θ|) before and -τ / (K |cos θ|) after.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ class Angle(Kind):
         if self.written == "sum":
             return [by_cosine + by_sine]
         if self.written == "switched":
+            by_cosine = select(sine < 0, by_cosine, -by_cosine)
+            by_sine = select(cosine < 0, -by_sine, by_sine)
             return [select(sine * sine >= cosine * cosine, by_cosine, by_sine)]
         return [by_cosine if self.written == "cosine" else by_sine]
 

@@ -5,6 +5,9 @@
     distance    (d · d / s - s) / 2 = 0
 
 Σ v_k (d x v)_k = 0, so that the row of the largest component of v follows from the other two.
+Without the row x, y or z the slopes of the others span v_x, -v_y or v_z times the same area: where
+the row that is left out changes along a motion, the sign of one of the two keeps that of the area,
+so that the determinant of all rows does not jump.
 """
 
 from __future__ import annotations
@@ -52,7 +55,9 @@ class Collinear(Kind):
         a, b, c = (e * e for e in v)
         first = both(a >= b, a >= c)
         third = both(c > a, c > b)
-        return [select(first, found[1], found[0]), select(third, found[1], found[2])]
+        area = select(first, v[0], select(third, v[2], -v[1]))
+        kept = select(first, found[1], found[0])
+        return [select(area < 0, -kept, kept), select(third, found[1], found[2])]
 
 
 @dataclass(frozen=True)
