@@ -13,6 +13,7 @@ import numpy.typing as npt
 from biela.analysis.formulations import StateKernel
 from biela.analysis.limits import has_limits, limit_events
 from biela.analysis.scenes import mechanism_scene
+from biela.analysis.watch import Account
 from biela.equations import System
 from biela.equations.positions import own_velocities
 from biela.results import Channels, Dot, Event, Link, Results, RunStatistics, Scene
@@ -39,10 +40,14 @@ class Recording:
         u: Floats,
     ) -> None:
         self.system, self.t = system, t
-        self._p, self._u = p, u
+        self._p, self.inputs = p, u
         self._read = read
         self._states = states
         self.readings = cache(self._readings)
+        self.applied = cache(lambda: np.asarray(self.evaluate("power"), dtype=float))
+        self.moving = cache(
+            lambda: np.asarray(self.evaluate("beta"), dtype=float).reshape(len(t), -1)
+        )
 
     def _readings(self) -> dict[str, Floats]:
         """q, v, a and λ at every instant, by one batch evaluation."""
@@ -50,7 +55,7 @@ class Recording:
             return dict(self._read)
         if not len(self.t):
             return {a.name: np.zeros((0, a.size)) for a in self._read.outputs}
-        inputs = np.concatenate([np.repeat(self._p[None], len(self.t), 0), self._u], axis=1)
+        inputs = np.concatenate([np.repeat(self._p[None], len(self.t), 0), self.inputs], axis=1)
         found = self._read.map(self.t[:, None], self._states, inputs)
         names = [a.name for a in self._read.outputs]
         return dict(zip(names, found, strict=True))
@@ -63,7 +68,7 @@ class Recording:
             "t": self.t,
             "q": found["q"],
             "v": found["v"],
-            "u": self._u,
+            "u": self.inputs,
             "p": np.repeat(self._p[None], k, 0),
             "a": found["a"],
         }
@@ -125,7 +130,7 @@ class Recording:
                 [f"λ({name})" for name in system.multipliers], lambda: read()["lam"]
             )
         if system.u:
-            groups["u"] = Channels([e.name for e in system.u], self._u, _units(system.u))
+            groups["u"] = Channels([e.name for e in system.u], self.inputs, _units(system.u))
         if "outputs" in system:
             groups["y"] = Channels(
                 [e.name for e in system.y],
@@ -195,7 +200,7 @@ class Recording:
     def _monitors(self) -> tuple[dict[str, Callable[[], Floats]], dict[str, str]]:
         monitors: dict[str, Callable[[], Floats]] = {}
         if "energy" in self.system:
-            energy = cache(lambda: self.evaluate("energy"))
+            energy = cache(self.energies)
             monitors["kinetic energy"] = lambda: energy()[0]
             monitors["potential energy"] = lambda: energy()[1]
             monitors["energy"] = lambda: energy()[0] + energy()[1]
@@ -230,23 +235,113 @@ class Recording:
             return None
         return float(_largest(self.evaluate("Phi")).max())
 
-    def energy_drift(self) -> float | None:
+    def energies(self) -> tuple[Floats, Floats]:
+        """Kinetic and potential energy at every instant."""
+        kinetic, potential = self.evaluate("energy")
+        return np.asarray(kinetic, dtype=float), np.asarray(potential, dtype=float)
+
+    def power(self) -> Floats:
+        """What changes the energy: forces without potential, and constraints that are moved.
+
+        P - λᵀ Φ_v v: it counts what constraints do that move, and those that do not hold.  Where
+        the coordinates themselves contain a motion, the energy is differentiated along it.
+        """
+        system = self.system
+        if self._carried():
+            return self._slope_of_energy()
+        power = self.applied()
+        if not system.multipliers:
+            return power
+        beta = self.moving()
+        rows = np.asarray(self.evaluate("Phi_v"), dtype=float).reshape(*beta.shape, -1)
+        rates = np.einsum("kij,kj->ki", rows, self.readings()["v"])
+        size = np.abs(rows).max(initial=0.0) * np.abs(self.readings()["v"]).max(initial=0.0)
+        rates[np.abs(rates - beta) <= 1e-13 * size] = 0.0
+        rates = np.where(rates == 0.0, beta, rates)
+        if not rates.any():
+            return power
+        found = self.readings()
+        lam = found["lam"] if "lam" in found else self._multipliers()
+        return np.asarray(power - np.einsum("ki,ki->k", lam, rates))
+
+    def _carried(self) -> bool:
+        """Whether bodies move while the coordinates rest: T is not quadratic in v, or knows t."""
+        found, k = self.readings(), len(self.t) // 2
+        once = found["v"][k] + 1e-3
+        v = np.stack([once, 2 * once, once])
+        t = self.t[k] + np.array([0.0, 0.0, 0.37])
+        q = np.repeat(found["q"][k][None], 3, 0)
+        T, twice, later = self._energies(t, q, v, np.full(3, k))[0]
+        return bool(max(abs(twice - 4 * T), abs(later - T)) > 1e-9 * abs(T))
+
+    def _energies(self, t: Floats, q: Floats, v: Floats, rows: Any) -> tuple[Floats, Floats]:
+        """Energies in other states; inputs are those of instants of the run."""
+        given = {
+            "t": t,
+            "q": q,
+            "v": v,
+            "u": self.inputs[rows],
+            "p": np.repeat(self._p[None], len(t), 0),
+        }
+        function = self.system["energy"]
+        kinetic, potential = function.map(*(given[a.name] for a in function.inputs))
+        return np.asarray(kinetic), np.asarray(potential)
+
+    def _slope_of_energy(self) -> Floats:
+        found, ahead = self.readings(), 1e-5
+        rates = self.evaluate("rates") if "rates" in self.system else found["v"]
+        every = np.arange(len(self.t))
+        sums = [
+            sum(
+                self._energies(
+                    self.t + d, found["q"] + d * rates, found["v"] + d * found["a"], every
+                )
+            )
+            for d in (ahead, -ahead)
+        ]
+        return np.asarray((sums[0] - sums[1]) / (2 * ahead))
+
+    def inertia(self) -> float:
+        """The trace of M at the start."""
+        if "M" not in self.system:
+            return 0.0
+        given = {"t": self.t[0], "u": self.inputs[0], "p": self._p}
+        return float(
+            np.trace(np.atleast_2d(self.system.evaluate("M", self.readings()["q"][0], **given)))
+        )
+
+    def sensitivity(self, rows: npt.NDArray[np.intp]) -> Floats:
+        """Σ |∂(T + V)/∂x_i| (|x_i| + 0.01) over the entries of q and v, at some instants."""
+        found = self.readings()
+        q, v = found["q"][rows], found["v"][rows]
+        x, nq = np.concatenate([q, v], axis=1), q.shape[1]
+        total = np.zeros(len(rows))
+        for i in range(x.shape[1]):
+            sums = []
+            delta = 1e-6 * (np.abs(x[:, i]) + 0.01)
+            for sign in (1, -1):
+                moved = x.copy()
+                moved[:, i] += sign * delta
+                sums.append(sum(self._energies(self.t[rows], moved[:, :nq], moved[:, nq:], rows)))
+            total += np.abs(sums[0] - sums[1]) / (2 * delta) * (np.abs(x[:, i]) + 0.01)
+        return total
+
+    def energy_drift(self, account: Account | None) -> float | None:
         """The largest change of the energy over its scale, where it should be constant.
 
         That is where no force without potential and no constraint that moves does work; nothing
         where it is not known.
         """
-        system = self.system
-        if "energy" not in system or "power" not in system or len(self.t) < 2:
+        if account is None or len(self.t) < 2 or self.applied().any():
             return None
-        if np.any(np.asarray(self.evaluate("power")) != 0):
+        if self.system.multipliers and self.moving().any():
             return None
-        if system.multipliers and np.any(np.asarray(self.evaluate("beta")) != 0):
-            return None
-        kinetic, potential = (np.asarray(part) for part in self.evaluate("energy"))
-        scale = float(np.max(kinetic) + np.ptp(potential))
-        total = kinetic + potential
-        return float(np.abs(total - total[0]).max() / scale) if scale > 0 else 0.0
+        steps = np.diff(account.kinetic + account.potential)
+        changed = np.abs(np.cumsum(np.where(np.diff(self.t) > 0, steps, 0.0))).max()
+        if not changed > account.floor:
+            return 0.0
+        scale = float(account.kinetic.max() + np.ptp(account.potential))
+        return float(changed / max(scale, account.floor))
 
     def conditions(self, choices: Sequence[tuple[int, CoordinateBasis | None]]) -> Floats:
         """Condition numbers of the dependent columns of Φ_v, for so many instants a choice."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from biela.analysis.assembly import consistent
 from biela.analysis.closure import dependent_rows
 from biela.analysis.control import Controller
-from biela.analysis.divergence import broken_energy, explanation
+from biela.analysis.divergence import explanation, fastest, likely_cause
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
@@ -24,6 +24,7 @@ from biela.analysis.progress import Progress
 from biela.analysis.recording import Recording
 from biela.analysis.solve_timing import time_of_solves
 from biela.analysis.stepping import Stepper, statistics
+from biela.analysis.watch import Account, Fault, Means, energy_fault
 from biela.equations import System
 from biela.errors import SimulationError
 from biela.results import Results
@@ -45,6 +46,8 @@ _NO_FURTHER: Final = (NOT_FINITE, STEP_TOO_SMALL)
 
 #: Native calls are about this long, so that an interrupt is answered soon.
 _CHUNK_SECONDS: Final = 0.1
+#: Instants at which an interval is seen that is run once more.
+_SEEN: Final = 200
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,11 @@ class OtherChoices:
     watch: PartitionWatch
 
 
+#: Gives kernels and a fresh integrator for a time, a position, a choice of independent velocities
+#: and a plan.
+Again = Callable[[float, Floats, CoordinateBasis | None, Plan], tuple[Kernels, Stepper]]
+
+
 class Run:
     """One run: what it has stored so far, and its loop."""
 
@@ -89,8 +97,10 @@ class Run:
         p: Floats,
         u: Floats,
         other: OtherChoices | None = None,
-        tight: bool = False,
         timers: bool = False,
+        again: Again | None = None,
+        watch: str = "error",
+        tolerance: float = 0.0,
     ) -> None:
         self.system, self.kernels, self.stepper = system, kernels, stepper
         self.law, self.plan = law, plan
@@ -104,9 +114,8 @@ class Run:
         #: Times when other independent velocities were chosen, and the choices of the parts closed.
         self.changes: list[float] = []
         self.choices: list[tuple[int, CoordinateBasis | None]] = []
-        #: Whether the accuracy asked for is near rounding, where singular positions are a danger.
-        self.tight = tight
         self.timers = timers
+        self.again, self.watch, self.tolerance = again, watch, tolerance
 
     def go(
         self, q: Floats, v: Floats, progress: bool | None, began: float, prepared: float
@@ -159,13 +168,13 @@ class Run:
                 t, x = self._now
                 if t > self.times[-1][-1]:
                     self._store(np.array([t]), x[None].copy(), self.inputs[-1][-1:])
-        results = self._results(began, prepared, native, interrupted)
-        if not violated and (self.stepper.leaps or self.tight):
-            violated, until = broken_energy(self.system, results, self.p)
-            results = results.between(results.t[0], until)
+        results, fault = self._results(began, prepared, native, interrupted)
         if violated:
             results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
+        if fault is not None and fault.wrong and self.watch == "error":
+            results = results.between(results.t[0], fault.time)
+            raise SimulationError(f"{self.system.name}: {fault.said}", results)
         if status != FINISHED:
             said = explanation(self.system, status, results, self.p, plan.step)
             raise SimulationError(said, results)
@@ -254,7 +263,7 @@ class Run:
         if not self.times:
             return
         t, u = np.concatenate(self.times), np.concatenate(self.inputs)
-        states = self._projected(t, np.concatenate(self.states), u)
+        states = self._projected(self.kernels, t, np.concatenate(self.states), u)
         read = self.kernels.formulation.read
         recording = Recording(self.system, read, t, states, self.p, u)
         readings = recording.readings()
@@ -333,10 +342,10 @@ class Run:
         self.states.append(states)
         self.inputs.append(inputs)
 
-    def _projected(self, t: Floats, states: Floats, held: Floats) -> Floats:
+    def _projected(self, kernels: Kernels, t: Floats, states: Floats, held: Floats) -> Floats:
         """Stored states of a fused step, with their velocities projected."""
-        kernel = self.kernels.formulation.project_v
-        if not self.kernels.project or kernel is None:
+        kernel = kernels.formulation.project_v
+        if not kernels.project or kernel is None:
             return states
         p = np.concatenate([np.repeat(self.p[None], len(t), 0), held], axis=1)
         found: Floats = kernel.map(t[:, None], states, p)[:, :-1]
@@ -357,7 +366,10 @@ class Run:
             self.stepper.restart(x)
         return stop
 
-    def _results(self, began: float, prepared: float, native: float, interrupted: bool) -> Results:
+    def _results(
+        self, began: float, prepared: float, native: float, interrupted: bool
+    ) -> tuple[Results, Fault | None]:
+        """The results, and what is wrong with them."""
         self._close()
         read = {
             name: np.concatenate([part[name] for part in self.closed]) for name in self.closed[0]
@@ -366,23 +378,84 @@ class Run:
         made = self.kernels.formulation
         recording = Recording(self.system, read, t, np.zeros((len(t), 0)), self.p, held)
         self._count()
+        account, fault = self._judged(recording)
+        events = self.answers.events
+        if fault is not None:
+            events = sorted([*events, fault.event], key=lambda event: event.time)
         counted = statistics(
             self.costs,
             method=made.name,
             integrator=_STEPS.get(made.name, self.plan.name),
             time_solves=self._time_of_solves(native),
-            events=len(self.answers.events),
+            events=len(events),
             time_simulated=float(t[-1] - t[0]),
             time_integration=native,
             time_total=time.perf_counter() - began,
             max_constraint_error=recording.constraint_error(),
-            energy_drift=recording.energy_drift(),
+            energy_drift=recording.energy_drift(account),
             more=self._more(prepared - began),
         )
         more = {}
         if any(basis is not None for _, basis in self.choices):
             more["partition condition"] = (partial(recording.conditions, self.choices), "")
-        return recording.results(counted, self.answers.events, interrupted, more)
+        return recording.results(counted, events, interrupted, more), fault
+
+    # ------------------------------------------------------------------- watch
+
+    def _judged(self, recording: Recording) -> tuple[Account | None, Fault | None]:
+        """The energy account of the run, where it has one, and what is wrong with it."""
+        system = self.system
+        if "energy" not in system or "power" not in system:
+            return None, None
+        account = Account.of(recording, sampled=self.law is not None)
+        means = Means(
+            self.tolerance if self.plan.adaptive else 0.0,
+            self.plan.step or 0.0,
+            self.costs.get("steps", 0),
+            self.stepper.leaps,
+            partial(self._replayed, recording) if self.law is None else None,
+            partial(fastest, system, recording),
+            partial(likely_cause, system, recording, self.p, self.plan.adaptive),
+        )
+        return account, energy_fault(account, recording, means)
+
+    def _replayed(self, recording: Recording, k: int, finer: int) -> Recording | None:
+        """The run once more from a stored instant to the next, seen closely."""
+        plan, found = self.plan, recording.readings()
+        t, end = float(recording.t[k]), float(recording.t[k + 1])
+        u, q, v = recording.inputs[k], found["q"][k], found["v"][k]
+        if self.again is None or not end > t:
+            return None
+        if plan.step is None:
+            h, stride, times = None, 1, np.linspace(t, end, _SEEN + 1)[1:]
+        else:
+            steps = max(1, int(np.ceil((end - t) / plan.step - 1e-6))) * finer
+            h, stride = (end - t) / steps, -(-steps // _SEEN)
+            times = t + h * np.minimum(stride * np.arange(1.0, -(-steps // stride) + 1), steps)
+            times[-1] = end
+        part = replace(plan, start=t, duration=end - t, step=h, stride=stride, times=times)
+        used = np.cumsum([count for count, _ in self.choices])
+        basis = self.choices[int(np.searchsorted(used, k, side="right"))][1]
+        kernels, stepper = self.again(t, q, basis, part)
+        made = kernels.formulation
+        x = made.state(t, q, v, np.concatenate([self.p, u]))
+        length = np.array([h] if kernels.whole_step else [], dtype=float)
+        if made.projected is not None:
+            made.projected.reset()
+        inputs = kernels.hoisted.complete(np.concatenate([self.p, u, length]))
+        stepper.start(t, x, inputs, times)
+        moments, states = [np.array([t])], [x[None].copy()]
+        done = 0
+        while done < len(times):
+            run = stepper.advance(len(times) - done)
+            if run.status != FINISHED:
+                return None
+            moments.append(run.times)
+            states.append(run.states)
+            done += len(run.times)
+        instants, held = np.concatenate(moments), np.repeat(u[None], done + 1, 0)
+        rows = self._projected(kernels, instants, np.concatenate(states), held)
+        return Recording(self.system, made.read, instants, rows, self.p, held)
 
     def _more(self, prepared: float) -> dict[str, int | float | str]:
         """Figures that only some runs have."""

@@ -42,6 +42,7 @@ from biela.analysis.preparation import Model, Values, as_system, check_masses, n
 from biela.analysis.run import Kernels, OtherChoices, Run
 from biela.analysis.stepping import Stepper
 from biela.analysis.unrolled import Unrolled
+from biela.analysis.watch import check_watch
 from biela.code import Function
 from biela.code.routines import Routine
 from biela.equations import System
@@ -141,6 +142,7 @@ class Simulator:
         progress: bool | None = None,
         assemble: bool = True,
         timers: bool = False,
+        watch: str = "error",
     ) -> Results:
         """Simulate for a duration, from a start that is assembled first.
 
@@ -165,13 +167,18 @@ class Simulator:
             assemble: Whether to make the start consistent; False takes it as it is.
             timers: Whether to measure the time in linear solves after the run, on states that it
                 went through; straight-line code is compiled once more for it.
+            watch: What to do where the energy or the constraints go wrong by more than the
+                tolerance or the step explains: "error" raises one; "event" goes on, and lists it
+                among the events of the results.
 
         Raises:
             AssemblyError: The start cannot be made consistent.
-            SimulationError: The run diverges; it holds the results until then.
+            SimulationError: The run diverges, or the motion is wrong; it holds the results until
+                then.
         """
         began = time.perf_counter()
         system = self.system
+        watch = check_watch(system.name, watch)
         given, t = duration, number(system, "the start time t", t)
         try:
             duration = number(system, "the duration", duration)
@@ -198,8 +205,17 @@ class Simulator:
         other = None
         if kernels.formulation.basis is not None:
             other = self._other_choices(law, plan, tolerance, p, u)
-        tight = plan.adaptive and tolerance < 1e-10 and bool(system.geometric)
-        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, other, tight, timers)
+
+        def again(
+            at: float, place: Floats, basis: CoordinateBasis | None, part: Plan
+        ) -> tuple[Kernels, Stepper]:
+            made = kernels if basis is None else self._compiled(at, place, u, p, plan, basis)
+            return made, self._stepper(made, None, part, tolerance, p, u, events=False)
+
+        run = Run(
+            *(system, kernels, stepper, law, on_event or {}, plan, p, u, other, timers),
+            *(again, watch, tolerance),
+        )
         prepared = time.perf_counter()
         try:
             return run.go(q0, v0, progress, began, prepared)
@@ -326,6 +342,7 @@ class Simulator:
         tolerance: float,
         p: Floats,
         u: Floats,
+        events: bool = True,
     ) -> Stepper:
         if self.formulation == "generalised_alpha":
             assert plan.step is not None, "a formulation with a step of its own has its length"
@@ -339,7 +356,8 @@ class Simulator:
                 options.iterations or 10,
             )
         near = self._nearly_singular(kernels, p, u) if self.system.geometric else None
-        return plan.stepper(self._problem(kernels, law), tolerance, kernels.whole_step, near)
+        problem = self._problem(kernels, law, events)
+        return plan.stepper(problem, tolerance, kernels.whole_step, near)
 
     def _nearly_singular(
         self, kernels: Kernels, p: Floats, u: Floats
@@ -375,7 +393,7 @@ class Simulator:
         if wrong:
             raise ModelError(f"{self.system.name}: formulation {self.formulation!r} {wrong}")
 
-    def _problem(self, kernels: Kernels, law: Controller | None) -> Problem:
+    def _problem(self, kernels: Kernels, law: Controller | None, events: bool) -> Problem:
         native: dict[str, Any] = {n: f.native for n, f in kernels.hoisted.kernels.items()}
         native |= kernels.bound
         system = self.system
@@ -393,8 +411,8 @@ class Simulator:
             control=law.kernel if law is not None else None,
             nu=len(system.u) if law is not None else 0,
             u_first=len(system.p),
-            events=native.get("events"),
-            directions=[BOTH] * len(system.events),
+            events=native.get("events") if events else None,
+            directions=[BOTH] * len(system.events) if events else (),
         )
 
 
