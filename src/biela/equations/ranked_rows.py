@@ -76,9 +76,7 @@ class RankedElimination:
         #: Whether a row gets a force, by its place: 1 or 0.
         self.kept: dict[int, Atom] = dict.fromkeys(self._left, self._zero)
         for places, rank, sizes in sets:
-            weights = {
-                k: 1 / size if size > 0 else 1.0 for k, size in zip(places, sizes, strict=True)
-            }
+            weights = {k: 1 / size if size > 0 else 1.0 for k, size in zip(places, sizes, strict=True)}
             for _ in range(rank):
                 self._eliminate(list(places), weights)
             self._left = [k for k in self._left if k not in set(places)]
@@ -88,9 +86,7 @@ class RankedElimination:
 
     def _eliminate(self, places: list[int], weights: Mapping[int, float]) -> None:
         chosen = self._largest(places, weights)
-        column = {
-            i: self._picked(chosen, {k: self._entry(i, k) for k in places}) for i in self._left
-        }
+        column = {i: self._picked(chosen, {k: self._entry(i, k) for k in places}) for i in self._left}
         pivot = self._picked(chosen, {k: column[k] for k in places})
         floor = self._picked(chosen, {k: self._floors.get(k, self._zero) for k in places})
         dropped = abs(pivot) <= floor
