@@ -310,6 +310,10 @@ class Recording:
             np.trace(np.atleast_2d(self.system.evaluate("M", self.readings()["q"][0], **given)))
         )
 
+    def accelerations(self) -> Floats:
+        """The accelerations v', one row per instant."""
+        return self.readings()["a"]
+
     def sensitivity(self, rows: npt.NDArray[np.intp]) -> Floats:
         """Σ |∂(T + V)/∂x_i| (|x_i| + 0.01) over the entries of q and v, at some instants."""
         found = self.readings()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -19,11 +19,11 @@ from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
 from biela.analysis.partitioning import PartitionWatch
-from biela.analysis.plan import Plan
+from biela.analysis.plan import Plan, closer
 from biela.analysis.progress import Progress
 from biela.analysis.recording import Recording
 from biela.analysis.solve_timing import time_of_solves
-from biela.analysis.stepping import Stepper, statistics
+from biela.analysis.stepping import Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, energy_fault
 from biela.equations import System
 from biela.errors import SimulationError
@@ -416,8 +416,17 @@ class Run:
             partial(self._replayed, recording) if self.law is None else None,
             partial(fastest, system, recording),
             partial(likely_cause, system, recording, self.p, self.plan.adaptive),
+            lambda k: bool(self._dependent(recording, k)),
         )
         return account, energy_fault(account, recording, means)
+
+    def _dependent(self, recording: Recording, k: int) -> list[int]:
+        """The constraints that depend on others at a stored instant."""
+        if not self.system.multipliers:
+            return []
+        q, given = recording.readings()["q"][k], {"t": recording.t[k], "u": recording.inputs[k]}
+        rows = np.atleast_2d(self.system.evaluate("Phi_v", q, p=self.p, **given))
+        return list(dependent_rows(rows))
 
     def _replayed(self, recording: Recording, k: int, finer: int) -> Recording | None:
         """The run once more from a stored instant to the next, seen closely."""
@@ -426,35 +435,21 @@ class Run:
         u, q, v = recording.inputs[k], found["q"][k], found["v"][k]
         if self.again is None or not end > t:
             return None
-        if plan.step is None:
-            h, stride, times = None, 1, np.linspace(t, end, _SEEN + 1)[1:]
-        else:
-            steps = max(1, int(np.ceil((end - t) / plan.step - 1e-6))) * finer
-            h, stride = (end - t) / steps, -(-steps // _SEEN)
-            times = t + h * np.minimum(stride * np.arange(1.0, -(-steps // stride) + 1), steps)
-            times[-1] = end
-        part = replace(plan, start=t, duration=end - t, step=h, stride=stride, times=times)
+        part = closer(plan, t, end, finer, _SEEN)
         used = np.cumsum([count for count, _ in self.choices])
         basis = self.choices[int(np.searchsorted(used, k, side="right"))][1]
         kernels, stepper = self.again(t, q, basis, part)
         made = kernels.formulation
         x = made.state(t, q, v, np.concatenate([self.p, u]))
-        length = np.array([h] if kernels.whole_step else [], dtype=float)
+        length = np.array([part.step] if kernels.whole_step else [], dtype=float)
         if made.projected is not None:
             made.projected.reset()
         inputs = kernels.hoisted.complete(np.concatenate([self.p, u, length]))
-        stepper.start(t, x, inputs, times)
-        moments, states = [np.array([t])], [x[None].copy()]
-        done = 0
-        while done < len(times):
-            run = stepper.advance(len(times) - done)
-            if run.status != FINISHED:
-                return None
-            moments.append(run.times)
-            states.append(run.states)
-            done += len(run.times)
-        instants, held = np.concatenate(moments), np.repeat(u[None], done + 1, 0)
-        rows = self._projected(kernels, instants, np.concatenate(states), held)
+        run = followed(stepper, t, x, inputs, part.times)
+        if run is None:
+            return None
+        instants, held = run[0], np.repeat(u[None], len(run[0]), 0)
+        rows = self._projected(kernels, instants, run[1], held)
         return Recording(self.system, made.read, instants, rows, self.p, held)
 
     def _more(self, prepared: float) -> dict[str, int | float | str]:

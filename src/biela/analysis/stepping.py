@@ -298,6 +298,22 @@ class FixedStepper:
         }
 
 
+def followed(
+    stepper: Stepper, t: float, x: Floats, p: Floats, times: Floats
+) -> tuple[Floats, Floats] | None:
+    """The instants and states from a start through all output times; None if it stops before."""
+    stepper.start(t, x, p, times)
+    instants, states, done = [np.array([t])], [x[None].copy()], 0
+    while done < len(times):
+        found = stepper.advance(len(times) - done)
+        if found.status != FINISHED:
+            return None
+        instants.append(found.times)
+        states.append(found.states)
+        done += len(found.times)
+    return np.concatenate(instants), np.concatenate(states)
+
+
 def statistics(costs: Mapping[str, Any], **more: Any) -> RunStatistics:
     """The statistics of a run, with what its integrators cost."""
     known = {item.name for item in fields(RunStatistics)}

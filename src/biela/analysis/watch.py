@@ -51,6 +51,12 @@ LEAP: Final = 2e-2
 #: Intervals that are run once more, and instants for slopes of the energy.
 INTERVALS: Final = 3
 INSTANTS: Final = 40
+#: Energy missing in an interval that is so large a part of the scale, and so many times what is
+#: missing in intervals just before or after, has come abruptly …
+ABRUPT: Final = 1e-6
+CONTRAST: Final = 1e4
+#: … which forces explain if accelerations change there by this part of the largest.
+SHAKEN: Final = 0.05
 #: Half a step that misses this part of what a whole one does, or more, does not converge.
 CONVERGING: Final = 0.75
 
@@ -68,6 +74,9 @@ class Motion(Protocol):
 
     def inertia(self) -> float:
         """The sum of all masses and moments of inertia, kg or kg·m²."""
+
+    def accelerations(self) -> Floats:
+        """The accelerations, one row per instant."""
 
     def sensitivity(self, rows: npt.NDArray[np.intp]) -> Floats:
         """Σ |∂(T + V)/∂x_i| (|x_i| + ABSOLUTE) over the entries x of q and v, at some instants."""
@@ -197,6 +206,7 @@ class Means:
             cannot be done.
         place: Who moves most between two instants, in words; may be empty.
         cause: What may have happened there, in words, and what to try; None asks nothing.
+        redundant: Whether constraints depend on each other at an instant.
     """
 
     tolerance: float
@@ -206,6 +216,7 @@ class Means:
     replay: Callable[[int, int], Motion | None] | None = None
     place: Callable[[int], str] | None = None
     cause: Callable[[int], str] | None = None
+    redundant: Callable[[int], bool] | None = None
 
     def where(self, k: int) -> str:
         """Who moves most, as part of a sentence."""
@@ -258,6 +269,9 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
     """What the length of fixed steps does not explain; or what it does, if that is much."""
     small = SMALL * account.scale / len(account.missing) + account.floor
     order = 1.0
+    for k in _abrupt(account)[:INTERVALS]:
+        if _unshaken(motion, means, k):
+            return _wrong(account, k, means)
     for k in map(int, _worst(account)) if means.replay is not None else ():
         runs = [_run_again(means, k, finer) for finer in (1, 2, 4)]
         if None in runs:
@@ -287,6 +301,36 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
         f"try step={shorter}"
     )
     return Fault(float(account.t[k + 1]), said, wrong=False)
+
+
+def _abrupt(account: Account) -> list[int]:
+    """The intervals in which energy goes missing that did not just before, or does not just after.
+
+    The error of a step changes little from one to the next, unless a force sets in.
+    """
+    d = np.maximum(np.abs(account.missing) - account.work[1], 0.0)
+    limit = max(ABRUPT * account.scale, 1e3 * account.floor)
+    found = []
+    for k in np.flatnonzero(d > limit):
+        for side in (d[max(k - 4, 0) : k], d[k + 1 : k + 5]):
+            # one of four may be small by chance, where the error changes its sign
+            if len(side) == 4 and d[k] > CONTRAST * (np.sort(side)[1] + account.floor / CONTRAST):
+                found.append(int(k))
+                break
+    return found
+
+
+def _unshaken(motion: Motion, means: Means, k: int) -> bool:
+    """Whether no force sets in during an interval that would explain what is missing."""
+    if means.redundant is not None and means.redundant(k):
+        return True
+    again = means.replay(k, 4) if means.replay is not None else None
+    if again is None:
+        return False
+    inside, usual = again.accelerations(), motion.accelerations()
+    if not np.isfinite(inside).all():
+        return False
+    return bool(np.ptp(inside, axis=0).max() < SHAKEN * np.abs(usual).max())
 
 
 def _wrong(account: Account, k: int, means: Means) -> Fault:
