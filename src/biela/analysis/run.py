@@ -172,12 +172,12 @@ class Run:
         if violated:
             results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
-        if fault is not None and fault.wrong and self.watch == "error":
-            results = results.between(results.t[0], fault.time)
-            raise SimulationError(f"{self.system.name}: {fault.said}", results)
         if status != FINISHED:
             said = explanation(self.system, status, results, self.p, plan.step)
             raise SimulationError(said, results)
+        if fault is not None and fault.wrong and self.watch == "error":
+            results = results.between(results.t[0], fault.time)
+            raise SimulationError(f"{self.system.name}: {fault.said}", results)
         return results
 
     def _start(self, t: float, q: Floats, v: Floats, u: Floats, times: Floats) -> Floats:
@@ -433,7 +433,7 @@ class Run:
         plan, found = self.plan, recording.readings()
         t, end = float(recording.t[k]), float(recording.t[k + 1])
         u, q, v = recording.inputs[k], found["q"][k], found["v"][k]
-        if self.again is None or not end > t:
+        if self.again is None or not end > t or any(t <= at <= end for at in self.changes):
             return None
         part = closer(plan, t, end, finer, _SEEN)
         used = np.cumsum([count for count, _ in self.choices])
