@@ -44,7 +44,13 @@ class Recording:
         self._read = read
         self._states = states
         self.readings = cache(self._readings)
+        self.gaps = cache(lambda: np.asarray(self.evaluate("Phi"), dtype=float).reshape(len(t), -1))
         self.applied = cache(lambda: np.asarray(self.evaluate("power"), dtype=float))
+        self.rows = cache(
+            lambda: np.asarray(self.evaluate("Phi_v"), dtype=float).reshape(
+                len(t), len(system.multipliers), -1
+            )
+        )
         self.moving = cache(
             lambda: np.asarray(self.evaluate("beta"), dtype=float).reshape(len(t), -1)
         )
@@ -205,7 +211,7 @@ class Recording:
             monitors["potential energy"] = lambda: energy()[1]
             monitors["energy"] = lambda: energy()[0] + energy()[1]
         if self.system.geometric:
-            monitors["constraint error"] = lambda: _largest(self.evaluate("Phi"))
+            monitors["constraint error"] = lambda: _largest(self.gaps())
         if self.system.multipliers:
             monitors["velocity error"] = lambda: _largest(self.evaluate("dPhi"))
         # an output of the model that has the name of a monitor is what its author wants to see
@@ -233,7 +239,7 @@ class Recording:
         """The largest violation of a geometric constraint at the stored instants."""
         if not (self.system.geometric and len(self.t)):
             return None
-        return float(_largest(self.evaluate("Phi")).max())
+        return float(_largest(self.gaps()).max())
 
     def energies(self) -> tuple[Floats, Floats]:
         """Kinetic and potential energy at every instant."""
@@ -252,8 +258,7 @@ class Recording:
         power = self.applied()
         if not system.multipliers:
             return power
-        beta = self.moving()
-        rows = np.asarray(self.evaluate("Phi_v"), dtype=float).reshape(*beta.shape, -1)
+        beta, rows = self.moving(), self.rows()
         rates = np.einsum("kij,kj->ki", rows, self.readings()["v"])
         size = np.abs(rows).max(initial=0.0) * np.abs(self.readings()["v"]).max(initial=0.0)
         rates[np.abs(rates - beta) <= 1e-13 * size] = 0.0
@@ -300,6 +305,11 @@ class Recording:
             for d in (ahead, -ahead)
         ]
         return np.asarray((sums[0] - sums[1]) / (2 * ahead))
+
+    def slips(self) -> Floats:
+        """Φ_v v - β of all constraints at every instant, (k, m)."""
+        found = np.einsum("kij,kj->ki", self.rows(), self.readings()["v"]) - self.moving()
+        return np.asarray(found)
 
     def inertia(self) -> float:
         """The trace of M at the start."""

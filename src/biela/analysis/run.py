@@ -24,7 +24,7 @@ from biela.analysis.progress import Progress
 from biela.analysis.recording import Recording
 from biela.analysis.solve_timing import time_of_solves
 from biela.analysis.stepping import Stepper, followed, statistics
-from biela.analysis.watch import Account, Fault, Means, energy_fault
+from biela.analysis.watch import Account, Fault, Means, closure_fault, energy_fault
 from biela.equations import System
 from biela.errors import SimulationError
 from biela.results import Results
@@ -405,9 +405,6 @@ class Run:
     def _judged(self, recording: Recording) -> tuple[Account | None, Fault | None]:
         """The energy account of the run, where it has one, and what is wrong with it."""
         system = self.system
-        if "energy" not in system or "power" not in system:
-            return None, None
-        account = Account.of(recording, sampled=self.law is not None)
         means = Means(
             self.tolerance if self.plan.adaptive else 0.0,
             self.plan.step or 0.0,
@@ -418,7 +415,25 @@ class Run:
             partial(likely_cause, system, recording, self.p, self.plan.adaptive),
             lambda k: bool(self._dependent(recording, k)),
         )
-        return account, energy_fault(account, recording, means)
+        open_ = self._opened(recording, means)
+        if "energy" not in system or "power" not in system:
+            return None, open_
+        account = Account.of(recording, sampled=self.law is not None)
+        return account, open_ or energy_fault(account, recording, means)
+
+    def _opened(self, recording: Recording, means: Means) -> Fault | None:
+        """What is wrong with the constraints, dropped ones included, where they are projected onto.
+
+        States that reactions to events gave are as good as their authors made them.
+        """
+        made, system = self.kernels.formulation, self.system
+        if made.drifts or made.threshold > 0 or made.project_v is None or self.answers.events:
+            return None
+        found, names = recording.readings(), system.multipliers
+        q, v = (float(np.abs(found[name]).max(initial=0.0)) for name in ("q", "v"))
+        return closure_fault(
+            names[: system.geometric], recording.t, recording.gaps(), q, "", means
+        ) or closure_fault(names, recording.t, recording.slips(), 10 * v, "the rate of ", means)
 
     def _dependent(self, recording: Recording, k: int) -> list[int]:
         """The constraints that depend on others at a stored instant."""

@@ -15,7 +15,7 @@ missing, the intervals that miss most are run once more, in finer steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -57,6 +57,8 @@ ABRUPT: Final = 1e-6
 CONTRAST: Final = 1e4
 #: … which forces explain if accelerations change there by this part of the largest.
 SHAKEN: Final = 0.05
+#: Constraints hold to this part of the coordinates at the least, or to a hundred tolerances.
+CLOSED: Final = 1e-7
 #: Half a step that misses this part of what a whole one does, or more, does not converge.
 CONVERGING: Final = 0.75
 
@@ -133,10 +135,15 @@ class Account:
                 found[part], doubt[part] = line, steps * float(np.abs(P).max())
                 continue
             slope = np.gradient(p, self.t[first:last], edge_order=2)
-            found[part] = line + steps**2 * (slope[:-1] - slope[1:]) / 12
+            bent = steps**2 * (slope[:-1] - slope[1:]) / 12
+            found[part] = line + bent
             bends = np.pad(np.abs(np.diff(p, 4)), 3, mode="edge")
             near = np.max([bends[i : i + len(p) - 1] for i in range(4)], axis=0)
-            doubt[part] = steps * near / 6
+            # slopes across a short interval, such as one that ends at an event, are less sure
+            beside = np.pad(steps, 1, mode="edge")
+            beside = np.stack([beside[:-2], beside[1:-1], beside[2:]])
+            uneven = beside.max(axis=0) > 1.5 * beside.min(axis=0)
+            doubt[part] = steps * near / 6 + np.where(uneven, 2 * np.abs(bent), 0.0)
         return found, doubt
 
     @cached_property
@@ -239,6 +246,35 @@ def energy_fault(account: Account, motion: Motion, means: Means) -> Fault | None
     return (_of_tolerance if means.tolerance else _of_steps)(account, motion, means)
 
 
+def closure_fault(
+    names: Sequence[str], t: Floats, missed: Floats, size: float, what: str, means: Means
+) -> Fault | None:
+    """What is wrong with constraints that a run holds, if anything.
+
+    Args:
+        names: Of the constraints, dropped ones included.
+        t: Stored instants (k,).
+        missed: By how much each is missed there (k, m).
+        size: Of the coordinates or velocities.
+        what: "" for constraints on positions, "the rate of " for those on velocities.
+        means: How the run was made.
+    """
+    if not missed.size or not np.isfinite(missed).all():
+        return None
+    part = max(CLOSED, 100 * means.tolerance) if means.tolerance else 10 * CLOSED
+    beyond = np.flatnonzero((np.abs(missed) > part * max(1.0, size)).any(axis=1))
+    if not len(beyond):
+        return None
+    k = int(beyond[0])
+    worst = int(np.argmax(np.abs(missed[k])))
+    before = max(k - 1, 0)
+    said = (
+        f"{what}constraint {names[worst]} is missed by {missed[k, worst]:.3g} at t = {t[k]:.6g} s"
+        f"{means.where(before)}. {means.why(before)}"
+    )
+    return Fault(float(t[before]), said.rstrip())
+
+
 def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | None:
     """What the tolerance of an adaptive run does not explain."""
     each = MARGIN * means.tolerance * max(means.steps, 1)
@@ -250,9 +286,9 @@ def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | Non
     if k is None:
         return None
     # stored instants may lie far apart: forces and power in between are seen by running again
-    confirmed = means.replay is None
-    for place in map(int, worst) if means.replay is not None else ():
-        again = means.replay(place, 1)
+    confirmed, replay = means.replay is None, means.replay
+    for place in map(int, worst):
+        again = replay(place, 1) if replay is not None else None
         if again is None:
             confirmed = True
             continue
@@ -270,7 +306,7 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
     small = SMALL * account.scale / count + account.floor * max(1.0, means.steps / count) ** 0.5
     order, believed, confirmed = 1.0, 0.0, 0.0
     for k in _abrupt(account)[:INTERVALS]:
-        if _unshaken(motion, means, k):
+        if _unshaken(account, motion, means, k):
             return _wrong(account, k, means)
     for k in map(int, _worst(account)) if means.replay is not None else ():
         runs = [_run_again(means, k, finer) for finer in (1, 2, 4)]
@@ -289,8 +325,8 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
             return _wrong(account, k, means)
         if lost[0] > doubt:
             order = max(1.0, float(np.log2(lost[0] / max(lost[1], 1e-3 * lost[0]))))
-    k = account.first_beyond(LARGE * account.scale)
-    if k is None:
+    first = account.first_beyond(LARGE * account.scale)
+    if first is None:
         return None
     part = account.drift
     if account.power.any():
@@ -301,15 +337,15 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
     if part > MEANINGLESS:
         said = (
             f"the energy is wrong by {_times(part)} that of the motion at t = "
-            f"{account.t[-1]:.6g} s, and by 1 % from t = {account.t[k + 1]:.6g} s on"
-            f"{means.where(k)}: the step is far too long. Try step={shorter}, or leave step out"
+            f"{account.t[-1]:.6g} s, and by 1 % from t = {account.t[first + 1]:.6g} s on"
+            f"{means.where(first)}: the step is far too long. Try step={shorter}, or leave step out"
         )
-        return Fault(float(account.t[k]), said)
+        return Fault(float(account.t[first]), said)
     said = (
         f"the step is too long: {100 * part:.2g} % of the energy is made or lost by the method; "
         f"try step={shorter}"
     )
-    return Fault(float(account.t[k + 1]), said, wrong=False)
+    return Fault(float(account.t[first + 1]), said, wrong=False)
 
 
 def _abrupt(account: Account) -> list[int]:
@@ -329,13 +365,16 @@ def _abrupt(account: Account) -> list[int]:
     return found
 
 
-def _unshaken(motion: Motion, means: Means, k: int) -> bool:
-    """Whether no force sets in during an interval that would explain what is missing."""
-    if means.redundant is not None and means.redundant(k):
-        return True
+def _unshaken(account: Account, motion: Motion, means: Means, k: int) -> bool:
+    """Whether energy is missing in an interval indeed, and no force sets in that explains it."""
     again = means.replay(k, 4) if means.replay is not None else None
     if again is None:
         return False
+    work = float(Account.of(again).work[0].sum())
+    if abs(_between(account, k) - work) < 0.5 * abs(account.missing[k]):
+        return False  # it was done by a force between the instants
+    if means.redundant is not None and means.redundant(k):
+        return True
     inside, usual = again.accelerations(), motion.accelerations()
     if not np.isfinite(inside).all():
         return False
