@@ -174,6 +174,8 @@ class Run:
             raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
             said = explanation(self.system, status, results, self.p, plan.step)
+            if fault is not None and fault.wrong:  # it was wrong before it stopped
+                results = results.between(results.t[0], fault.time)
             raise SimulationError(said, results)
         if fault is not None and fault.wrong and self.watch == "error":
             results = results.between(results.t[0], fault.time)

@@ -46,8 +46,10 @@ STILL: Final = 1e-11
 MARGIN: Final = 10.0
 #: The absolute tolerance as a part of the relative one, see `Plan.stepper`.
 ABSOLUTE: Final = 0.01
-#: What a step of mean length across a singular position may miss, as a part of the scale.
+#: What steps of mean length across singular positions may miss, as a part of the scale; and what
+#: tolerances may miss at the most, or so many of them.
 LEAP: Final = 2e-2
+MOST: Final = 1e4
 #: Intervals that are run once more, and instants for slopes of the energy.
 INTERVALS: Final = 3
 INSTANTS: Final = 40
@@ -278,10 +280,12 @@ def closure_fault(
 def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | None:
     """What the tolerance of an adaptive run does not explain."""
     each = MARGIN * means.tolerance * max(means.steps, 1)
-    leapt = LEAP * account.scale * min(means.leaps, 5)
+    leapt = LEAP * account.scale if means.leaps else 0.0
+    # slopes of a motion that has run wild explain nothing
+    most = max(LEAP, MOST * means.tolerance) * account.scale
     worst = _worst(account)
     slopes = motion.sensitivity(np.unique([*_spread(len(account.t)), *worst, *(worst + 1)]))
-    limit = each * float(slopes.max()) + leapt
+    limit = min(each * float(slopes.max()) + leapt, most)
     k = account.first_beyond(limit)
     if k is None:
         return None
@@ -293,7 +297,8 @@ def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | Non
             confirmed = True
             continue
         close = Account.of(again)
-        limit = max(limit, each * float(again.sensitivity(_spread(len(close.t))).max()) + leapt)
+        seen = each * float(again.sensitivity(_spread(len(close.t))).max()) + leapt
+        limit = max(limit, min(seen, most))
         lost = abs(_between(account, place) - close.work[0].sum())
         confirmed |= bool(lost > 0.5 * abs(account.missing[place]) + close.doubt[-1])
     k = account.first_beyond(limit)
