@@ -3,6 +3,7 @@
 #   make demo     see biela at work
 #   make test     the whole gate: format, lint, types, imports, coverage pages, tests
 #   make lint     the same without the tests
+#   make soak     ten thousand states of random mechanisms against an oracle and Pinocchio (hours)
 #   make bench    measure against peers (installs CasADi and SymPy)
 #   make bench-symbolic  only the sizes and times of symbolic derivations
 #   make docs     build the site into site/
@@ -10,16 +11,18 @@
 #
 # Another interpreter:    make test PYTHON=python3.12
 # A part of the tests:    make test PYTEST_ARGS="-k atoms"
+# A shorter soak:         make soak SOAK_ARGS="--count 200 --seed 500"
 
 PYTHON      ?= python3
 PYTEST_ARGS ?=
+SOAK_ARGS   ?=
 
 VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-symbolic docs clean
+.PHONY: help demo test lint soak bench bench-symbolic docs clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -38,6 +41,9 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_coverage.py
+
+soak: $(VENV)/.installed-test $(VENV)/.installed-bench
+	@$(BIN)/python -m tests.soak --count 10000 $(SOAK_ARGS)
 
 bench: $(VENV)/.installed-bench
 	@$(BIN)/python -m benchmarks

@@ -36,7 +36,7 @@ def run(quick: bool) -> Iterator[Row]:
 def four_bar() -> Model:
     """Crank, coupler and rocker in the xy plane, driven."""
     m = Model("four-bar")
-    r = m.parameter("r", "100 mm")
+    r = m.parameter("r", 0.1)
     crank, coupler, rocker = (
         m.body(name, mass=1.0, inertia=0.01) for name in ("crank", "coupler", "rocker")
     )

@@ -1,12 +1,15 @@
 """Check the coverage pages: every capability that claims a module and a test really has them.
 
-A coverage page is a Markdown file in `docs/coverage` with tables of four columns,
-`line | capability | module | shown by`. An open line has `–` in the last two. A filled line names
-modules (`biela.atoms.workspace`) and tests (`tests/atoms/test_x.py::test_name`), several separated
-by `<br>`. What is named must exist; nothing is imported or run to find out.
+A coverage page is a Markdown file in `docs/coverage` with tables of the columns
+`line | capability | module | shown by | oracle`. An open line has `–` in the last three. A filled
+line names modules (`biela.atoms.workspace`) and tests (`tests/atoms/test_x.py::test_name`), several
+separated by `<br>`, and what the tests compare with: one or more words of `ORACLES`, separated by
+commas. What is named must exist; nothing is imported or run to find out. A table may leave the last
+column out; where it has it, every filled line needs an oracle.
 
     python tools/check_coverage.py              # check, and print filled/total for each page
     python tools/check_coverage.py --list-open  # also print the open lines
+    python tools/check_coverage.py --oracles    # also print how many lines each oracle shows
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import argparse
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,6 +26,32 @@ from pathlib import Path
 
 OPEN = "–"
 HEADER = ("line", "capability", "module", "shown by")
+ORACLE = "oracle"
+#: What a test may compare with.
+ORACLES = {
+    "closed form": "a formula that a textbook has, evaluated in the test",
+    "finite differences": "differences of values, or a complex step",
+    "NumPy": "dense linear algebra or formulas by NumPy",
+    "SciPy": "a routine of SciPy",
+    "SymPy": "SymPy's expressions and derivatives",
+    "mpmath": "many digits",
+    "Pinocchio": "an independent program for trees of bodies",
+    "program apart": "a program in the tests that shares nothing with biela",
+    "golden data": "figures of another program, stored with their origin",
+    "published figures": "figures printed in the literature",
+    "gcc run": "exported C, compiled and run",
+    "Octave run": "exported MATLAB code, run by GNU Octave",
+    "interpreted graph": "the same expressions, walked one by one",
+    "other formulation": "the same model by equations or an algorithm derived otherwise",
+    "conservation": "energy, momentum or power",
+    "order of convergence": "how errors fall with the step",
+    "identities": "equations that hold whatever the numbers",
+    "exact counts": "counts of operations, entries, steps or calls",
+    "worked by hand": "an expected value written into the test",
+    "messages": "what is refused or reported, in words",
+    "read back": "what was written or drawn, read again",
+    "stored page": "a page of the documentation against stored measurements",
+}
 TEST_NAME = re.compile(r"(?P<file>tests/\S+\.py)::(?P<names>\w+(?:::\w+)*)(?:\[.*\])?")
 MODULE_NAME = re.compile(r"(?:biela|benchmarks|examples)(?:\.\w+)*")
 
@@ -36,6 +66,7 @@ class Row:
     capability: str
     modules: tuple[str, ...]
     tests: tuple[str, ...]
+    oracles: tuple[str, ...] | None = None  # None where the table has no such column
 
     @property
     def filled(self) -> bool:
@@ -101,21 +132,30 @@ def read_page(page: Path, root: Path, report: Report) -> None:
     relative = page.relative_to(root)
     rows = report.rows.setdefault(relative, [])
     seen: dict[str, int] = {}
+    header: tuple[str, ...] = HEADER
     for number, text in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
         if not text.startswith("|"):
             continue
         columns = cells(text)
-        if tuple(columns) == HEADER or all(re.fullmatch(r":?-+:?", c) for c in columns):
+        if tuple(columns[: len(HEADER)]) == HEADER:
+            header = tuple(columns)
+        if tuple(columns) == header or all(re.fullmatch(r":?-+:?", c) for c in columns):
             continue
         where = f"{relative}:{number}"
-        if len(columns) != len(HEADER):
-            report.problems.append(f"{where}: {len(columns)} cells instead of {len(HEADER)}")
+        if len(columns) != len(header):
+            report.problems.append(f"{where}: {len(columns)} cells instead of {len(header)}")
             continue
-        line, capability, module, shown_by = columns
+        line, capability, module, shown_by = columns[: len(HEADER)]
         if line in seen:
             report.problems.append(f"{where}: line {line} was already given at {seen[line]}")
         seen.setdefault(line, number)
-        rows.append(Row(relative, number, line, capability, names(module), names(shown_by)))
+        oracles = None
+        if ORACLE in header:
+            words = (word.strip() for word in columns[header.index(ORACLE)].split(","))
+            oracles = tuple(word for word in words if word and word != OPEN)
+        rows.append(
+            Row(relative, number, line, capability, names(module), names(shown_by), oracles)
+        )
 
 
 def check_row(row: Row, root: Path) -> Iterator[str]:
@@ -124,6 +164,12 @@ def check_row(row: Row, root: Path) -> Iterator[str]:
         yield f"line {row.line} names a module but no test"
     if row.tests and not row.modules:
         yield f"line {row.line} names a test but no module"
+    if row.oracles is not None:
+        if row.filled and not row.oracles:
+            yield f"line {row.line} says no oracle: what do its tests compare with?"
+        for word in row.oracles:
+            if word not in ORACLES:
+                yield f"'{word}' is no oracle; those known are {', '.join(ORACLES)}"
     for name in row.modules:
         if MODULE_NAME.fullmatch(name) is None:
             yield f"'{name}' is not the name of a module of biela"
@@ -153,6 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check the coverage pages.")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
     parser.add_argument("--list-open", action="store_true", help="print the open lines too")
+    parser.add_argument("--oracles", action="store_true", help="count the lines of each oracle")
     options = parser.parse_args(arguments)
 
     report = check(options.root.resolve())
@@ -162,6 +209,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for row in rows:
                 if not row.filled:
                     print(f"  {row.line:>4}  {row.capability}")
+    if options.oracles:
+        shown = Counter(
+            word for rows in report.rows.values() for r in rows for word in r.oracles or ()
+        )
+        for word, count in shown.most_common():
+            print(f"{count:>4}  {word}")
     for problem in report.problems:
         print(problem, file=sys.stderr)
     return 1 if report.problems else 0

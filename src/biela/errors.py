@@ -199,7 +199,7 @@ class SimulationError(BielaError):
 
 
 class DeadPointError(SimulationError):
-    """A mechanism cannot pass: the joints of a group are in line, or do not reach each other.
+    """A mechanism cannot pass: two branches of a group meet, or its joints do not reach each other.
 
     The message gives the time, the group and its joints.
     """

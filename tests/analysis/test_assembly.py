@@ -7,8 +7,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import biela as bl
+from biela.analysis.assembly import consistent
 from biela.errors import AssemblyError, ModelError
 from examples.mechanisms import (
     andrews,
@@ -134,11 +136,66 @@ def test_a_guess_where_all_bars_lie_on_one_line_is_left():
     assert residual(model, found.q) < 1e-10
 
 
-def test_the_change_is_the_least_possible():
-    """Onto the unit sphere, that is along the radius."""
+def test_euler_parameters_are_assembled_along_the_radius_of_their_sphere():
     guess = np.array([0.9, -0.3, 0.4, 0.2])
     found = bl.assemble(top.top_by_euler_parameters(), guess)
     np.testing.assert_allclose(found.q, guess / np.linalg.norm(guess), atol=1e-9)
+
+
+def particle_on(*rows) -> bl.SymbolicSystem:
+    """A particle in space, with constraints given as functions of x, y and z."""
+    s = bl.SymbolicSystem("particle")
+    x, y, z = s.coordinates("x y z")
+    s.solid("b", at=s.origin.offset("P", s.base.vector(x, y, z)), base=s.base, mass=1.0)
+    for k, row in enumerate(rows):
+        s.constrain(row(x, y, z), name=f"row{k}")
+    return s
+
+
+@pytest.mark.parametrize("far", [0.1, 10.0])
+def test_what_is_not_held_changes_as_little_as_possible(far):
+    """Onto a plane at once; with x held onto its line, by the normal equations of the rest."""
+    normal, level = np.array([1.0, 2.0, 3.0]), 1.0
+    plane = particle_on(lambda x, y, z: x + 2 * y + 3 * z - level)
+    guess = far * np.array([0.7, -0.2, 0.5])
+    missed = normal @ guess - level
+
+    system = plane.equations().system
+    q, v = consistent(
+        system, guess, np.array([0.3, 1.0, -2.0]), 0.0, system.inputs, system.parameters
+    )
+    np.testing.assert_allclose(q, guess - normal * missed / (normal @ normal), atol=1e-12 * far)
+    np.testing.assert_allclose(
+        v, np.array([0.3, 1.0, -2.0]) + normal * 3.7 / (normal @ normal), atol=1e-12
+    )
+
+    rest = np.array([0.0, 2.0, 3.0])
+    held = bl.assemble(plane, guess, hold={"x": guess[0]}).q
+    np.testing.assert_allclose(held, guess - rest * missed / (rest @ rest), atol=1e-11 * far)
+
+
+def test_the_nearest_point_of_a_curved_constraint_is_found_up_to_the_square_of_the_distance():
+    """Steps of least norm follow the gradient: against SciPy's minimum of the distance."""
+    half = np.array([1.0, 2.0, 0.7])
+    ellipsoid = particle_on(
+        lambda x, y, z: (x / half[0]) ** 2 + (y / half[1]) ** 2 + (z / half[2]) ** 2 - 1
+    )
+    system = ellipsoid.equations().system
+    on = half * np.array([0.48, 0.6, 0.64])
+    away = on / half**2 / np.linalg.norm(on / half**2)
+    for distance in (1e-2, 1e-3):
+        guess = on + distance * (away + np.array([0.3, -0.2, 0.1]))
+        found, _ = consistent(system, guess, np.zeros(3), 0.0, system.inputs, system.parameters)
+        nearest = minimize(
+            lambda x, guess=guess: 0.5 * np.sum((x - guess) ** 2),
+            on,
+            jac=lambda x, guess=guess: x - guess,
+            constraints={"type": "eq", "fun": lambda x: np.sum((x / half) ** 2) - 1},
+            options={"ftol": 1e-16, "maxiter": 200},
+        ).x
+        assert abs(np.sum((found / half) ** 2) - 1) < 1e-11
+        # a solution that changes one coordinate only is off by the distance itself
+        assert np.linalg.norm(found - nearest) < 5 * distance**2
 
 
 def test_constraints_that_depend_on_time_are_met_at_the_time_asked_for():

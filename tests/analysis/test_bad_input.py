@@ -34,6 +34,15 @@ def mass(*geometric, law=None, velocity=()) -> bl.SymbolicSystem:
 # ---------------------------------------------------------------------- contradicting constraints
 
 
+def test_a_start_from_which_no_coordinate_helps_is_told():
+    """On x² = 1 + y² at the origin the slope vanishes in all directions."""
+    model = mass(lambda s, x, y: x**2 - y**2 - 1)
+    with pytest.raises(AssemblyError, match=r"the start is singular: constraint first.*by -1"):
+        bl.assemble(model, [0.0, 0.0])
+    # the start of the model may be a guess that is searched from
+    assert abs(bl.assemble(model, {"x": 0.1}).q[0]) >= 1
+
+
 def test_inconsistent_constraints_are_named_with_what_they_miss():
     model = mass(lambda s, x, y: x - 1, lambda s, x, y: x - 2)
     with pytest.raises(

@@ -164,13 +164,36 @@ def test_mimicking_joints_have_no_coordinate_of_their_own():
     m.joint("gear", "both", first="left_slide", second="right_slide", ratio=1.0)
     robot = bl.Robot(m)
     assert robot.joint_names == ("left_slide",)
-    # the right finger goes less far, and the left one with it
-    np.testing.assert_allclose((robot.lower, robot.upper), [[0.0], [0.04]])
-    np.testing.assert_allclose(robot.velocity_limits, [0.04])
+    # the right finger goes less far, and the left one with it, which is said once
+    with pytest.warns(UserWarning, match=r"right_slide\.displacement leave left_slide") as said:
+        np.testing.assert_allclose((robot.lower, robot.upper), [[0.0], [0.04]])
+        np.testing.assert_allclose(robot.velocity_limits, [0.04])
+    assert len(said) == 1
+    assert robot.narrowed == (
+        "those of right_slide.displacement leave left_slide.displacement [0, 0.04] of [0, 0.06]",
+        "that of the rate of right_slide.displacement leaves left_slide.displacement_rate 0.04 of "
+        "0.06",
+    )
+    assert f"limits of followers: {', '.join(robot.narrowed)}" in str(robot)
     assert "coupled: both (gear of left_slide and right_slide)" in str(robot)
     found = robot.rollout([0.01], None, [0.02], dt=1e-2, steps=10)
     # 0.2 kg move as one
     np.testing.assert_allclose(found.q[0, -1, 0], 0.01 + 0.1 * 0.1**2 / 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("limits", "ratio"), [((0.0, 0.08), 1.0), (None, 1.0), ((-0.3, 0.3), -0.1)]
+)
+def test_a_follower_that_goes_as_far_as_its_leader_takes_nothing_from_it(limits, ratio):
+    m = bl.Model("gripper")
+    left, right = (m.body(name, mass=0.1, inertia=1e-4) for name in ("left", "right"))
+    m.joint("prismatic", "a", m.ground, left, axis="x", limits=(0, 0.06))
+    given = {} if limits is None else {"limits": limits}
+    m.joint("prismatic", "b", m.ground, right, axis="x", **given)
+    m.joint("gear", "both", first="a", second="b", ratio=ratio)
+    robot = bl.Robot(m)
+    np.testing.assert_allclose((robot.lower, robot.upper), [[0.0], [0.06]])
+    assert robot.narrowed == ()
 
 
 def test_coordinates_stand_breadth_first_along_the_tree():

@@ -145,6 +145,48 @@ def test_a_bar_that_is_a_little_longer_stays_on_its_own_branch(
     np.testing.assert_allclose(found[:, 1], coupler, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("shorter", [1e-2, 1e-3])
+@pytest.mark.parametrize(
+    ("coordinates", "closed_forms"), [("natural", True), ("natural", False), ("relative", False)]
+)
+def test_steps_over_positions_that_cannot_be_reached_are_told_by_their_rates(
+    shorter: float, coordinates: Any, closed_forms: bool
+) -> None:
+    """Before and after the gap the bars meet: only the rates tell that nothing leads over it."""
+    solver = GroupSolver(
+        parallelogram(-shorter), coordinates=coordinates, closed_forms=closed_forms
+    )
+    # the pins are as far apart as both bars in line; the law of cosines
+    reach = BASE - shorter + ARM
+    gap = float(np.arccos((ARM**2 + BASE**2 - reach**2) / (2 * ARM * BASE))) - START
+    leapt = 0
+    for instants, end in ((6, 5.2), (6, 5.9), (7, 5.9), (8, 5.2), (8, 5.9), (40, 4.0)):
+        t = np.linspace(0.0, end, instants)
+        leapt += not ((gap < t) & (t < 2 * FLAT - gap)).any()
+        with pytest.raises(DeadPointError) as error:
+            solver.run(t)
+        assert error.value.results.t[-1] <= gap
+    assert leapt > 2  # no instant is in the gap
+
+
+@pytest.mark.parametrize("instants", [24, 31, 51])
+@pytest.mark.parametrize("coordinates", ["natural", "relative"])
+def test_a_group_whose_determinant_vanishes_but_for_rounding_has_failed(
+    coordinates: Any, instants: int
+) -> None:
+    """Branches that miss each other by so little that it is rounding that chooses.
+
+    The determinant of the dyad is the sine of its transmission angle, 7e-5 in line.
+    """
+    longer = 2e-9
+    cosine = ((BASE + longer) ** 2 + ARM**2 - (BASE + ARM) ** 2) / (2 * (BASE + longer) * ARM)
+    assert 5e-5 < np.sqrt(1 - cosine**2) < 1e-4
+    solver = GroupSolver(parallelogram(longer), coordinates=coordinates, closed_forms=False)
+    with pytest.raises(DeadPointError, match="coupler0, rocker0") as error:
+        solver.run(np.linspace(0.0, 4.0, instants))
+    assert error.value.results.t[-1] <= FLAT
+
+
 def test_a_law_that_jerks_on_the_line_leaves_the_branch_undecided() -> None:
     """The speed of the crank changes there: neither branch continues the motion before."""
     law = f"if(t < {FLAT!r}, {START} + t, {START} + {FLAT!r} - 3*(t - {FLAT!r}))"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ import numpy as np
 import pytest
 
 import biela as bl
-from biela.analysis.groups.body_motion import spatial_motion
 from biela.analysis.groups.motion import _bodies
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.realtime.groups import export_groups
@@ -107,8 +107,7 @@ def test_the_exported_solver_moves_as_the_run_in_process(
     for rate, expected in enumerate(motion.body_rows[0]):
         close(bodies[:, :, 3 * rate : 3 * rate + 3], expected)
     assert np.ptp(bodies[:, :, :3], axis=0).max() > 0.01
-    # as the coordinates move: the rate by which they hold the spin of a rod is in it
-    _, v, a = _bodies(solver, motion) if solver.model.plane else spatial_motion(*motion.body_rows)
+    _, v, a = _bodies(solver, motion)
     for first, rates in ((18, v), (21, a)):
         rows = rates.reshape(len(t), solver.world.count, -1)
         if solver.model.plane is None:
@@ -323,10 +322,28 @@ def test_the_program_runs_without_page_faults_and_writes_the_motion(
         assert word in reports[0]
     run(["./run_four_bar", "50", "--csv", "motion.csv"], groups.folder)
     written = np.loadtxt(groups.folder / "motion.csv", delimiter=",", skiprows=1)
-    assert written[1:, 1:].tobytes() == groups.motion(written[1:, 0]).tobytes()
+    assert written[1:, 1:-1].tobytes() == groups.motion(written[1:, 0]).tobytes()
+    assert not written[:, -1].any()
     head = (groups.folder / "motion.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
     assert head[:3] == ["t", "coupler.P_positionx", "coupler.P_positiony"]
     assert len(head) == written.shape[1]
+    assert head[-1] == "status"
+
+
+def test_rods_between_balls_do_not_spin_about_their_lines(tmp_path: Path) -> None:
+    model = slider_fan(2)
+    solver = GroupSolver(model, iteration=Iteration(polish=1))
+    groups = CompiledGroups(solver, tmp_path, name="fan")
+    shown = bl.group_kinematics(model, 0.5, step=0.01)
+    _, _, bodies = split(groups.motion(shown.t), 0, 0)
+    for k, name in enumerate(solver.world.names):
+        rows = slice(6 * k + 3, 6 * k + 6)
+        np.testing.assert_allclose(bodies[:, k, 18:21], shown.v[:, rows], atol=1e-9)
+        np.testing.assert_allclose(bodies[:, k, 21:24], shown.a[:, rows], atol=1e-8)
+        if name.startswith("rod"):  # its balls are on its x axis
+            assert np.abs(bodies[:, k, 19:21]).max() > 0.1
+            assert np.abs(bodies[:, k, 18]).max() < 1e-12
+            assert np.abs(bodies[:, k, 21]).max() < 1e-11
 
 
 # --- the status word --------------------------------------------------------------------------
@@ -398,6 +415,22 @@ def test_dead_points_and_what_is_out_of_reach_are_told_apart(tmp_path: Path) -> 
         assert groups.library.split(status, 1) == how
         assert b"first, second" in groups.library.group(status)
     assert groups.step([2.99, 0.0, 0.0], 1e-2) == 0
+    # its table says so: rows past the dead point have a status, and no outputs of another instant
+    run(["make", "-B", "CFLAGS=-O1"], tmp_path)
+    done = subprocess.run(
+        ["./run_dyad", "2200", "--csv", "motion.csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    written = np.genfromtxt(tmp_path / "motion.csv", delimiter=",", skip_header=1)
+    t, outputs, status = written[:, 0], written[:, 1:-1], written[:, -1]
+    # the rods are in line at 3 m, after 2 s
+    assert np.array_equal(status == 0, np.isfinite(outputs).all(axis=1))
+    assert np.array_equal(status != 0, np.isnan(outputs).all(axis=1))
+    assert t[status == 0].max() == pytest.approx(2.0, abs=0.01)
+    assert (status[t > 2.001] != 0).all()
 
 
 # --- the files --------------------------------------------------------------------------------

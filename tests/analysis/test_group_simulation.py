@@ -272,3 +272,14 @@ def test_a_step_across_a_dead_point_is_told_and_what_is_before_it_is_right(step:
     early = found.t <= 0.5
     assert found["D.angle"][early] == pytest.approx(whole["D.angle"], abs=2e-3)
     assert np.ptp(found["energy"]) < 0.02 * found["kinetic energy"].max()
+
+
+@pytest.mark.parametrize("value", [3.0, "3 N*m", "300 N*cm"])
+def test_the_input_of_an_actuator_is_read_with_its_unit(value: float | str) -> None:
+    m = bl.Model("wheel")
+    wheel = m.body("wheel", mass=1.0, inertia=(0.1, 0.2, 0.3))
+    m.joint("revolute", "pin", m.ground, wheel, axis="z")
+    m.force("actuator", "motor", coordinate="pin", value=value)
+    simulator = bl.GroupSimulator(m)
+    found = simulator.accelerations(np.zeros(1), simulator.begin()[None])
+    np.testing.assert_allclose(found, [[3.0 / 0.3]], rtol=1e-14)

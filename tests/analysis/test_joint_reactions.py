@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.analysis.groups.forces import GroupForces
+from biela.analysis.groups.solver import GroupSolver
 from biela.errors import ModelError
 
 G = 9.81
@@ -95,6 +97,42 @@ def test_planar_mechanisms_share_forces_across_their_plane() -> None:
     assert (planar.determinate[0, : len(planar.joints) - 1] == inside).all()
     across = ~np.array(inside)
     assert (planar.wrenches[0][:, across] == 0.0).all()
+
+
+def test_what_acts_across_a_plane_is_never_said_to_be_known() -> None:
+    m = bl.Model("press", plane="xz")
+    crank, ram, anvil = (
+        m.body(n, mass=1.0, com=(0.1, 0, 0.2), inertia=0.1) for n in ("crank", "ram", "anvil")
+    )
+    m.joint("revolute", "A", m.ground, crank, axis="y")
+    # one marker is turned about all axes, one about the normal alone, but for rounding
+    tilted, level = ram.at(axis=(1, 2, 3), x_axis="x"), anvil.at(axis=(3, 1e-16, 1), x_axis="y")
+    for guide, joint, marker in (("up", "rod", tilted), ("along", "strut", level)):
+        body = m.bodies[marker.body]
+        m.joint("prismatic", guide, m.ground, body, axis="z" if guide == "up" else "x", start=0.5)
+        m.joint("distance", joint, crank.at(0.1, 0, 0), marker, length=0.5)
+    m.joint("planar", "top", m.ground.at(0, -1, 0, axis="y"), crank.at(0, -1, 0, axis="y"))
+    m.joint("planar", "held", ram.at(axis="y"), anvil.at(axis="y"))
+    m.joint("free", "nothing", m.ground, anvil)
+    m.driver("rotary", "turn", coordinate="A", law="2*t")
+    # the x axis of the level marker is the normal, as are the z axes of planar joints
+    known = {
+        "ground": {n: [1, 0, 1, 0, 1, 0] for n in ("rod", "strut", "top", "held")},
+        "marker": {
+            "rod": [0, 0, 0, 0, 0, 0],
+            "strut": [0, 1, 1, 1, 0, 0],
+            "top": [1, 1, 0, 0, 0, 1],
+            "held": [1, 1, 0, 0, 0, 1],
+        },
+    }
+    solver = GroupSolver(m, coordinates="relative")
+    for axes in ("ground", "marker"):
+        loads = bl.joint_reactions(m, axes=axes)
+        grouped = GroupForces(solver).joint_reactions(solver.run([0.0, 0.01]), axes=axes)
+        np.testing.assert_array_equal(grouped.determinate[0], loads.determinate[0])
+        for name, flags in (known[axes] | {"nothing": [1] * 6}).items():
+            assert loads.determinate[0, loads.joints.index(name)].tolist() == flags, (axes, name)
+        assert not np.any(loads["top"])
 
 
 def test_an_offset_across_the_plane_gives_no_moment_in_it() -> None:

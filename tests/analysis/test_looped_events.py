@@ -12,7 +12,7 @@ import pytest
 import biela as bl
 from biela.analysis.looped import simulation
 from biela.analysis.looped.simulation import looped_simulation
-from biela.errors import AssemblyError, ModelError, SimulationError
+from biela.errors import ModelError, SimulationError
 from biela.model.derivation import Derivation
 from biela.model.element import KINDS, quantity
 from biela.model.forces import Force
@@ -77,11 +77,15 @@ def test_weights_meet_their_floors_when_they_have_fallen_so_far(how: dict[str, f
     # the instant is stored, and the weight is at the floor there
     at = int(np.flatnonzero(r.t == times["cell[2].floor.lower"])[0])
     assert r["cell[2].weight.rz"][at] == pytest.approx(0.0, abs=1e-12)
+    # an event of one weight does not shift the time of the others
+    falling = r.t <= times["cell[1].floor.lower"]
+    height = heights[1] - G * r.t[falling] ** 2 / 2
+    assert r["cell[1].weight.rz"][falling] == pytest.approx(height, abs=5e-14)
     assert r.statistics is not None
     assert r.statistics.events == 4
 
 
-@pytest.mark.parametrize("how", [{"step": 2e-3}, {"tolerance": 1e-9}])
+@pytest.mark.parametrize("how", [{"step": 2e-3}, {"step": 1e-3}, {"tolerance": 1e-12}])
 def test_cables_of_closed_loops_become_taut_as_with_unrolled_equations(
     how: dict[str, float],
 ) -> None:
@@ -160,6 +164,22 @@ def test_a_reaction_that_resolves_nothing_is_told() -> None:
     assert caught.value.results.t[-1] == pytest.approx(sqrt(2 * 0.2 / G), abs=1e-6)
 
 
+@pytest.mark.parametrize("how", [{"step": 1e-3}, {"tolerance": 1e-9}])
+def test_a_weight_that_is_left_on_an_event_does_not_fall_through_it_unsaid(
+    how: dict[str, float],
+) -> None:
+    def rest(t: float, q: np.ndarray, v: np.ndarray) -> Any:
+        return q, [*v[:4], 0.0, v[5]]  # the second weight
+
+    with pytest.raises(SimulationError, match=r"cell\[1\]\.floor\.lower .*at rest there") as caught:
+        looped_simulation(
+            weights([0.5, 0.2], floor=False), 0.4, on_event={"cell[1].floor.lower": rest}, **how
+        )
+    assert caught.value.results is not None
+    assert caught.value.results.t[-1] == pytest.approx(sqrt(2 * 0.2 / G), abs=1e-6)
+    assert caught.value.results["cell[1].weight.rz"].min() > -1e-9
+
+
 def test_what_is_wrong_with_reactions_is_said() -> None:
     m = weights([0.2, 0.3])
     cases: list[tuple[Any, type[Exception], str]] = [
@@ -167,7 +187,12 @@ def test_what_is_wrong_with_reactions_is_said() -> None:
         (["cell[0].floor.lower"], ModelError, "by its name, such as"),
         ({"cell[0].floor.lower": "halt"}, ModelError, "'halt' is not a reaction"),
         ({"cell[0].floor.lower": lambda t, q, v: (q, v[:2])}, ModelError, "6 velocities"),
-        ({"cell[0].floor.lower": lambda t, q, v: (np.nan * q, v)}, AssemblyError, "none near it"),
+        (
+            {"cell[0].floor.lower": lambda t, q, v: (np.nan * q, v)},
+            ModelError,
+            r"floor\.lower at t = 0\.2.* returned q\[0\] = nan \(cell\[0\]\.weight\.rx\)",
+        ),
+        ({"cell[0].floor.lower": lambda t, q, v: (q, v)}, ModelError, "that it was given"),
     ]
     for reactions, kind, said in cases:
         with pytest.raises(kind, match=said):

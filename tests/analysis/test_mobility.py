@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import biela as bl
@@ -159,6 +160,20 @@ def test_the_published_model_has_its_published_count_in_body_coordinates(coordin
     assert {name.split(".")[0] for name in found.redundant} == {"slide"}
     joints = {joint.name: (joint.rows, joint.independent) for joint in found.joints}
     assert joints["A"] == joints["B"] == joints["C"] == (5, 5) and joints["slide"] == (5, 2)
+
+
+def test_rows_that_are_redundant_everywhere_are_no_singular_position() -> None:
+    """Three of the slider-crank in space: its condition is that of the rows of full rank."""
+    system = formulate(described(drive=True), "reference")
+    found = bl.kinematics(system, 1.0, step=0.05)
+    assert not found.events
+    for k in (0, 7, 20):
+        rows = np.asarray(system.evaluate("Phi_v", found.q[k], t=found.t[k]))
+        sizes = np.linalg.svd(rows, compute_uv=False)
+        rank = len(system.v)
+        assert len(system.multipliers) == rank + 3 and sizes[rank - 1] > 0.05
+        assert found["smallest singular value"][k] == pytest.approx(sizes[rank - 1], rel=1e-9)
+        assert found["condition"][k] == pytest.approx(sizes[0] / sizes[rank - 1], rel=1e-9)
 
 
 def test_a_driver_of_the_model_is_looked_at_last_too() -> None:

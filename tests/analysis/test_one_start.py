@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import biela as bl
 from biela.analysis.one_start import start_state
-from biela.errors import AssemblyError, ModelError
+from biela.errors import AssemblyError, ModelError, SingularityError
 
 Floats = npt.NDArray[np.float64]
 COORDINATES = ("reference", "natural", "euler")
@@ -195,3 +196,145 @@ def test_arrays_of_loops_start_as_one_of_them_does() -> None:
         names = {f"cell[{k}].{name}": None for name in cell.bodies}
         shift = np.tile([0, 0, 2.0 * k, 0, 0, 0], len(cell.bodies))
         np.testing.assert_allclose(motion(run, names) - shift, alone, atol=1e-7, rtol=0)
+
+
+# ------------------------------------------------------------------------- singular positions
+
+
+def flat_four_bar(lengths: tuple[float, ...], angles: tuple[float, ...], rate: float) -> bl.Model:
+    """Crank, coupler, rocker and ground with all bars in line at the start."""
+    crank, coupler, rocker, ground = lengths
+    m = bl.Model("four-bar", plane="xy")
+    bars = [
+        m.body(name, mass=1.0, com=(l / 2, 0, 0), inertia=l * l / 12)
+        for name, l in zip(("crank", "coupler", "rocker"), lengths, strict=False)
+    ]
+    first, second, third = angles
+    rates = {"angle": rate} if rate else {}
+    m.joint("revolute", "A", m.ground.at(), bars[0].at(), start=first, rates=rates)
+    m.joint("revolute", "B", bars[0].at(crank, 0, 0), bars[1].at(), start=second - first)
+    m.joint("revolute", "C", m.ground.at(ground, 0, 0), bars[2].at(), start=third)
+    m.joint("revolute", "D", bars[1].at(coupler, 0, 0), bars[2].at(rocker, 0, 0))
+    return m
+
+
+FLAT = [
+    ((0.2, 0.3, 0.4, 0.5), (np.pi, 0.0, np.pi)),
+    ((0.2, 0.5, 0.4, 0.3), (0.0, 0.0, 0.0)),
+    ((0.5, 0.3, 0.2, 0.4), (0.0, np.pi, np.pi)),
+]
+
+
+def flat_rates(
+    lengths: tuple[float, ...], angles: tuple[float, ...], rate: float
+) -> list[np.ndarray]:
+    """Angular velocities of crank, coupler and rocker in the two motions through the line.
+
+    With bars along x the velocity of the pin gives L1 w1 + L2 w2 = L3 w3 across the line, and its
+    acceleration along it L1 w1² + L2 w2² = L3 w3², with L the lengths with their signs.
+    """
+    L1, L2, L3 = (l * np.cos(a) for l, a in zip(lengths, angles, strict=False))
+    # w3 = (L1 w1 + L2 w2)/L3
+    quadratic = [L2 - L2**2 / L3, -2 * L1 * L2 * rate / L3, (L1 - L1**2 / L3) * rate**2]
+    return [np.array([rate, w, (L1 * rate + L2 * w) / L3]) for w in np.roots(quadratic).real]
+
+
+def bar_rates(system: bl.System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    twists = np.asarray(system.evaluate("twists", q, v))
+    return np.array([twists[system.frames.index(n), 5] for n in ("crank", "coupler", "rocker")])
+
+
+@pytest.mark.parametrize(("lengths", "angles"), FLAT)
+def test_a_four_bar_in_line_starts_with_velocities_that_a_motion_has(
+    lengths: tuple[float, ...], angles: tuple[float, ...]
+) -> None:
+    expected = flat_rates(lengths, angles, 2.0)
+    m = flat_four_bar(lengths, angles, 2.0)
+    starts = []
+    for coordinates in ("joint", "reference", "natural"):
+        system = bl.formulate(m, coordinates)
+        r = bl.simulate(system, 0.04)
+        starts.append(bar_rates(system, r.q[0], r.v[0]))
+        assert min(np.abs(starts[-1] - w).max() for w in expected) < 1e-9
+        assert np.ptp(r["energy"]) < 1e-6 * r["energy"][0]
+    np.testing.assert_allclose(starts, [starts[0]] * 3, atol=1e-9)
+    looped = bl.simulate(m, 0.04, engine="looped")
+    found = [looped[f"{n}.angle_rate"][0] for n in ("crank", "coupler", "rocker")]
+    np.testing.assert_allclose(found, starts[0], atol=1e-9)
+    assert np.ptp(looped["energy"]) < 1e-6 * looped["energy"][0]
+
+
+def test_velocities_choose_the_motion_through_a_singular_position() -> None:
+    lengths, angles = FLAT[0]
+    system = bl.formulate(flat_four_bar(lengths, angles, 0.0))
+    for w in flat_rates(lengths, angles, 2.0):
+        by_name = {"A": 2.0, "B": w[1] - w[0], "C": w[2]}
+        for v in (by_name, {"A": 2.0, "B": w[1] - w[0]}):
+            r = bl.simulate(system, 0.04, v=v)
+            np.testing.assert_allclose(bar_rates(system, r.q[0], r.v[0]), w, atol=1e-9)
+            assert np.ptp(r["energy"]) < 1e-6 * r["energy"][0]
+
+
+@pytest.mark.parametrize("engine", ["unrolled", "looped"])
+def test_velocities_that_no_motion_has_are_refused_and_not_changed(engine: str) -> None:
+    m = flat_four_bar(*FLAT[0], 0.0)
+    for joint, rate in (("A", 2.0), ("B", 0.0)):
+        m.joints[joint] = replace(m.joints[joint], rates={"angle": rate})
+    with pytest.raises(SingularityError, match=r"singular position, in which D\.x .*no motion"):
+        bl.simulate(m, 0.1, engine=engine)
+    # a bar that is stretched between two pins may leave their line for an instant only
+    line = bl.Model("line", plane="xy")
+    a, b = (line.body(n, mass=1.0, com=(0.5, 0, 0), inertia=0.1) for n in "ab")
+    line.joint("revolute", "A", line.ground.at(), a.at(), start=0.0, rates={"angle": 1.0})
+    line.joint("revolute", "B", a.at(1, 0, 0), b.at(), start=0.0)
+    line.joint("revolute", "C", b.at(1, 0, 0), line.ground.at(2, 0, 0))
+    with pytest.raises(SingularityError, match="no motion goes through it"):
+        bl.simulate(line, 0.1, engine=engine)
+
+
+def test_redundant_rows_are_not_taken_for_a_singular_position() -> None:
+    """Hinges along z hold a four-bar in space three times too often, in every position."""
+    m = flat_four_bar((0.2, 0.5, 0.4, 0.45), (0.7, 0.3, 1.0), 2.0).in_space()
+    system = bl.formulate(m)
+    r = bl.simulate(system, 0.2)
+    assert r["A.angle_rate"][0] == pytest.approx(2.0)
+    assert np.ptp(r["energy"]) < 1e-6 * r["energy"][0]
+
+
+# ------------------------------------------------------------------------- many bodies
+
+
+def random_chain(dyads: int, seed: int, off: float) -> bl.Model:
+    """A crank and dyads on each other, all different, with angles wrong by up to ``off``."""
+    random = np.random.default_rng(seed)
+    m = bl.Model("chain", plane="xy")
+    crank = m.body("crank", mass=1.0, inertia=0.1)
+    angle, tip, before = 0.7, 0.5 * np.array([np.cos(0.7), np.sin(0.7)]), crank.at(0.5, 0, 0)
+    m.joint("revolute", "A", m.ground, crank, start=angle)
+    for k in range(dyads):
+        D = np.array([1.5 * (k + 1), 0.0]) + random.uniform(-0.3, 0.3, 2)
+        C = (tip + D) / 2 + np.array([random.uniform(-0.3, 0.3), random.uniform(0.5, 1.0)])
+        lengths = [float(np.linalg.norm(C - end)) for end in (tip, D)]
+        first, second = (float(np.arctan2(*(C - end)[::-1])) for end in (tip, D))
+        wrong = random.uniform(-off, off, 2)
+        coupler, rocker = (m.body(f"{n}{k}", mass=1.0, inertia=0.1) for n in ("coupler", "rocker"))
+        m.joint("revolute", f"B{k}", before, coupler.at(), start=first - angle + wrong[0])
+        m.joint("revolute", f"D{k}", m.ground.at(*D, 0), rocker.at(), start=second + wrong[1])
+        m.joint("revolute", f"C{k}", coupler.at(lengths[0], 0, 0), rocker.at(lengths[1], 0, 0))
+        share = random.uniform(0.4, 0.7)
+        before, tip, angle = rocker.at(share * lengths[1], 0, 0), D + share * (C - D), second
+    m.driver("rotary", "motor", coordinate="A.angle", law="0.7 + t")
+    return m
+
+
+def test_a_chain_of_many_bodies_closes_in_the_same_way_for_every_engine() -> None:
+    m = random_chain(31, 5, 1.2)
+    assert len(m.bodies) > 60
+    system = bl.formulate(m)
+    poses = np.asarray(system.evaluate("poses", bl.assemble(system).q))
+    runs = [bl.kinematics(m, 0.01, engine="looped"), bl.kinematics(m, 0.01, formulation="auto")]
+    for body in m.bodies:
+        row = poses[system.frames.index(body)]
+        for r in runs:
+            angle = r[f"{body}.angle"][0]
+            assert (np.cos(angle), np.sin(angle)) == pytest.approx((row[3], row[6]), abs=1e-9)

@@ -19,6 +19,7 @@ from biela.analysis.realtime.step import rk4_projected_step
 from biela.analysis.simulator import Simulator
 from biela.code.routines import Int, Kernel, Matrix, Real, Vector, routine
 from biela.errors import ExportError, ModelError
+from biela.model.shapes import Cylinder
 from examples.mechanisms.double_parallelogram import double_parallelogram
 from examples.mechanisms.rolling_disc import rolling_disc
 from examples.symbolic.four_bar import four_bar
@@ -459,3 +460,26 @@ def test_what_does_not_fit_is_refused(
 def test_a_name_that_cannot_be_one_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="cannot name a simulator"):
         export_simulator(rolling_disc(), tmp_path, name=name)
+
+
+def test_parameters_at_run_time_reach_the_masses_of_shapes(tmp_path: Path) -> None:
+    m = bl.Model("drum")
+    m.parameter("r", "100 mm")
+    m.parameter("rho", 7850.0)
+    m.parameter("depth", "2*r")
+    drum = m.body("drum", shapes=[Cylinder("r", "depth", density="rho")])
+    m.joint("revolute", "axle", m.ground, drum)
+    m.force("actuator", "motor", coordinate="axle", law=5.0)
+    made = CompiledSimulator(m, tmp_path)
+
+    def acceleration(r: float, rho: float) -> float:
+        return 5.0 / (rho * math.pi * r**2 * 2 * r * r**2 / 2)
+
+    made.step()
+    assert made.x[1] == pytest.approx(1e-3 * acceleration(0.1, 7850.0), rel=1e-12)
+    header = made.paths[0].read_text(encoding="utf-8")
+    assert "depth" not in header  # it is computed from r
+    made.place(0.0, [0.0], [0.0])
+    made.set_parameters([0.15, 2700.0])
+    made.step()
+    assert made.x[1] == pytest.approx(1e-3 * acceleration(0.15, 2700.0), rel=1e-12)

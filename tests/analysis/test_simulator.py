@@ -584,6 +584,96 @@ def test_bounces_that_come_too_fast_end_the_run_and_not_the_floor():
     assert said.value.results.q.min() > -0.05
 
 
+@each_stepping
+@pytest.mark.parametrize("left", [0.0, 1e-9])
+def test_a_ball_that_a_reaction_leaves_on_the_ground_does_not_fall_through_it_unsaid(
+    stepping, left
+):
+    with pytest.raises(
+        SimulationError,
+        match=r"ball: after event ground at t = 0\.4515\d* s .*leaves it at rest there, and the "
+        r"forces pull it through.*'stop'",
+    ) as said:
+        bl.simulate(ball(), 3.0, on_event={"ground": lambda t, q, v: (q, left * v)}, **stepping)
+    results = said.value.results
+    assert results.t[-1] == pytest.approx(math.sqrt(2 / GRAVITY), abs=1e-11)
+    assert results["z"].min() > -1e-9
+
+
+@each_stepping
+def test_a_reaction_that_returns_the_state_that_it_was_given_is_refused(stepping):
+    with pytest.raises(
+        ModelError, match=r"reaction to event ground at t = 0\.4515\d* s returned the state that it"
+    ):
+        bl.simulate(ball(), 3.0, on_event={"ground": lambda t, q, v: (q, v)}, **stepping)
+
+
+@each_stepping
+def test_reactions_that_let_an_event_pass_or_hold_what_no_force_moves_go_on(stepping):
+    seen = []
+    for reaction in (
+        lambda t, q, v: seen.append(t),  # which only writes down
+        lambda t, q, v: (q, [0.0, v[1]]),  # the drift ends, the fall goes on
+        lambda t, q, v: (q, 0.5 * v),  # a thin layer that brakes
+    ):
+        r = bl.simulate(ball(), 1.0, on_event={"ground": reaction}, **stepping)
+        assert len(r.events) == 1
+        assert r["z"][-1] < -1.0
+    assert seen == pytest.approx([math.sqrt(2 / GRAVITY)])
+    caught = bl.simulate(
+        ball(),
+        1.0,
+        q={"z": 0.25},
+        v={"dz": -1.0},
+        parameters={"g": 0.0},
+        on_event={"ground": lambda t, q, v: (q, 0 * v)},
+        **stepping,
+    )
+    assert caught["z"][-1] == pytest.approx(0.0, abs=1e-12)
+    assert caught.t[-1] == 1.0
+
+
+@each_stepping
+def test_what_forces_push_back_from_an_event_may_be_left_there_at_rest(stepping):
+    """A ball that is stopped at the ceiling falls off it."""
+    s = ball()
+    s.event("ceiling", s.q[1] - 1.2)
+    stop = {"ceiling": lambda t, q, v: (q, [v[0], 0.0])}
+    r = bl.simulate(s, 0.5, v={"dz": 4.0}, on_event={**stop, "ground": "stop"}, **stepping)
+    (event,) = r.events
+    touched = (4.0 - math.sqrt(16 - 0.4 * GRAVITY)) / GRAVITY
+    assert event.time == pytest.approx(touched, abs=1e-11)
+    assert r["z"][-1] == pytest.approx(1.2 - GRAVITY / 2 * (0.5 - touched) ** 2, abs=1e-9)
+
+
+def test_an_event_of_the_velocity_may_be_answered_where_it_vanishes():
+    """At the top of its flight a ball loses its drift, and the velocity that is watched passes."""
+    s = ball()
+    s.event("top", s.v[1])
+    r = bl.simulate(
+        s, 0.6, v={"dz": 3.0}, on_event={"top": lambda t, q, v: (q, [0.0, 0.0])}, tolerance=1e-10
+    )
+    assert r.events[0].time == pytest.approx(3.0 / GRAVITY, abs=1e-9)
+    assert r["dz"][-1] == pytest.approx(3.0 - 0.6 * GRAVITY, abs=1e-8)
+
+
+def test_a_reaction_that_returns_no_state_is_named():
+    for answer, words in (
+        (lambda t, q, v: (q, np.nan * v), r"v\[0\] = nan \(dx\), which is not a finite number"),
+        (lambda t, q, v: (q, [v[0], np.inf]), r"v\[1\] = inf \(dz\)"),
+        (lambda t, q, v: (q * [1, np.nan], v), r"q\[1\] = nan \(z\)"),
+        (lambda t, q, v: (q, v[:1]), "2 coordinates and 2 velocities"),
+        (lambda t, q, v: -v, "2 coordinates and 2 velocities"),
+        (lambda t, q, v: (q, v, t), "2 coordinates and 2 velocities"),
+        (lambda t, q, v: True, "returned True"),
+    ):
+        for how in ({"step": 1e-2}, {}):
+            with pytest.raises(
+                ModelError, match=r"reaction to event ground at t = 0\.45.*" + words
+            ):
+                bl.simulate(ball(), 1.0, on_event={"ground": answer}, **how)
+
+
 def test_an_interrupt_keeps_what_was_computed_even_between_two_outputs(monkeypatch):
     from biela.analysis.progress import Progress
 

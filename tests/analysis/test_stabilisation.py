@@ -71,6 +71,40 @@ def test_the_violation_of_a_penalty_falls_with_its_size() -> None:
     np.testing.assert_allclose(ratios, 10.0, rtol=0.1)
 
 
+@pytest.mark.parametrize("formulation", ["penalty", "augmented"])
+@pytest.mark.parametrize("damping", [0.2, 1.0])
+def test_a_violation_of_a_penalty_decays_as_the_oscillator_that_is_asked_for(
+    damping, formulation
+) -> None:
+    """With a large α, Φ'' + 2Ωμ Φ' + Ω² Φ = 0 from rest: frequency Ω and damping μ, each shown."""
+    system = crank()
+    frequency = 20.0
+    q, _ = slider_crank.start()
+    q = np.add(q, [0.0, 0.01, 0.02])
+    r = bl.simulate(
+        system,
+        0.4,
+        step=1e-4,
+        output=0.01,
+        q=q,
+        v=[0.0, 0.0, 0.0],
+        assemble=False,
+        formulation=formulation,
+        options=bl.Options(penalty=1e9, frequency=frequency, damping=damping, projections="never"),
+    )
+    found = violations(system, r)
+    if damping == 1.0:
+        decay = (1 + frequency * r.t) * np.exp(-frequency * r.t)
+    else:
+        swing = frequency * math.sqrt(1 - damping**2)
+        decay = np.exp(-damping * frequency * r.t) * (
+            np.cos(swing * r.t) + damping * frequency / swing * np.sin(swing * r.t)
+        )
+        assert decay.min() < -0.1  # it swings through
+    assert np.abs(found[0]).min() > 1e-3
+    np.testing.assert_allclose(found, decay[:, None] * found[0], rtol=0, atol=1e-6)
+
+
 def test_rounds_of_the_augmented_lagrangian_remove_what_a_penalty_leaves() -> None:
     """Each round multiplies the violation of the accelerations by a number of the size of 1/α."""
     system = crank()

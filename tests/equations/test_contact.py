@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
+from scipy.optimize import minimize_scalar
 
 import biela as bl
 from biela.equations.contact import Surface, add_contact, add_friction
 from biela.errors import ModelError
 
+#: The mass of the table (kg).
+TABLE = 10.0
 
-def ball_on_table(friction: bool = False):
-    """A ball with spherical surface on the plane z = 0 of a heavy table."""
+
+def ball_on_table(friction: bool = False, loose: bool = False):
+    """A ball with spherical surface on the plane z = 0 of a table, which may slide along x."""
     s = bl.SymbolicSystem("ball")
     x, y, z, a, b, c = s.coordinates("x y z a b c")
     m, r = s.parameters(m=2.0, r=0.3)
     (h,) = s.coordinates("h")
+    k = s.coordinates("k")[0] if loose else 0
     turned = s.base.euler("ball", "zyx", [a, b, c])
     centre = s.origin.offset("C", s.base.vector(x, y, z))
     inertia = 0.4 * m * r**2
     ball = s.solid("ball", centre, turned, m, inertia=turned.inertia(inertia, inertia, inertia))
-    ground = s.solid("table", s.origin.offset("T", s.base.vector(0, 0, h)), s.base, 100.0)
+    ground = s.solid("table", s.origin.offset("T", s.base.vector(k, 0, h)), s.base, TABLE)
     s.gravity = (0, 0, -9.81)
     contact = add_contact(
         s,
@@ -71,51 +77,56 @@ def test_a_ball_that_touches_fulfils_the_equations():
     assert np.abs(system.evaluate("Phi", lifted)).max() > 0.009
 
 
-def solve(s, q, v, p=None):
-    """Accelerations and multipliers, with friction found by a fixed-point iteration."""
-    system = s.equations().system
-    M, J = system.evaluate("M", q), system.evaluate("Phi_v", q)
-    K = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])
-    lam = np.zeros(len(J))
-    for _ in range(50):
-        right = np.concatenate(
-            [system.evaluate("Q", q, v, lam=lam), system.evaluate("gamma", q, v)]
-        )
-        found = np.linalg.solve(K, right)
-        lam = found[len(M) :]
-    return found[: len(M)], lam
-
-
 def test_what_falls_together_does_not_press():
     s, _ = ball_on_table()
-    a, lam = solve(s, resting(s), np.zeros(11))
+    r = bl.simulate(s, 1e-3, step=1e-3, q=resting(s), v=np.zeros(11))
     # ball and table fall together: no force between them
-    np.testing.assert_allclose(a[[2, 6]], -9.81, rtol=1e-12)
-    np.testing.assert_allclose(lam, 0, atol=1e-9)
+    np.testing.assert_allclose(r.a[0][[2, 6]], -9.81, rtol=1e-12)
+    np.testing.assert_allclose(r.lam[0], 0, atol=1e-9)
 
 
-def test_friction_slows_a_sliding_ball_by_the_coefficient_times_the_load():
-    s, _ = ball_on_table(friction=True)
-    # the table is held: the ball presses on it with its weight
+def sliding(s, names, speed: float) -> np.ndarray:
+    """The ball slides without turning; its contact moves along on the table."""
+    v = np.zeros(len(names))
+    v[[names.index("x"), names.index("touch_j1")]] = speed
+    return v
+
+
+@pytest.mark.parametrize("formulation", ["multipliers", "index3"])
+@pytest.mark.parametrize("loose", [False, True])
+def test_friction_slows_a_sliding_ball_until_it_rolls(loose, formulation):
+    """A ball set sliding on a table that stands, or that slides itself, by the textbook.
+
+    With the slip s = v - r ω - V of ball and table, v' = -μ g, r ω' = 5/2 μ g and V' = μ g m/M;
+    with μ = μ₀/(1 + s) that is s + s²/2 = s₀ + s₀²/2 - (7/2 + m/M) μ₀ g t.
+    """
+    s, _ = ball_on_table(friction=True, loose=loose)
     s.constrain(s.workspace["h"], name="held")
-    q = resting(s)
-    v = np.zeros(11)
     names = [c.name for c in s.q]
-    v[names.index("x")] = 1.0
-    v[names.index("touch_j1")] = 1.0
-    a, lam = solve(s, q, v)
-    load = 2.0 * 9.81
-    assert abs(lam[2]) == pytest.approx(load, rel=1e-9)
-    mu = 0.2 / (1 + 1.0)
-    assert a[names.index("x")] == pytest.approx(-mu * load / 2.0, rel=1e-6)
-    assert "lam" in [x.name for x in s.equations().system["Q"].inputs]
+    r = bl.simulate(
+        s, 0.1, step=1e-3, q=resting(s), v=sliding(s, names, 1.0), formulation=formulation
+    )
+    load, mu, ratio = 2.0 * 9.81, 0.2, 2.0 / TABLE if loose else 0.0
+    slip = np.sqrt(1 + 2 * (1.5 - (3.5 + ratio) * mu * 9.81 * r.t)) - 1
+    lost = (1 - slip) / (3.5 + ratio)
+    assert 0.2 < slip[-1] < 0.7
+    np.testing.assert_allclose(r["dx"], 1 - lost, atol=1e-7)
+    np.testing.assert_allclose(r.a[:, names.index("x")], -mu / (1 + slip) * 9.81, rtol=1e-6)
+    if loose:
+        np.testing.assert_allclose(r["dk"], ratio * lost, atol=1e-7)
+    # the table carries the weight, whatever the slip
+    np.testing.assert_allclose(np.abs(r.lam[:, 2]), load, rtol=1e-9)
 
 
-def test_spline_profiles_touch_where_their_normals_agree():
+def profiles():
+    """A wheel on a rail, both by splines; the same by SciPy."""
+    knots = [-1, -0.5, 0, 0.5, 1]
+    heights = [0.5, 0.12, 0.0, 0.12, 0.5], [-0.3, -0.07, 0.0, -0.07, -0.3]
     s = bl.SymbolicSystem("cam")
     z, y = s.coordinates("z y")
-    wheel = s.workspace.spline("wheel", [-1, -0.5, 0, 0.5, 1], [0.5, 0.12, 0.0, 0.12, 0.5])
-    rail = s.workspace.spline("rail", [-1, -0.5, 0, 0.5, 1], [-0.3, -0.07, 0.0, -0.07, -0.3])
+    wheel, rail = (
+        s.workspace.spline(name, knots, h) for name, h in zip(("w", "r"), heights, strict=True)
+    )
     above = s.solid("above", s.origin.offset("A", s.base.vector(0, y, z)), s.base, 1.0)
     below = s.solid("below", s.origin, s.base, 1.0)
     add_contact(
@@ -124,15 +135,32 @@ def test_spline_profiles_touch_where_their_normals_agree():
         Surface(above, lambda u, v: (v, u, wheel(u))),
         Surface(below, lambda u, v: (v, u, rail(u))),
     )
-    system = s.equations().system
-    # by symmetry the profiles touch in their middles; moved aside they still have common normals
-    np.testing.assert_allclose(system.evaluate("Phi", np.zeros(6)), 0, atol=1e-15)
-    q = np.array([0.0, 0.2, 0, 0, 0, 0])
-    q[1] = 0.2
-    for _ in range(50):
-        step = np.linalg.lstsq(system.evaluate("Phi_q", q), -system.evaluate("Phi", q), rcond=None)
-        q = q + step[0]
-    np.testing.assert_allclose(system.evaluate("Phi", q), 0, atol=1e-12)
+    return s, [CubicSpline(knots, h, bc_type="not-a-knot") for h in heights]
+
+
+@pytest.mark.parametrize("aside", [-0.25, 0.0, 0.1, 0.3])
+def test_spline_profiles_touch_where_their_normals_agree(aside):
+    """The wheel sinks until it meets the rail: its height is the largest need of any place.
+
+    With profiles w and r by SciPy, z = max (r(y + u) - w(u)) at one u, where slopes are the same.
+    """
+    s, (wheel, rail) = profiles()
+    found = bl.assemble(
+        s,
+        {"z": 0.05, "touch_i1": 0.1, "touch_j1": 0.1 + aside},
+        hold={"y": aside, "touch_j2": 0.0},
+    ).q
+    at = dict(zip([c.name for c in s.q], found, strict=True))
+    best = minimize_scalar(
+        lambda u: wheel(u) - rail(u + aside),
+        bounds=(-0.6, 0.6),
+        method="bounded",
+        options={"xatol": 1e-12},
+    )
+    assert at["z"] == pytest.approx(-best.fun, abs=1e-12)
+    assert at["touch_i1"] == pytest.approx(best.x, abs=1e-6)
+    assert at["touch_j1"] == pytest.approx(best.x + aside, abs=1e-6)
+    assert wheel(at["touch_i1"], 1) == pytest.approx(rail(at["touch_j1"], 1), abs=1e-10)
 
 
 def test_surfaces_of_one_solid_cannot_touch():

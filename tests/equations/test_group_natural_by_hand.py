@@ -96,6 +96,44 @@ def test_rates_of_the_linear_actuator_are_those_of_its_positions() -> None:
     assert found["ddx"] == pytest.approx((after - 2 * now + before) / d**2, abs=1e-5)
 
 
+def in_closed_form(t: float) -> np.ndarray:
+    """The actuator by spherical geometry, from the cosines of the specification (12.A).
+
+    v₃ lies across v₆ at its angle from v₁: a cone meets a plane.  v₂ has its angles from v₁ and v₃.
+    """
+    poses = platform(t)
+    P0, P1 = poses.place
+    v6, v7 = poses.axes[FOOT][:, 0], poses.axes[HEAD][:, 1]
+    s = np.linalg.norm(P1 - P0)
+    v1 = (P1 - P0) / s
+
+    def across(w: np.ndarray, cosine: float) -> np.ndarray:
+        e = v1 - (v1 @ w) * w
+        size = np.linalg.norm(e)
+        angle = np.arccos(cosine / size)
+        return np.cos(angle) * e / size + np.sin(angle) * np.cross(w, e / size)
+
+    def third(v: np.ndarray, between: float, with_v1: float, with_v: float) -> np.ndarray:
+        a, b = np.linalg.solve([[1.0, between], [between, 1.0]], [with_v1, with_v])
+        flat, n = a * v1 + b * v, np.cross(v, v1)
+        return flat + np.sqrt((1 - flat @ flat) / (n @ n)) * n
+
+    v3, v5 = across(v6, 0.027594), across(v7, 0.029736)
+    v2, v4 = third(v3, 0.027594, 0.010447, -0.00432), third(v5, 0.029736, 0.0005903, -0.01326)
+    return np.concatenate([v1, v2, v3, v4, v5, [s]])
+
+
+@pytest.mark.parametrize("t", [0.0, 0.3, -0.7, 1.1])
+def test_the_linear_actuator_moves_as_its_closed_form(t: float) -> None:
+    found, d = solved(actuator(implied=True), t), 1e-3
+    assert found["x_found"] == pytest.approx(in_closed_form(t), abs=1e-12)
+    far, near, now, after, beyond = (in_closed_form(t + k * d) for k in (-2, -1, 0, 1, 2))
+    rates = (8 * (after - near) - (beyond - far)) / (12 * d)
+    assert found["dx"] == pytest.approx(rates, abs=1e-8)
+    bends = (16 * (after + near) - (beyond + far) - 30 * now) / (12 * d**2)
+    assert found["ddx"] == pytest.approx(bends, abs=1e-6)
+
+
 def test_the_rows_that_are_implied_do_not_change_the_motion() -> None:
     full, independent = (solved(actuator(implied), 0.2) for implied in (True, False))
     for name in ("x_found", "dx", "ddx"):

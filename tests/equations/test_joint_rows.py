@@ -29,7 +29,7 @@ KINDS: dict[str, dict[str, object]] = {
     "point_on_line": {},
     "point_on_curve": {"x": "0.3*cos(s)", "y": "0.2*s^2", "z": "0.1*s"},
     "dot": {"a": "x", "b": "y", "value": 0.2},
-    "in_plane": {},
+    "in_plane": {"offset": 0.15},
     "parallel_axes": {},
     "coordinate_difference": {"along": "y", "value": 0.1},
 }
@@ -114,6 +114,49 @@ def _speed(system: System, q: Floats, v: Floats, t: float) -> Floats:
         size = np.linalg.norm(v[k : k + 4])
         speed[k : k + 4] = np.cos(size * t) * v[k : k + 4] - size * np.sin(size * t) * q[k : k + 4]
     return speed
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"helical", "point_on_curve"}))
+def test_rows_are_the_products_of_points_and_axes_as_they_stand(kind: str) -> None:
+    """The values of all rows at a random position, from poses by NumPy.
+
+    With d = r_j - r_i: its components, a_i · b_j less a cosine, a_i · d less an offset, and
+    (d · d - L²) / 2L.
+    """
+    m = two_bodies(kind)
+    system = bl.formulate(m, "reference")
+    q = np.array([e.value for e in system.q])
+    q = moved(system, q, np.random.default_rng(5).uniform(-1, 1, len(system.v)))
+    at = dict(zip([e.name for e in system.q], q, strict=True))
+
+    def frame(marker: object) -> tuple[Floats, Floats]:
+        r, e = (
+            np.array([at[f"{marker.body}.{n}"] for n in part.split()])
+            for part in ("rx ry rz", "e0 e1 e2 e3")
+        )
+        K = np.array([[0, -e[3], e[2]], [e[3], 0, -e[1]], [-e[2], e[1], 0]])
+        A = np.eye(3) + 2 * e[0] * K + 2 * K @ K
+        # the reference point of a body is its centre of mass
+        place = np.subtract(marker.position, m.bodies[marker.body].inertia.com)
+        return r + A @ place, A @ np.array(marker.orientation.axes)
+
+    joint = m.joints["J"]
+    (r_i, R_i), (r_j, R_j) = frame(joint.i), frame(joint.j)
+    d, given = r_j - r_i, {k: x for k, x in KINDS[kind].items() if not isinstance(x, str)}
+    (constant,) = given.values() or (0.0,)
+    Phi = np.atleast_1d(system.evaluate("Phi", q))
+    for name, value in zip(system.multipliers, Phi, strict=True):
+        label = name.removeprefix("J.")
+        if label == "length":
+            expected = (d @ d - constant**2) / (2 * constant)
+        elif label.startswith("axis_"):
+            a, b = ("xyz".index(axis) for axis in label.removeprefix("axis_"))
+            expected = R_i[:, a] @ R_j[:, b] - constant
+        elif label.startswith("along_"):
+            expected = R_i[:, "xyz".index(label[-1])] @ d - constant
+        else:
+            expected = d["xyz".index(label)] - constant
+        assert value == pytest.approx(expected, abs=1e-14), name
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -39,7 +39,7 @@ def random_arm(seed: int) -> bl.SymbolicSystem:
     return s
 
 
-def test_the_four_bar_has_the_published_numbers():
+def test_the_four_bar_has_the_numbers_of_the_printed_listing():
     s = four_bar()
     M, Q = mass_and_forces_thesis(s)
     own = s.equations().system

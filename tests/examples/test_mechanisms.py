@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.special import ellipk
 
 import biela as bl
 from biela.equations import Equations
@@ -405,8 +406,11 @@ def test_the_governor_keeps_its_angular_momentum():
         assert found == pytest.approx(governor.ANGULAR_MOMENTUM, rel=1e-11)
 
 
-def test_the_point_pendulum_has_the_published_period():
-    ((q, v),) = simulated("point_pendulum_by_angle", [point_pendulum.PERIOD])
+def test_the_point_pendulum_has_the_period_of_its_elliptic_integral():
+    """T = 4 √(l/g) K(sin²(θ₀/2)), from the horizontal."""
+    period = point_pendulum.PERIOD
+    assert period == pytest.approx(4 * math.sqrt(1 / 9.81) * ellipk(0.5), rel=1e-15)
+    ((q, v),) = simulated("point_pendulum_by_angle", [period])
     np.testing.assert_allclose([*q, *v], [-math.pi / 2, 0.0], atol=1e-10)
 
 

@@ -1,4 +1,4 @@
-"""P5 and RB3 written with plain sets, as slowly and as literally as they are described."""
+"""P3, P5 and RB3 written with plain sets, as slowly and as literally as they are described."""
 
 from __future__ import annotations
 
@@ -41,6 +41,63 @@ def p5_reference(rows, columns):
             for r in A.values():
                 r.discard(c)
     return tuple(blocks), tuple(border + sorted(free)), tuple(band)
+
+
+def p3_reference(rows, columns):
+    """The columns of P5; a row that has none left takes the last spike that reaches it.
+
+    Which spikes reach it is seen by eliminating it with all pivots before, entry by entry.
+    """
+    A = {i: set(r) for i, r in enumerate(rows)}
+    free = set(range(columns))
+    stack, band, pivots = [], [], []  # pivots: row, column and what elimination made of the row
+
+    def eliminated(i):
+        row = set(rows[i])
+        for _, c, above in pivots:
+            if c in row:
+                row |= above
+        return row - {c for _, c, _ in pivots}
+
+    def place(i, c):
+        pivots.append((i, c, eliminated(i)))
+
+    while A:
+        empty = sorted(i for i in A if not A[i])
+        chosen = []
+        if not empty:
+            m = min(map(len, A.values()))
+            T = {i: set(r) for i, r in A.items()}
+            for k in range(m, 0, -1):
+                tally = {}
+                for i in T:
+                    if len(T[i]) == k:
+                        for c in T[i]:
+                            tally[c] = tally.get(c, 0) + 1
+                c = min(tally, key=lambda c: (-tally[c], -sum(c in r for r in T.values()), c))
+                chosen.append(c)
+                for r in T.values():
+                    r.discard(c)
+            empty = sorted(i for i in A if not T[i])
+        s = min(len(empty), len(chosen))
+        spikes = chosen[: len(chosen) - s]
+        stack += spikes
+        for i, c in zip(empty[:s], chosen[len(chosen) - s :], strict=True):
+            place(i, c)
+        for i in empty[s:]:
+            reaching = [c for c in reversed(stack) if c in eliminated(i)]
+            if reaching:
+                stack.remove(reaching[0])
+                place(i, reaching[0])
+            else:
+                band.append(i)
+        for i in empty:
+            del A[i]
+        for c in chosen:
+            free.discard(c)
+            for r in A.values():
+                r.discard(c)
+    return [(i, c) for i, c, _ in pivots], tuple(stack + sorted(free)), tuple(band)
 
 
 def rb3_reference(rows, columns, relative=(), closures=(), constant=()):

@@ -22,7 +22,7 @@ from biela.graph.ordering import (
     rb3,
     transversal,
 )
-from tests.graph.reference_orderings import p5_reference, rb3_reference
+from tests.graph.reference_orderings import p3_reference, p5_reference, rb3_reference
 
 
 def patterns(seed: int, count: int, largest: int = 16) -> Iterator[tuple[np.ndarray, Pattern]]:
@@ -140,12 +140,49 @@ def test_the_triangular_form_of_a_square_matrix_has_the_strong_components_of_sci
         assert len(form.blocks) == count
 
 
+def test_p3_is_the_one_played_with_sets() -> None:
+    for A, pattern in patterns(6, 500):
+        form = p3(pattern)
+        pivots, border, band = p3_reference(pattern.row_lists(), A.shape[1])
+        rows = [i for block, _ in form.blocks for i in block]
+        columns = [c for _, block in form.blocks for c in block]
+        assert list(zip(rows, columns, strict=True)) == pivots
+        assert (form.border, form.band) == (border, band)
+
+
+def test_p4_is_p3_inside_each_block_of_the_triangular_form() -> None:
+    larger = 0
+    for A, pattern in patterns(9, 500):
+        triangular, form = block_triangular(pattern), p4(pattern)
+        pivots = []
+        for rows, columns in triangular.blocks:
+            larger += len(rows) > 1
+            inner = [[columns.index(c) for c in np.flatnonzero(A[i]) if c in columns] for i in rows]
+            found, _, _ = p3_reference(inner, len(columns))
+            pivots += [(rows[i], columns[c]) for i, c in found]
+        rows = [i for block, _ in form.blocks for i in block]
+        columns = [c for _, block in form.blocks for c in block]
+        assert list(zip(rows, columns, strict=True)) == pivots
+        # a block of one row and column stays one, so what is reducible is kept apart
+        assert len(form.blocks) == len(triangular.blocks)
+    assert larger > 100
+
+
 def test_pivots_of_p3_p4_and_markowitz_are_all_there_is() -> None:
+    """As many as the structural rank by SciPy, and with random numbers none of them vanishes."""
+    rng = np.random.default_rng(10)
     for A, pattern in patterns(6, 500):
         rank = structural_rank(sparse.csr_array(A.astype(float)))
+        numbers = np.where(A, rng.choice([-1, 1], A.shape) * rng.uniform(1, 2, A.shape), 0.0)
         for form in (p3(pattern), p4(pattern), markowitz(pattern)):
             check(A, form, regular=False)
-            assert sum(len(c) for _, c in form.blocks) <= rank
+            rows = [i for block, _ in form.blocks for i in block]
+            columns = [c for _, block in form.blocks for c in block]
+            assert len(columns) == rank
+            U = numbers[np.ix_(rows, columns)]
+            for k in range(rank):
+                assert abs(U[k, k]) > 1e-9
+                U[k + 1 :] -= np.outer(U[k + 1 :, k] / U[k, k], U[k])
 
 
 def test_pivots_by_values_factor_a_matrix_without_growth() -> None:

@@ -8,7 +8,7 @@ from biela.model import Model
 def four_bar(*, driven: bool = False, plane: str | None = None) -> Model:
     """Crank r, coupler 300 mm, rocker 200 mm over a base of 300 mm, in the xy plane."""
     m = Model("four-bar", plane=plane)
-    r = m.parameter("r", "100 mm")
+    r = m.parameter("r", 0.1)
     crank = m.body("crank", mass=1.0, inertia=0.01)
     coupler = m.body("coupler", mass=1.0, inertia=0.01)
     rocker = m.body("rocker", mass=1.0, inertia=0.01)

@@ -215,7 +215,7 @@ def slider_crank() -> Model:
     m.parameter("l", "3*r")
     crank = m.body("crank", mass="0.5 kg", com=("r/2", 0, 0), inertia=(1e-4, 1e-4, 2e-4))
     crank.marker("pin", ("r", 0, 0), axis="y")
-    box = Box(size=(m.number("l"), 0.01, 0.01), density=7850, position=(m.number("l/2"), 0, 0))
+    box = Box(size=("l", 0.01, 0.01), density=7850, position=("l/2", 0, 0))
     rod = m.body("rod", shapes=[box])
     slider = m.body("slider", mass=0.2)
     m.joint("revolute", "A", m.ground, crank, axis="y", start="30 deg")

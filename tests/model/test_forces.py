@@ -165,9 +165,11 @@ def test_dampers_and_friction_take_the_power_of_their_rates(coordinates):
         def measured(t, q):
             (a1, _), (a2, A2), (b1, B1), (b2, _) = rows(system, q, "a.a1", "a.a2", "b.b1", "b.b2")
             l, m = np.linalg.norm(b1 - a1), np.linalg.norm(b2 - a1)
-            return np.array([l, m, *(A2.T @ (b1 - a2)), *rotation_log(A2.T @ B1), *b2])
+            return np.array([l, m, *(A2.T @ (b1 - a2)), *b2, *(A2.T @ B1).ravel()])
 
         d = slope(measured, system, 0.0, q, v)
+        # R' Rᵀ holds the angular velocity along the axes of the first marker
+        W = d[8:].reshape(3, 3) @ measured(0.0, q)[8:].reshape(3, 3).T
         x = rate["C.angle"] / 0.5
         dry = 2 * np.tanh(4 * x) + x / (x**2 / 4 + 0.75) ** 2 + 0.4 * rate["C.angle"]
         # a cable does not push: its damper acts while it grows longer
@@ -175,11 +177,11 @@ def test_dampers_and_friction_take_the_power_of_their_rates(coordinates):
             4 * d[0] ** 2
             + 2 * max(d[1], 0) ** 2
             + np.array(C) @ d[2:5] ** 2
-            + np.array(TURN_C) @ d[5:8] ** 2
+            + np.array(TURN_C) @ np.array([W[2, 1], W[0, 2], W[1, 0]]) ** 2
             + 0.7 * rate["U.first"] ** 2
             + 0.9 * rate["C.displacement"] ** 2
             + dry * rate["C.angle"]
-            + 0.5 * 1.225 * 0.5 * 1.1 * np.linalg.norm(d[8:11]) ** 3
+            + 0.5 * 1.225 * 0.5 * 1.1 * np.linalg.norm(d[5:8]) ** 3
         )
         # what inertia adds to Q is even in the velocities; so is half of the cable
         there, back = (system.evaluate("Q", q, s * v) for s in (1, -1))
@@ -387,6 +389,37 @@ def test_friction_has_its_peak_at_the_transition_speed():
     assert -Q.min() == pytest.approx(3.0, abs=2e-3)
     assert -Q[-1] == pytest.approx(2.0, abs=1e-3)
     assert system.evaluate("Q", [0.0], [-0.4])[0] == -system.evaluate("Q", [0.0], [0.4])[0]
+
+
+@pytest.mark.parametrize("part", [0.25, 1.0, 3.0])
+def test_friction_under_load_is_highest_at_the_transition_speed(part):
+    """A block of weight N on a rail, at v = part v_t, by the curve of Brown and McPhee.
+
+    m v' = -μ N tanh(4 v/v_t) - (μ_s - μ) N (v/v_t) / ((v/v_t)²/4 + 3/4)².
+    """
+    m = Model("block", gravity=(0, 0, -10))
+    block = m.body("block", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    m.joint("prismatic", "rail", m.ground, block, axis="x")
+    m.force(
+        "friction",
+        "rub",
+        coordinate="rail",
+        coefficient=0.2,
+        static_coefficient=0.5,
+        kinetic=1.0,
+        static=1.4,
+        transition=0.05,
+    )
+    kinetic, static = 1.0 + 0.2 * 20.0, 1.4 + 0.5 * 20.0
+    braked = kinetic * np.tanh(4 * part) + (static - kinetic) * part / (part**2 / 4 + 0.75) ** 2
+    for coordinates in COORDINATES:
+        system = formulate(m, coordinates)
+        name = next(
+            e.name for e in system.v if e.name in ("rail.displacement_rate", "block.rx_rate")
+        )
+        found = simulate(system, 1e-4, step=1e-4, v={name: part * 0.05})
+        k = [e.name for e in system.v].index(name)
+        assert found.a[0][k] == pytest.approx(-braked / 2.0, rel=1e-9)
 
 
 def test_a_loaded_pin_brakes_by_radius_and_reaction():

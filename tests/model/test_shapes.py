@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from biela.errors import ModelError
 from biela.model.mass_properties import MassProperties
 from biela.model.meshes.mesh import Mesh
+from biela.model.quantities.units import quantity
 from biela.model.shapes import (
     SHAPES,
     Box,
@@ -223,7 +224,7 @@ def test_outlines_are_plain_data_with_all_that_drawing_needs():
         (lambda: Box((1, 1)), "three finite numbers"),
         (lambda: Cylinder(-1, 1), "radius of a cylinder must be positive, not -1"),
         (lambda: Cylinder(1, math.nan), "length of a cylinder"),
-        (lambda: Cylinder("1 mm", 1), "radius of a cylinder"),
+        (lambda: Cylinder("-1 mm", 1).measured(quantity), "radius of a cylinder"),
         (lambda: Tube(0.1, 0.2, 1), "inner radius"),
         (lambda: Cone(0, 0, 1), "one of the radii"),
         (lambda: Ellipsoid((1, 1, -1)), "positive"),

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import biela as bl
+from biela.equations.spatial.tree import SpatialTree
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.joints import Joint
@@ -263,6 +265,94 @@ def test_the_planar_copy_counts_in_the_plane_and_leaves_the_model_alone() -> Non
         m.in_plane("xy")
     with pytest.raises(ModelError, match="not 'yx'"):
         m.in_plane("yx")
+
+
+def bennett_loop(moved: float) -> Model:
+    """The gallery's linkage with its last hinge moved along its bar: a structure, if at all."""
+    m = bl.load_model(Path(__file__).parents[2] / "examples/mechanisms/bennett.toml")
+    m.drivers.clear()
+    D = m.joints["D"]
+    x, y, z = D.i.position
+    m.joints["D"] = replace(D, i=replace(D.i, position=(f"{x} + {moved}", y, z)))
+    return m
+
+
+def test_a_loop_of_skew_hinges_moves_in_no_plane_even_if_it_is_locked() -> None:
+    for moved in (0.0, 1e-3):
+        m = bennett_loop(moved)
+        assert plane(m) is None
+        assert "plane" not in str(bl.check(m))
+
+
+def test_tilted_joints_and_bodies_are_refused_by_name_where_a_plane_is_declared() -> None:
+    def arm(tilt: float, turned: bool = False) -> Model:
+        m = bl.Model("arm", gravity=(0, -9.81, 0))
+        upper = m.body("upper", mass=1.0, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
+        about = ("x", (0.3,)) if turned else None
+        lower = m.body(
+            "lower", mass=1.0, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1), orientation=about
+        )
+        axis = (0.0, np.sin(tilt), np.cos(tilt))
+        m.joint("revolute", "A", m.ground.at(axis="z"), upper.at(axis="z"), start=0.1)
+        m.joint("revolute", "B", upper.at(1, 0, 0, axis=axis), lower.at(axis=axis), start=0.2)
+        return m
+
+    assert arm(0.0).in_plane("xy").plane == "xy"
+    with pytest.raises(ModelError, match=r"arm does not move in a plane: joint B \(revolute\)"):
+        arm(1e-3).in_plane("xy")
+    with pytest.raises(ModelError, match=r"joint A .*; joint B"):
+        arm(0.0).in_plane("xz")
+    with pytest.raises(ModelError, match="body lower is turned out of the xy plane"):
+        arm(0.0, turned=True).in_plane("xy")
+    host = bl.Model("host")
+    host.part("cell", arm(0.2), 2, shift=(0, 0, 1.0))
+    with pytest.raises(ModelError, match=r"joint B \(revolute\) cannot turn in the xy plane"):
+        host.in_plane("xy")
+    # a plane that is written into a model counts as well
+    declared = arm(0.2)
+    declared.plane = "xy"
+    with pytest.raises(ModelError, match=r"joint B \(revolute\) cannot turn in the xy plane"):
+        bl.Robot(declared)
+
+
+@pytest.mark.parametrize("kind", ["spherical", "cylindrical", "universal"])
+def test_a_robot_stays_in_the_plane_of_its_model(kind: str) -> None:
+    def arm(kind: str) -> bl.Robot:
+        m = bl.Model("arm", plane="xy", gravity=(0, -9.81, 0))
+        upper, lower = (
+            m.body(n, mass=1.0, com=(0.5, 0.1, 0), inertia=0.1) for n in ("upper", "lower")
+        )
+        m.joint("revolute", "A", m.ground, upper)
+        # the second axis of a universal joint is along the normal, and is all that can turn
+        axes = {"axis": "x", "x_axis": "y"} if kind == "universal" else {}
+        m.joint(kind, "B", upper.at(1, 0, 0, **axes), lower.at(**axes))
+        return bl.Robot(m)
+
+    hinged, robot = arm("revolute"), arm(kind)
+    assert robot.q_names == ("A.angle", "lower.x", "lower.y", "lower.angle")
+    np.testing.assert_allclose(robot.assemble(), [0, 1, 0, 0], atol=1e-12)
+    # stretched out, the second arm begins a metre from the first pin
+    v, w = 0.7, -1.9
+    a = hinged.forward_dynamics([0, 0], [v, w], [0.3, 0])
+    found = robot.forward_dynamics([0, 1, 0, 0], [v, 0, v, v + w], [0.3, 0, 0, 0])
+    np.testing.assert_allclose(found, [a[0], -(v**2), a[0], a[0] + a[1]], rtol=1e-12)
+
+
+def test_bodies_that_float_together_are_a_tree_in_space_and_in_a_plane() -> None:
+    for plane, first in ((None, "x y z rotation_e0 rotation_e1"), ("xz", "x y angle")):
+        m = bl.Model("pair", plane=plane)
+        one = m.body("one", mass=1.0, com=(0.1, 0, 0.2), inertia=0.1)
+        two = m.body("two", mass=2.0, com=(0.3, 0, 0.1), inertia=0.2)
+        m.joint("revolute", "pin", one.at(1, 0, 0), two, axis="y")
+        robot = bl.Robot(m)
+        assert not SpatialTree(m).is_closed
+        assert robot.q_names[: len(first.split())] == tuple(f"one.{n}" for n in first.split())
+        assert robot.q_names[-1] == "pin.angle"
+        # they fall
+        a = robot.forward_dynamics(robot.assemble(), np.zeros(robot.nv), np.zeros(robot.nv))
+        for body in ("one", "two"):
+            fall = robot.frame_acceleration(body, robot.assemble(), np.zeros(robot.nv), a)
+            np.testing.assert_allclose(fall, [0, 0, 0, 0, 0, -9.81], atol=1e-12)
 
 
 def test_a_joint_that_closes_carries_nothing_and_stays_so_in_files(tmp_path: Path) -> None:

@@ -129,6 +129,36 @@ def test_updates_are_the_formulas_and_learn_the_last_step(bfgs: int) -> None:
     assert curvature_update(4, bfgs, H, d, -g, np.zeros(4)) == 0 and np.array_equal(H, before)
 
 
+@pytest.mark.parametrize("method", ["bfgs", "dfp"])
+def test_iterations_that_learn_the_curvature_are_those_of_the_textbook(
+    circle: ImplicitMotion, method: str
+) -> None:
+    """BFGS by its product form, DFP by the inverse of that of its dual (Nocedal & Wright, §6.1).
+
+    From the length of steepest descent, with halvings until |f|² falls enough.
+    """
+    q = np.array([0.2, 1.4, 0.1])
+    f, J = at(q)
+    g = J.T @ f
+    H = np.eye(3) * (g @ g) / np.sum((J @ g) ** 2)
+    for count in range(1, 9):
+        step, part = -H @ g, 1.0
+        while np.sum(at(q + part * step)[0] ** 2) > f @ f + 2e-4 * part * (g @ step):
+            part /= 2
+        d = part * step
+        q = q + d
+        f, J = at(q)
+        y, g = J.T @ f - g, J.T @ f
+        left = np.eye(3) - np.outer(d, y) / (d @ y)
+        if method == "bfgs":
+            H = left @ H @ left.T + np.outer(d, d) / (d @ y)
+        else:
+            H = np.linalg.inv(left.T @ np.linalg.inv(H) @ left + np.outer(y, y) / (d @ y))
+        options = Iteration(method, tolerance=1e-30, iterations=count)
+        found = circle.position(0.0, [0.2, 1.4, 0.1], NOWHERE, options)
+        np.testing.assert_allclose(found.q, q, rtol=0, atol=1e-9)
+
+
 def test_a_followed_motion_has_the_rates_of_its_closed_form() -> None:
     # q = √(1 + t) and its rates
     ws = bl.Workspace("root")

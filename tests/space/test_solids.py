@@ -67,10 +67,44 @@ def test_a_centre_of_mass_and_a_first_moment_say_the_same(system):
 
 
 def test_first_moments_may_be_parameters_of_their_own(system):
-    """As in identification, where m r is the unknown and not r (Plaza 2015, eq. 4.48)."""
-    m, mx = system.parameters("m mx")
-    solid = system.solid("a", at=system.origin, base=system.base, mass=m, first_moment=(mx, 0, 0))
-    assert solid.first_moment.components(system.base)[0] == mx
+    """As in identification, where m r is the unknown and not r (Plaza 2015, eq. 4.48).
+
+    Against particles: kinetic energy and weight of five of them, by NumPy.
+    """
+    places = np.random.default_rng(4).normal(size=(5, 3))
+    masses = np.array([0.4, 1.1, 0.7, 0.2, 0.9])
+    moments = masses @ places
+    I = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, places, strict=True))
+    x, y, z, a = system.coordinates("x y z a")
+    m, mx, my, mz = system.parameters(m=masses.sum(), mx=moments[0], my=moments[1], mz=moments[2])
+    axis = np.array([0.6, 0.0, 0.8])
+    turned = system.base.rotated("b", tuple(axis), a)
+    centre = system.origin.offset("P", system.base.vector(x, y, z))
+    inertia = turned.inertia(xx=I[0, 0], yy=I[1, 1], zz=I[2, 2], xy=I[0, 1], xz=I[0, 2], yz=I[1, 2])
+    solid = system.solid("a", centre, turned, m, first_moment=(mx, my, mz), inertia=inertia)
+    assert solid.first_moment.components(turned)[0] == mx
+    system.gravity = (1.0, -2.0, -9.0)
+    found = system.equations().system
+
+    q, v, h = np.array([0.2, -0.4, 0.5, 0.7]), np.array([0.3, -0.1, 0.8, 1.3]), 1e-5
+
+    def particles(q):
+        K = np.cross(axis, np.eye(3)).T
+        R = np.eye(3) + np.sin(q[3]) * K + (1 - np.cos(q[3])) * K @ K
+        return q[:3] + places @ R.T
+
+    def slopes(q):
+        return np.stack(
+            [(particles(q + h * e) - particles(q - h * e)) / (2 * h) for e in np.eye(4)], axis=-1
+        )
+
+    J = slopes(q)
+    np.testing.assert_allclose(
+        found.evaluate("M", q), np.einsum("k,kai,kaj->ij", masses, J, J), atol=1e-8
+    )
+    bias = (slopes(q + h * v) - slopes(q - h * v)) @ v / (2 * h)
+    forces = np.einsum("k,kai,ka->i", masses, J, np.array([1.0, -2.0, -9.0]) - bias)
+    np.testing.assert_allclose(found.evaluate("Q", q, v), forces, atol=1e-5)
 
 
 def test_without_an_inertia_a_solid_is_a_mass_in_its_centre(system):

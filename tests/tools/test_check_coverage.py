@@ -165,3 +165,47 @@ def test_the_command_fails_and_says_why_on_a_problem(
 
 def test_the_pages_of_this_repository_are_in_order() -> None:
     assert check(Path(__file__).resolve().parents[2]).problems == []
+
+
+WITH_ORACLE = HEAD.replace(" |\n|---", " | oracle |\n|---").replace("---|\n", "---|---|\n")
+SUM = "| 1 | sums | biela.atoms | tests/atoms/test_sums.py::test_a_sum_is_one_atom |"
+
+
+def oracle_problems(root: Path, *rows: str) -> list[str]:
+    text = WITH_ORACLE + "".join(f"{row}\n" for row in rows)
+    (root / "docs/coverage/page.md").write_text(text, encoding="utf-8")
+    return check(root).problems
+
+
+def test_a_table_may_say_what_its_tests_compare_with(root: Path) -> None:
+    assert oracle_problems(root, f"{SUM} closed form, SciPy |", "| 2 | powers | – | – | – |") == []
+
+
+def test_where_a_table_has_oracles_every_filled_row_needs_one(root: Path) -> None:
+    (problem,) = oracle_problems(root, f"{SUM} – |")
+    assert "line 1 says no oracle" in problem
+    assert oracle_problems(root, SUM) == [f"docs/coverage/page.md:{ROW_AT}: 4 cells instead of 5"]
+
+
+def test_an_oracle_is_one_of_those_known(root: Path) -> None:
+    (problem,) = oracle_problems(root, f"{SUM} closed form, a hunch |")
+    assert "'a hunch' is no oracle" in problem
+
+
+def test_tables_with_and_without_oracles_may_share_a_page(root: Path) -> None:
+    text = WITH_ORACLE + f"{SUM} closed form |\n" + HEAD + SUM.replace("| 1 |", "| 2 |") + "\n"
+    (root / "docs/coverage/page.md").write_text(text, encoding="utf-8")
+    assert check(root).problems == []
+
+
+def test_the_command_counts_oracles_on_request(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    oracle_problems(root, f"{SUM} closed form |")
+    assert main(["--root", str(root), "--oracles"]) == 0
+    assert "1  closed form" in capsys.readouterr().out
+
+
+def test_every_page_of_this_repository_says_its_oracles() -> None:
+    rows = check(Path(__file__).resolve().parents[2]).rows.values()
+    assert all(row.oracles for page in rows for row in page if row.filled)

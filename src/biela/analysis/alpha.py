@@ -134,13 +134,13 @@ class AlphaStepper:
         self.pause = 5000
 
     def start(
-        self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
+        self, elapsed: float, x: Floats, p: Floats, times: Floats, origin: float = 0.0
     ) -> None:
         """Begin with the state (q, v, v', λ)."""
-        self._now = t
+        self._k, self._origin = round(elapsed / self._h), origin
         nq, nv, _ = self._sizes
         q, v, vdot, lam = np.split(x, np.cumsum([nq, nv, nv]))
-        self._method.start(t, q, v, vdot, lam, p)
+        self._method.start(origin + elapsed, q, v, vdot, lam, p)
         self._times, self._x = times, x
 
     def restart(self, x: Floats) -> None:
@@ -151,14 +151,14 @@ class AlphaStepper:
         """Go on for so many output times."""
         times = self._times[: max(1, min(count, self.pause // self._stride))]
         # the last output may come after less than a stride
-        whole = [t for t in times if round((t - self._now) / self._h) % self._stride == 0]
+        whole = [t for t in times if (round(t / self._h) - self._k) % self._stride == 0]
         times, stride = times[: len(whole)], self._stride
         if not len(times):
             times = self._times[:1]
-            stride = round((float(times[0]) - self._now) / self._h)
+            stride = round(float(times[0]) / self._h) - self._k
         run = self._method.advance(self._h, len(times), stride)
         rows = len(run.times) - 1
-        self._now = float(run.times[-1])
+        self._k += rows * stride
         states = np.concatenate([run.q, run.v, run.vdot, run.lam], axis=1)[1:]
         self._times = self._times[rows:]
         self._steps, self._iterations = run.steps, run.iterations
@@ -166,8 +166,8 @@ class AlphaStepper:
             self._x = states[-1]
         empty = np.zeros((rows, 0))
         return Progressed(
-            run.status, times[:rows], states, empty, empty[:0], float(run.times[-1]), self._x,
-            np.zeros(0, np.int64),
+            run.status, self._origin + times[:rows], states, empty, empty[:0],
+            self._origin + self._k * self._h, self._k * self._h, self._x, np.zeros(0, np.int64),
         )  # fmt: skip
 
     def counts(self) -> dict[str, Any]:

@@ -26,8 +26,17 @@ from biela.analysis.closure import (
     unwound,
     velocity_equations,
 )
-from biela.analysis.one_start import first_position, start_position, start_state
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.idle import IdleFreedom, idle_freedoms, moved_coordinates
+from biela.analysis.instant import Instant
+from biela.analysis.one_start import (
+    carried_position,
+    first_position,
+    joint_system,
+    start_position,
+    start_state,
+    values_in_joints,
+)
+from biela.analysis.preparation import Model, Values, as_system, meant, values, with_values
 from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
 from biela.equations.positions import apart, normalised, random_start
@@ -47,6 +56,8 @@ class Assembly:
         iterations: Newton iterations it took.
         mobility: Degrees of freedom there.
         redundant: Names of constraints that depend on the others.
+        idle: Freedoms that move nothing but themselves, such as the spin of a rod between two
+            balls, in words; ``mobility`` counts them.
     """
 
     q: Floats
@@ -54,6 +65,7 @@ class Assembly:
     iterations: int
     mobility: int
     redundant: tuple[str, ...]
+    idle: tuple[str, ...] = ()
 
 
 def assemble(
@@ -87,6 +99,7 @@ def assemble(
     Raises:
         AssemblyError: The mechanism cannot be assembled, or not on that branch.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
@@ -137,14 +150,25 @@ def branches(
 
     Coordinates that turn a base are the same up to full turns.  Coordinates in ``hold`` keep their
     values; without any, as many are held at the guess as there are degrees of freedom, because
-    otherwise every position is an assembly.
+    otherwise every position is an assembly.  Idle freedoms, such as the spin of a rod between two
+    balls, make no branches: they are held near the guess.
 
     Raises:
         AssemblyError: None was found.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
+    joints = _joints_with(system, q, hold)
+    if joints is not None:
+        # where loops close as they are built: other coordinates have further solutions, such as
+        # hinges turned over and bodies that are their own mirror image
+        own_u, own_p = values_in_joints(system, joints, u, p)
+        found = branches(
+            joints, q, hold=hold, t=t, parameters=own_p, inputs=own_u, restarts=restarts, seed=seed
+        )
+        return [_carried_over(system, joints, one, t, u, p) for one in found]
     guess = first_position(system, q, t, u, p)
     held = _held(system, hold or {})
     for index, value in held.items():
@@ -152,26 +176,95 @@ def branches(
     guess = normalised(system, guess, held or named_places(system.q, q))
     equations = ClosureEquations(system, t, u, p, conditions=q is None and not hold)
     equations.choose(guess)
+    instant = Instant(system, t, u, p)
     if not held:
-        first = _assembled(system, guess, {}, t, u, p, conditions=q is None)
-        rows, N = equations.jacobian(first.q), equations.rates(first.q)
-        held = {i: guess[i] for i in left_free(rows, list(range(len(guess))), N)}
+        held = _freedoms_held(equations, instant, guess)
     random = np.random.default_rng(seed)
-    found: list[Assembly] = []
+    different: list[_Branch] = []
     for k in range(restarts):
         start = random_start(system, guess, random) if k else guess.copy()
         for index, value in held.items():
             start[index] = value
         solution = solved(equations, start, held)
-        if solution.status != CONVERGED:
+        if solution.status != CONVERGED or equations.half_a_turn_off(solution.x):
             continue
         # in the turn of the guess, between minus and plus half a turn
         place = unwound(equations, solution.x, 2 * np.pi * np.round(guess / (2 * np.pi)))
-        if all(np.abs(apart(system, place, a.q)).max() > 1e-6 for a in found):
-            found.append(_described(equations, place, solution.iterations))
-    if not found:
+        branch = _Branch(instant, place, solution.iterations)
+        if not any(branch.same(other) for other in different):
+            different.append(branch)
+    if not different:
         raise AssemblyError(reason(equations, solved(equations, guess, held), held))
-    return sorted(found, key=lambda a: float(np.linalg.norm(apart(system, a.q, guess))))
+    made = [branch.described(equations, guess) for branch in different]
+    return sorted(made, key=lambda a: float(np.linalg.norm(apart(system, a.q, guess))))
+
+
+def _joints_with(system: System, q: Values, hold: Mapping[str, float] | None) -> System | None:
+    """The system in joint coordinates, if there is another and it knows all that is named."""
+    if system.begins is None or system.begins.carrying is None:
+        return None
+    if q is not None and not isinstance(q, Mapping):
+        return None
+    try:
+        joints = joint_system(system)
+    except AssemblyError:
+        return None
+    names = [entry.name for entry in joints.q]
+    return (
+        joints if all(meant(name, names) in names for name in (*(q or ()), *(hold or ()))) else None
+    )
+
+
+def _carried_over(
+    system: System, joints: System, found: Assembly, t: float, u: Floats, p: Floats
+) -> Assembly:
+    """An assembly in joint coordinates in those of a system."""
+    q = carried_position(system, joints, found.q, t, u, p)
+    equations = ClosureEquations(system, t, u, p, conditions=False)
+    return _described(equations, q, found.iterations)
+
+
+def _freedoms_held(
+    equations: ClosureEquations, instant: Instant, guess: Floats
+) -> dict[int, float]:
+    """Coordinates that are held at a guess, one for each freedom that is not idle.
+
+    Angles and lengths first: an Euler parameter is the same for two turns.
+    """
+    system = equations.system
+    solution = solved(equations, guess, {})
+    if solution.status != CONVERGED:
+        raise AssemblyError(reason(equations, solution, {}))
+    at = solution.x
+    idle = idle_freedoms(instant, at)
+    moved = moved_coordinates(instant, at, idle)
+    four = {first + k for first in system.quaternions for k in range(4)}
+    order = sorted(
+        range(len(guess)), key=lambda i: (i in four, moved[i], system.q[i].unit != "rad")
+    )
+    rows = np.concatenate([equations.jacobian(at), *(one.z[None] for one in idle)])
+    return {i: float(guess[i]) for i in left_free(rows, order, equations.rates(at))}
+
+
+class _Branch:
+    """An assembly that was found; those that differ in idle freedoms only are the same."""
+
+    def __init__(self, instant: Instant, q: Floats, iterations: int) -> None:
+        self.instant, self.q, self.iterations = instant, q, iterations
+        self.idle = idle_freedoms(instant, q)
+        self.moved = moved_coordinates(instant, q, self.idle)
+
+    def same(self, other: _Branch) -> bool:
+        off = np.abs(apart(self.instant.system, self.q, other.q))
+        return bool(off[~(self.moved | other.moved)].max(initial=0.0) <= 1e-6)
+
+    def described(self, equations: ClosureEquations, guess: Floats) -> Assembly:
+        """The assembly, with its idle freedoms near a guess."""
+        kept = {int(i): float(self.q[i]) for i in np.flatnonzero(~self.moved)}
+        start = normalised(equations.system, np.where(self.moved, guess, self.q))
+        again = solved(equations, start, kept) if self.idle else None
+        q = again.x if again is not None and again.status == CONVERGED else self.q
+        return _described(equations, q, self.iterations, self.idle)
 
 
 def assemble_velocity(
@@ -189,6 +282,7 @@ def assemble_velocity(
     Raises:
         AssemblyError: Velocities in ``hold`` contradict the constraints.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)
@@ -197,7 +291,7 @@ def assemble_velocity(
     held = _held(system, hold or {}, system.v, "velocity")
     for index, value in held.items():
         speed[index] = value
-    rows, right = velocity_equations(system, place, t, u, p)
+    rows, right, _ = velocity_equations(system, place, t, u, p)
     return closing_velocity(system, rows, right, speed, held)
 
 
@@ -218,7 +312,7 @@ def initial_state(
     if system.begins is not None:
         return start_state(system, *given, t=t, u=u, p=p)
     place, _ = position_near(system, q, given[0], t, u, p)
-    rows, right = velocity_equations(system, place, t, u, p, conditions=given[1] is None)
+    rows, right, _ = velocity_equations(system, place, t, u, p, conditions=given[1] is None)
     kept = {i: float(v[i]) for i in left_free(rows, named_places(system.v, given[1]))}
     return place, closing_velocity(system, rows, right, v, kept)
 
@@ -235,7 +329,7 @@ def consistent(
     solution = solved(equations, normalised(system, q), {})
     if solution.status != CONVERGED:
         raise AssemblyError(reason(equations, solution, {}))
-    rows, right = velocity_equations(system, solution.x, t, u, p, conditions=False)
+    rows, right, _ = velocity_equations(system, solution.x, t, u, p, conditions=False)
     return solution.x, closing_velocity(system, rows, right, v, {})
 
 
@@ -260,17 +354,25 @@ def _assembled(
     return _described(equations, place, solution.iterations)
 
 
-def _described(equations: ClosureEquations, q: Floats, iterations: int) -> Assembly:
+def _described(
+    equations: ClosureEquations,
+    q: Floats,
+    iterations: int,
+    idle: Sequence[IdleFreedom] | None = None,
+) -> Assembly:
     # initial conditions belong to a start, not to the mechanism
     rows = equations.jacobian(q)[: equations.system.geometric]
     dependent = dependent_rows(rows)
     residual = equations.residual(q)
+    if idle is None:
+        idle = idle_freedoms(equations.instant, q)
     return Assembly(
         q,
         float(np.abs(residual).max(initial=0.0)),
         iterations,
         len(equations.system.v) - (len(rows) - len(dependent)),
         tuple(equations.names[i] for i in dependent),
+        tuple(str(one) for one in idle),
     )
 
 

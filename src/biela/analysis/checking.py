@@ -18,14 +18,17 @@ from biela.analysis.array_freedoms import array_freedoms, undriven
 from biela.analysis.assembly import assemble
 from biela.analysis.check_report import CheckReport, Finding, Opening
 from biela.analysis.few_instances import few_instances
+from biela.analysis.idle import idle_freedoms
+from biela.analysis.instant import Instant
 from biela.analysis.joint_replacements import joint_of, replacements
 from biela.analysis.mobility import Mobility, mobility
 from biela.analysis.openings import best_openings, start_openings
-from biela.analysis.plane_faults import axis_faults, gravity_across
+from biela.analysis.reach import nearest
 from biela.analysis.smells import (
     bodies_without_mass,
     driven_twice,
     driver_smells,
+    gravity_across,
     name_smells,
     parallel_joints,
     unit_smells,
@@ -36,7 +39,7 @@ from biela.equations.elements import element_faults
 from biela.errors import AssemblyError, BielaError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
-from biela.model.topology.planarity import Plane, plane_of_motion
+from biela.model.topology.planarity import Plane, plane_faults, plane_of_motion
 from biela.model.topology.topology import Topology
 from biela.model.topology.tree import joint_tree, start_poses
 
@@ -62,6 +65,7 @@ def check(model: Model) -> CheckReport:
     plane: Plane | None = None
     freedoms: int | None = None
     basis = ""
+    idle: tuple[str, ...] = ()
     if not looked_at.bodies:
         findings.append(Finding("error", f"{model.name} has no bodies"))
     elif len(looked_at.bodies) > _WHOLE:
@@ -74,10 +78,12 @@ def check(model: Model) -> CheckReport:
         )
     else:
         try:
-            findings += [Finding("error", text) for text in axis_faults(looked_at)]
+            if looked_at.plane is not None:
+                faults = plane_faults(looked_at, looked_at.plane)
+                findings += [Finding("error", text) for text in faults]
             system = undriven(looked_at)
             openings = start_openings(system)
-            rank, unclosed = _closed(looked_at, system)
+            rank, unclosed, idle = _closed(looked_at, system)
             findings += unclosed
             if rank is not None:
                 plane = _plane(looked_at)
@@ -92,7 +98,9 @@ def check(model: Model) -> CheckReport:
         except BielaError as error:
             findings.append(Finding("error", str(error)))
     if rank is not None:
-        findings += _rank_findings(model, topology, rank, openings, suggestions, freedoms)
+        findings += _rank_findings(
+            model, topology, rank, openings, suggestions, freedoms, () if large else idle
+        )
     if plane is not None:
         findings.append(_plane_finding(plane))
     findings += _smell_findings(model)
@@ -114,21 +122,29 @@ def check(model: Model) -> CheckReport:
 # ------------------------------------------------------------------------------ freedoms
 
 
-def _closed(model: Model, system: System) -> tuple[Mobility | None, list[Finding]]:
-    """The freedoms where all joints are closed; none and the reason where they cannot be."""
+def _closed(model: Model, system: System) -> tuple[Mobility | None, list[Finding], tuple[str, ...]]:
+    """The freedoms where all joints are closed, and those that are idle.
+
+    None and the reason where they cannot be closed.
+    """
     rank = mobility(system)
     if rank.assembled:
-        return rank, []
+        instant = Instant(system, 0.0, system.inputs, system.parameters)
+        first = np.array([entry.value for entry in system.q])
+        idle = idle_freedoms(instant, nearest(instant, first).q)
+        return rank, [], tuple(str(one) for one in idle)
     with suppress(AssemblyError):  # from other sides too
-        rank = mobility(system, assemble(system).q)
-    if rank.assembled:
-        return rank, []
+        found = assemble(system)
+        rank = mobility(system, found.q)
+        if rank.assembled:
+            return rank, [], found.idle
     best = best_openings(model)
     if not best:
         text = "the joints are closed in joint coordinates only: give bodies a start nearer to it"
-        return None, [Finding("warning", text)]
+        return None, [Finding("warning", text)], ()
     wide = _listed([str(opening).replace(" is open", " stays open") for opening in best], 3)
-    return None, [Finding("error", f"cannot be closed: {wide} at best; check lengths and places")]
+    text = f"cannot be closed: {wide} at best; check lengths and places"
+    return None, [Finding("error", text)], ()
 
 
 def _array_finding(left_out: Sequence[str]) -> Finding:
@@ -151,6 +167,7 @@ def _rank_findings(
     openings: Sequence[Opening],
     suggestions: Sequence[str],
     freedoms: int | None,
+    idle: Sequence[str],
 ) -> Iterator[Finding]:
     if openings:
         widest = "; ".join(str(opening) for opening in openings[:5])
@@ -178,10 +195,12 @@ def _rank_findings(
             f"drivers impose {motions} on {freedoms:,} freedom{'s' * (freedoms != 1)}{who}",
         )
     elif freedoms is not None:
-        left = freedoms - topology.driven
+        left = max(freedoms - topology.driven - len(idle), 0)
         have = f", {topology.driven:,} of them driven" if topology.driven else ""
         needs = f"; kinematics needs {left:,} more driver{'s' * (left != 1)}" if left else ""
         yield Finding("note", f"{freedoms:,} freedom{'s' * (freedoms != 1)}{have}{needs}")
+        for text in idle:
+            yield Finding("note", f"an idle freedom: {text}; formulation='auto' holds it")
 
 
 # ----------------------------------------------------------------------- start and plane

@@ -9,24 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.instant import Instant
+from biela.analysis.instant import RANK_TOLERANCE, Instant, motions
 from biela.analysis.unrolled import derivatives
 from biela.atoms import Atom
 from biela.code import Function
 from biela.equations import System
 from biela.equations.positions import random_start
-from biela.errors import AssemblyError
+from biela.errors import AssemblyError, SingularityError
 from biela.solvers.least_squares import CONVERGED, Solution, damped_newton
 
 Floats = npt.NDArray[np.float64]
 
 #: Constraints are met when no equation misses by more than this (m, rad).
 TOLERANCE = 1e-11
+#: Parts of accelerations that no motion has, relative, below which they are rounding.
+_UNCURVED = 1e-7
+#: Starts and iterations to find velocities of motions through a singular position.
+_CURVED_STARTS, _CURVED_STEPS = 12, 60
 #: What is missed by less is rounding, and not corrected.
 _ROUNDING = 1e-14
 
@@ -38,6 +42,7 @@ class ClosureEquations:
         self, system: System, t: float, u: Floats, p: Floats, conditions: bool = True
     ) -> None:
         self.system = system
+        self.t = t
         self._given: dict[str, Any] = {"t": t, "u": u, "p": p}
         initial = conditions and "Init" in system
         self.names = list(system.multipliers[: system.geometric])
@@ -81,8 +86,9 @@ class ClosureEquations:
 
         # a guess is often a dead point, such as two bars in line: its neighbourhood is asked too
         random = np.random.default_rng(0)
-        instant = Instant(system, self._given["t"], self._given["u"], self._given["p"])
-        near = [instant.moved(q, 0.05 * random.uniform(-1, 1, len(system.v))) for _ in range(3)]
+        near = [
+            self.instant.moved(q, 0.05 * random.uniform(-1, 1, len(system.v))) for _ in range(3)
+        ]
         flags = max(free(place) for place in (q, *near))
         kept = [name for name, is_free in zip(asked, flags, strict=True) if is_free]
         self._rows = [*range(first), *(first + wished.index(n) for n in kept if n not in named)]
@@ -110,9 +116,14 @@ class ClosureEquations:
         sides = np.atleast_1d(self.system.evaluate("sides", q, **self._given))
         return [name for name, side in zip(self.system.sides, sides, strict=True) if side < 0]
 
+    @property
+    def instant(self) -> Instant:
+        """The system at the same time, inputs and parameters."""
+        return Instant(self.system, self._given["t"], self._given["u"], self._given["p"])
+
     def rates(self, q: Floats) -> Floats:
         """The matrix N of q' = N v."""
-        return Instant(self.system, self._given["t"], self._given["u"], self._given["p"]).N(q)
+        return self.instant.N(q)
 
     @cached_property
     def retraction_slope(self) -> Function:
@@ -237,6 +248,15 @@ def reason(equations: ClosureEquations, solution: Solution, held: Mapping[int, f
         if dependent
         else ""
     )
+    largest = float(np.abs(solution.x).max(initial=0.0))
+    farthest = max(largest, float(np.abs(solution.residual).max(initial=0.0)))
+    if np.spacing(farthest) > TOLERANCE:
+        # positions of 10⁵ turns: not wrong, but too coarse to close a loop with
+        return (
+            f"{system.name} cannot be assembled: these are missed: {worst}. Coordinates or laws "
+            f"reach {farthest:.3g} at t = {equations.t:g} s, where double precision resolves "
+            f"{np.spacing(farthest):.1g} only; start nearer to t = 0, or take whole turns off laws"
+        )
     return (
         f"{system.name} cannot be assembled: after {solution.iterations} iterations these are "
         f"missed: {worst}.{contradiction} Check lengths and fixed points, hold fewer coordinates, "
@@ -273,21 +293,35 @@ def left_free(rows: Floats, order: Sequence[int], N: Floats | None = None) -> li
     return [i for k, i in enumerate(order) if len(rows) + k not in dependent]
 
 
+class VelocityEquations(NamedTuple):
+    """Equations of velocities: rows and right-hand side, and how many of the last are wishes.
+
+    Those say that a joint rests whose rate nobody gave.
+    """
+
+    rows: Floats
+    right: Floats
+    resting: int = 0
+
+
 def velocity_equations(
     system: System, q: Floats, t: float, u: Floats, p: Floats, conditions: bool = True
-) -> tuple[Floats, Floats]:
+) -> VelocityEquations:
     """Φ_v and β, with the initial conditions of the model if they count."""
     initial = conditions and "Init_v" in system
     pair = ("Init_v", "Init_beta") if initial else ("Phi_v", "beta")
     if not system.multipliers and not initial:
-        return np.zeros((0, len(system.v))), np.zeros(0)
+        return VelocityEquations(np.zeros((0, len(system.v))), np.zeros(0))
     rows, right = (system.evaluate(name, q, t=t, u=u, p=p) for name in pair)
     rows, right = np.atleast_2d(rows), np.atleast_1d(right)
     if initial and system.wished_rates:
         first = len(rows) - system.wished_rates
         dependent = [k for k in dependent_rows(rows, 1e-6) if k >= first]
+        wishes = range(len(rows) - system.resting, len(rows))
+        resting = len(set(wishes) - set(dependent))
         rows, right = np.delete(rows, dependent, axis=0), np.delete(right, dependent)
-    return rows, right
+        return VelocityEquations(rows, right, resting)
+    return VelocityEquations(rows, right)
 
 
 def closing_velocity(
@@ -315,3 +349,96 @@ def closing_velocity(
             f"{missed[worst]:.3g}. Hold fewer velocities, or check equations that depend on time"
         )
     return np.asarray(found)
+
+
+def moving_velocity(
+    instant: Instant,
+    q: Floats,
+    equations: VelocityEquations,
+    v: Floats,
+    held: Sequence[int],
+    firm: int,
+) -> Floats:
+    """The velocities nearest to v with which a motion goes on from a singular position.
+
+    Where rows of Φ_v depend on others in one position only, Φ_v v = β allows more than the motions
+    that there are: of a four-bar with its bars in line two directions are left, of which all
+    combinations fulfil the rows, but the linkage moves along two of them only.  For a motion with
+    the velocity v there must be accelerations, Φ_v v' = γ(q, v), so
+
+        Wᵀ γ(q, v) = 0    for all W with Wᵀ Φ_v = 0,
+
+    which are quadratic equations of v; of rows that depend on others everywhere they hold for
+    every v that fulfils Φ_v v = β.
+
+    Args:
+        instant: The system at its time.
+        q: A position that fulfils the constraints.
+        equations: What v fulfils, which stays fulfilled but for joints that rest by wish only.
+        v: Velocities that do.
+        held: Those of them that are to stay, the first ones first.
+        firm: How many of these must.
+
+    Raises:
+        SingularityError: No motion has these velocities.
+    """
+    Phi_v = instant.Phi_v(q)
+    if not len(Phi_v):
+        return v
+    U, sizes, _ = np.linalg.svd(Phi_v)
+    rank = int((sizes > RANK_TOLERANCE * sizes[0]).sum())
+    W = U[:, rank:]
+
+    def missed(speed: Floats) -> Floats:
+        return np.asarray(W.T @ instant.gamma(q, speed))
+
+    def left(speed: Floats) -> float:
+        size = float(np.abs(instant.gamma(q, speed)).max(initial=0.0))
+        return float(np.abs(missed(speed)).max(initial=0.0)) / (1.0 + size)
+
+    if not W.shape[1] or not left(v) > _UNCURVED:
+        return v
+    free = motions(Phi_v).R
+    other = v + free @ np.random.default_rng(0).normal(size=free.shape[1])
+    if np.abs(missed(other) - missed(v)).max() <= _UNCURVED * (1.0 + np.abs(missed(v)).max()):
+        return v  # laws of time that contradict each other, which the run will find
+    rows = equations.rows
+    # the last joints are the first that do not rest, and the last values the first to change
+    kept = [(len(rows) - k, len(held)) for k in range(equations.resting + 1)]
+    kept += [(len(rows) - equations.resting, k) for k in range(len(held) - 1, firm - 1, -1)]
+    for count, stay in kept:
+        N = motions(np.concatenate([rows[:count], np.eye(len(v))[list(held[:stay])]])).R
+        found = list(_curved(missed, left, v, N)) if N.shape[1] else []
+        if found:
+            return min(found, key=lambda speed: float(np.linalg.norm(speed - v)))
+    system = instant.system
+    names = system.multipliers
+    dependent = ", ".join(names[i] for i in dependent_rows(Phi_v))
+    given = ", ".join(f"{system.v[i].name} = {np.round(v[i], 12):g}" for i in held[:firm])
+    raise SingularityError(
+        f"{system.name}: the start at t = {instant.t:g} s is a singular position, in which "
+        f"{dependent} depends on the other constraints, and no motion goes through it with "
+        f"{given or 'the velocities given'}. "
+        f"Give fewer velocities, or none, or start a little away from it"
+    )
+
+
+def _curved(
+    missed: Callable[[Floats], Floats], left: Callable[[Floats], float], v: Floats, N: Floats
+) -> Iterator[Floats]:
+    """Roots v + N z of quadratic equations, from several starts around v."""
+    random = np.random.default_rng(0)
+    size = 1.0 + float(np.abs(v).max())
+    for k in range(_CURVED_STARTS):
+        speed = v + size * N @ random.normal(size=N.shape[1]) * (k > 0)
+        for _ in range(_CURVED_STEPS):
+            # of quadratic functions central differences are exact
+            slopes = [
+                (missed(speed + size * n) - missed(speed - size * n)) / (2 * size) for n in N.T
+            ]
+            step = np.linalg.lstsq(np.stack(slopes, axis=1), missed(speed), rcond=1e-9)[0]
+            speed = speed - N @ step
+            if np.linalg.norm(step) <= 1e-15 * size:
+                break
+        if left(speed) <= 1e-3 * _UNCURVED:
+            yield speed

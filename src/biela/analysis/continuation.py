@@ -14,7 +14,7 @@ import numpy.typing as npt
 from biela.analysis.arclength import WEAK, Place, Tracer
 from biela.analysis.driving import Law, driven
 from biela.analysis.one_start import start_position
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, at_values, values, with_values
 from biela.analysis.solution_curve import SolutionCurve, solution_curve
 from biela.equations import System
 from biela.errors import ModelError, SimulationError
@@ -60,6 +60,7 @@ def continuation(
         AssemblyError: The mechanism cannot be assembled at the start.
         SimulationError: The curve cannot be followed any further.
     """
+    model, parameters = with_values(model, parameters)
     if not (np.isfinite(step) and step > 0):
         raise ModelError(f"step must be a positive length, not {step!r}")
     system = driven(as_system(model), drives or {})
@@ -72,7 +73,7 @@ def continuation(
     u = values(system, "input", system.u, inputs)
     place, _ = start_position(system, q, t, u, p)
     tracer = Tracer(system, u, p, _timed(system, t, place, u, p), tolerance)
-    bounds = _bounds(system, limits or {})
+    bounds = _bounds(at_values(system, p), limits or {})
     first = Place(t, place, _first_tangent(tracer, t, place, direction))
     places, lengths, stopped = _followed(tracer, first, step, steps, bounds)
     return solution_curve(tracer, places, lengths, stopped)

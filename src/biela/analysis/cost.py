@@ -21,7 +21,7 @@ from biela.analysis.driving import Law, driven
 from biela.analysis.iterated_positions import fill_of_columns
 from biela.analysis.kinematics import kinematics
 from biela.analysis.position_method import PositionMethod
-from biela.analysis.preparation import Model, Values, as_system
+from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.analysis.tables import table
 from biela.atoms import opcodes as op
 from biela.code import Function
@@ -115,6 +115,7 @@ def cost(
         ModelError: Constraints hold for velocities only, or see `kinematics`.
         SimulationError: The mechanism cannot go on.
     """
+    model, parameters = with_values(model, parameters)
     system = driven(as_system(model), drives or {})
     if not system.geometric or len(system.multipliers) > system.geometric:
         raise ModelError(

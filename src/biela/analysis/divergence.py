@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.closure import dependent_rows
 from biela.analysis.instant import Instant, unit_rows
-from biela.analysis.recording import Recording
 from biela.analysis.singularity import joints_of, weakest
 from biela.equations import System
+from biela.equations.positions import own_velocities
+from biela.model import Model
+from biela.model.forces.bushing import Bushing
 from biela.results import Results
+from biela.results.frames import FRAME_GROUPS
 from biela.solvers.integrators import MEANINGS, NOT_FINITE, STEP_TOO_SMALL
+
+if TYPE_CHECKING:
+    from biela.analysis.recording import Recording
 
 Floats = npt.NDArray[np.float64]
 
 #: Rows whose smallest singular value is below this part of the largest are nearly dependent.
 _SINGULAR: Final = 0.03
+#: A mechanism whose energy changes by less than this part of its size stands still.
+_STANDING = 1e-9
+#: Bushings are not followed further, rad; from there on steps of some degrees reach π.
+_HALF_TURN = 0.98 * np.pi
+_PAST = (
+    "bushing {name} comes to half a turn, where its torsional springs would pull the other way: "
+    "use a torsional spring on the angle of a joint, which counts turns, or look whether the "
+    "bushing is too soft"
+)
 
 
 def explanation(
-    system: System, status: int, results: Results, p: Floats, step: float | None = None
+    system: System,
+    status: int,
+    results: Results,
+    p: Floats,
+    step: float | None = None,
+    integrator: str = "",
 ) -> str:
-    """A sentence for the status with which an integrator stopped."""
+    """A sentence for the status with which an integrator stopped, and what else to try."""
     t = float(results.t[-1])
     q, v = results.q[-1], results.v[-1]
     state = {e.name: abs(x) for e, x in zip((*system.q, *system.v), (*q, *v), strict=True)}
     worst = max(state, key=lambda name: state[name] if np.isfinite(state[name]) else np.inf)
     grown = f"the largest entry of the state is {worst} = {state[worst]:.3g}"
-    cause = _cause(system, results, p, step)
+    cause = _cause(system, results, p, step, integrator)
     if status == NOT_FINITE:
         what = "the state became infinite or not a number"
     elif status == STEP_TOO_SMALL:
@@ -102,6 +123,67 @@ def likely_cause(system: System, recording: Recording, p: Floats, adaptive: bool
     )
 
 
+def half_turn(model: Model, results: Results) -> tuple[str, float]:
+    """What to say if a bushing with torsional springs turned past π, and the time until then.
+
+    Its rotation vector jumps there from n π to -n π, and its levers are singular close to it.
+    """
+    said, until = "", float(results.t[-1])
+    for name, vectors in _turned(model, results):
+        passed = np.linalg.norm(vectors, axis=1) > _HALF_TURN
+        passed[:-1] |= np.linalg.norm(np.diff(vectors, axis=0), axis=1) > np.pi
+        if passed.any() and results.t[int(np.argmax(passed))] <= until:
+            until = float(results.t[int(np.argmax(passed))])
+            said = f"after t = {until:.6g} s {_PAST.format(name=name)}"
+    return said, until
+
+
+def near_half_turn(model: Model, results: Results) -> str:
+    """What to say if a bushing stands near half a turn at the end, or nothing."""
+    last = results.between(results.t[-1], results.t[-1])
+    for name, vectors in _turned(model, last):
+        if np.linalg.norm(vectors[-1]) > 0.9 * np.pi:
+            return _PAST.format(name=name)
+    return ""
+
+
+def _turned(model: Model, results: Results) -> Iterator[tuple[str, Floats]]:
+    """The rotation vectors at the stored instants of bushings with torsional springs."""
+    springs = [f for f in model.forces.values() if isinstance(f, Bushing) and f.turns_back]
+    known = set(results.groups["poses"].names) if springs and "poses" in results.groups else set()
+    for bushing in springs:
+        parts = [
+            f"{marker.label}.{part}"
+            for marker in (bushing.i, bushing.j)
+            for part in FRAME_GROUPS["poses"][3:]
+        ]
+        if known.issuperset(parts):
+            R = np.stack([results[part] for part in parts], axis=1).reshape(-1, 2, 3, 3)
+            yield bushing.name, _rotation_vectors(np.swapaxes(R[:, 0], 1, 2) @ R[:, 1])
+
+
+def _rotation_vectors(R: Floats) -> Floats:
+    """N φ of rotation matrices (k, 3, 3), 0 ≤ φ ≤ π, by the eigenvector of quaternions."""
+    trace = np.trace(R, axis1=1, axis2=2)
+    w = np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], 1)
+    # 4 (e0, e) e_k of the largest e_k: no cancellation at any angle
+    squares = np.stack([1 + trace, *(1 + 2 * R[:, i, i] - trace for i in range(3))], 1)
+    four = np.empty((len(R), 4))
+    for k, row in enumerate(np.argmax(squares, axis=1)):
+        if row == 0:
+            four[k] = [squares[k, 0], *w[k]]
+        else:
+            i = row - 1
+            around = R[k, i] + R[k, :, i]
+            around[i] = squares[k, row]
+            four[k] = [w[k, i], *around]
+    four /= np.linalg.norm(four, axis=1, keepdims=True)
+    four = np.where(four[:, :1] < 0, -four, four)
+    sine = np.linalg.norm(four[:, 1:], axis=1, keepdims=True)
+    angle = 2 * np.arctan2(sine, four[:, :1])
+    return np.asarray(four[:, 1:] * np.where(sine > 0, angle / np.where(sine > 0, sine, 1), 2.0))
+
+
 def energy_jump(
     system: System, results: Results, p: Floats, lam: Floats | None
 ) -> tuple[int, float] | None:
@@ -140,11 +222,57 @@ def energy_jump(
     around = np.pad(np.abs(power), 1, mode="edge")
     largest = np.max([around[:-3], around[1:-2], around[2:-1], around[3:]], axis=0)
     scale = float(kinetic.max()) + float(np.ptp(potential))
-    jumps = np.flatnonzero(missing > 0.02 * scale + spacing * largest)
+    allowed = 0.02 * scale + spacing * largest
+    if not np.any(missing > allowed):
+        return None
+    # of a mechanism that stands still nothing is left to compare with but its loads
+    size = energy_size(system, columns, np.abs(potential).max())
+    jumps = np.flatnonzero(missing > allowed + _STANDING * size)
     return (int(jumps[0]), float(missing[jumps[0]])) if len(jumps) else None
 
 
-def _cause(system: System, results: Results, p: Floats, step: float | None) -> str:
+def energy_size(system: System, columns: Mapping[str, Floats], known: float = 0.0) -> float:
+    """The size of the energies of a motion, J, also where it stands still: Σ |Q_i q_i|.
+
+    Each force times its coordinate, or times a radian where that is an angle: m g z of a weight,
+    m g l of a pendulum, k x² of a spring, wherever the potential has its zero.  Rounding of the
+    energy is in proportion to it.  ``columns`` are the arguments of Q with a row an instant, and
+    ``known`` is what the size is at the least.
+    """
+    if "Q" not in system:
+        return float(known)
+    function = system["Q"]
+    Q = np.abs(np.asarray(function.map(*(columns[a.name] for a in function.inputs)))).max(axis=0)
+    far = np.abs(columns["q"]).max(axis=0)
+    levers = np.ones(len(system.v))
+    for i, j in enumerate(own_velocities(system)):
+        if j >= 0 and system.q[i].unit != "rad":
+            levers[j] = far[i]
+    return max(float(known), float(np.nan_to_num(Q) @ levers))
+
+
+def relative_drift(
+    t: Floats, kinetic: Floats, potential: Floats, size: Callable[[], float]
+) -> float:
+    """The largest change of an energy that should be constant, over its scale.
+
+    The scale is what is exchanged in the motion.  A mechanism that stands still exchanges nothing
+    but rounding, which is compared with the ``size`` of its energies instead.  What events change,
+    between two instants of the same time, is no drift.
+    """
+    steps = np.where(np.diff(t) > 0, np.diff(kinetic + potential), 0.0)
+    change = float(np.abs(np.cumsum(steps)).max(initial=0.0))
+    scale = float(np.max(kinetic) + np.ptp(potential))
+    if change <= 1e-3 * scale:
+        return change / scale if scale > 0 else 0.0
+    whole = size()
+    return change / (whole if scale <= _STANDING * whole else scale)
+
+
+def _cause(system: System, results: Results, p: Floats, step: float | None, integrator: str) -> str:
+    turned = near_half_turn(system.begins.model, results) if system.begins is not None else ""
+    if turned:
+        return f"Probable cause: {turned}."
     bad = _not_finite(system, results, p, step)
     if bad:
         return (
@@ -156,15 +284,29 @@ def _cause(system: System, results: Results, p: Floats, step: float | None) -> s
             "Probable cause: the constraints are violated; use projections, or smaller steps, and "
             "look for a singular position."
         )
-    if step is None:
+    if step is not None:
         return (
-            "Probable cause: the mechanism stands in a singular position, or a law jumps; try a "
-            "fixed step (step=1e-3), a larger tolerance, or integrator='radau' for stiff forces."
+            "Probable cause: the step is too long for a stiff force; try integrator='radau', or a "
+            "smaller step."
         )
-    return (
-        "Probable cause: the step is too long for a stiff force; try integrator='radau', or a "
-        "smaller step."
+    # what is advised is not what has just failed
+    fixed = f"a fixed step (step={_fixed_step(results):.1g})"
+    others = (
+        f"{fixed} or a larger tolerance"
+        if integrator == "radau"
+        else f"{fixed}, a larger tolerance, or integrator='radau' for stiff forces"
     )
+    return (
+        f"Probable cause: the mechanism stands in a singular position, or a law jumps; "
+        f"try {others}."
+    )
+
+
+def _fixed_step(results: Results) -> float:
+    """A step to try instead of adaptive ones: a millisecond, or less for short motions."""
+    spacing = np.diff(results.t)
+    spacing = spacing[spacing > 0]
+    return min(1e-3, float(np.median(spacing))) if len(spacing) else 1e-3
 
 
 def _not_finite(system: System, results: Results, p: Floats, step: float | None) -> str:

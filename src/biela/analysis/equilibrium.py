@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from biela.analysis.equilibrium_search import Equilibrium, EquilibriumSearch
 from biela.analysis.inverse_dynamics import Motion, chosen_inputs, required
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, values, with_values
 from biela.equations.positions import apart, normalised, random_start
 from biela.errors import AssemblyError, ModelError
 
@@ -60,6 +60,7 @@ def equilibrium(
         AssemblyError: The guess cannot be assembled, or no equilibrium is found.
         ModelError: A name is unknown.
     """
+    model, parameters = with_values(model, parameters)
     search = EquilibriumSearch(as_system(model), hold or {}, t, parameters, inputs)
     start = search.assembled(q)
     if method not in ("auto", "newton", "relaxation"):
@@ -90,6 +91,7 @@ def equilibria(
     Raises:
         AssemblyError: None was found.
     """
+    model, parameters = with_values(model, parameters)
     search = EquilibriumSearch(as_system(model), hold or {}, t, parameters, inputs)
     system = search.system
     guess = normalised(system, values(system, "coordinate", system.q, q))
@@ -139,6 +141,7 @@ def holding_inputs(
         ModelError: The inputs cannot hold it.
         AssemblyError: The position cannot be assembled.
     """
+    model, parameters = with_values(model, parameters)
     search = EquilibriumSearch(as_system(model), {}, t, parameters, inputs)
     system = search.system
     place = search.assembled(q)

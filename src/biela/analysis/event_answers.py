@@ -6,8 +6,9 @@ state.  Engines tell how they see their events as `Watched`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -28,6 +29,12 @@ Reaction: TypeAlias = Callable[[float, Floats, Floats], Any]
 
 #: How far ahead a state is looked at to see where it goes, s.
 _AHEAD: Final = 1e-6
+#: How far ahead to see what forces do with a state at rest, s.
+_PULLED: Final = 1e-4
+#: An event function is at rest after an answer if its rate is less than this part of that before.
+_AT_REST: Final = 1e-6
+#: It is at zero if it is less than this, relative to the coordinates.
+_AT_ZERO: Final = 1e-9
 #: So many events are named in a message.
 _SOME: Final = 5
 
@@ -41,6 +48,11 @@ class Watched(Protocol):
         ...
 
     @property
+    def names(self) -> tuple[Iterable[str], Iterable[str]]:
+        """The names of coordinates and velocities."""
+        ...
+
+    @property
     def what(self) -> str:
         """Whose these are, as the end of a message; may be empty."""
         ...
@@ -51,6 +63,10 @@ class Watched(Protocol):
 
     def moved(self, t: float, q: Floats, way: Floats) -> Floats:
         """The position a short way ahead."""
+        ...
+
+    def accelerations(self, t: float, q: Floats, v: Floats) -> Floats:
+        """The accelerations in a state."""
         ...
 
     def consistent(self, t: float, q: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -76,6 +92,11 @@ class SystemEvents:
         """How many coordinates and velocities there are."""
         return len(self.system.q), len(self.system.v)
 
+    @property
+    def names(self) -> tuple[Iterable[str], Iterable[str]]:
+        """The names of coordinates and velocities."""
+        return [e.name for e in self.system.q], [e.name for e in self.system.v]
+
     def values(self, t: float, q: Floats, v: Floats) -> Floats:
         """The event functions."""
         return np.atleast_1d(self.system.evaluate("events", q, v, t=t, u=self.u, p=self.p))
@@ -83,6 +104,10 @@ class SystemEvents:
     def moved(self, t: float, q: Floats, way: Floats) -> Floats:
         """The position a short way ahead."""
         return Instant(self.system, t, self.u, self.p).moved(q, way)
+
+    def accelerations(self, t: float, q: Floats, v: Floats) -> Floats:
+        """The accelerations in a state."""
+        return Instant(self.system, t, self.u, self.p).motion(q, v)[0]
 
     def consistent(self, t: float, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """The state nearest to one that fulfils the constraints.
@@ -121,7 +146,8 @@ class EventAnswers:
         self._reactions = dict(reactions or {})
         self.events: list[Event] = []
         self.until = np.inf
-        self._turned: dict[int, int] = {}
+        #: By event the direction in which it fired last, and where its answer lets it go.
+        self._ways: dict[int, tuple[int, _Way]] = {}
         known = set(names) if self._reactions else set()
         for name in self._reactions:
             if name not in known:
@@ -138,12 +164,15 @@ class EventAnswers:
         events at the same instant a reaction gets what the one before has left.
 
         Raises:
-            ModelError: A reaction returns something else.
+            ModelError: A reaction returns something else, or the state that it was given.
             AssemblyError: The state that it returns cannot be made to fulfil the constraints.
         """
         stop, states = False, []
         for k in np.flatnonzero(fired):
             name, direction = self._names[int(k)], int(fired[k])
+            before = _Ahead(watched, int(k), direction, t, q, v)
+            if self._left_again(before):
+                continue
             self.events.append(Event(t, name, direction))
             answer: Any = self._reactions.get(name)
             if callable(answer):
@@ -155,32 +184,72 @@ class EventAnswers:
                     raise ModelError(f"event {name}: {answer!r} is not a reaction; use 'stop'")
                 stop = True
                 continue
-            q, v = self._answered(watched, name, answer)
-            if _goes_back(watched, int(k), direction, t, q, v):
-                self._turned[int(k)] = direction
-            q, v = watched.consistent(t, q, v)
+            found, speed = self._answered(watched, name, t, answer)
+            way = _way(before, replace(before, q=found, v=speed))
+            if way is _Way.ON and np.array_equal(found, q) and np.array_equal(speed, v):
+                raise ModelError(
+                    f"{self._owner}: the reaction to event {name} at t = {t:.6g} s returned the "
+                    f"state that it was given, with which the motion goes on through the event. "
+                    f"Return None if it is to do so, the velocities after an impact to throw it "
+                    f"back ((q, -e*v), with a coefficient of restitution e), or 'stop'"
+                )
+            if way is not _Way.ON:
+                self._ways[int(k)] = direction, way
+            q, v = watched.consistent(t, found, speed)
             states.append((q, v))
         return stop, states
 
+    def _left_again(self, now: _Ahead) -> bool:
+        """Whether an event fires that was left at rest a rounding error beyond zero, and goes back.
+
+        Then it has been answered already.
+        """
+        direction, way = self._ways.pop(now.k, (0, _Way.ON))
+        if way is not _Way.PUSHED or direction != -now.direction:
+            return False
+        # how far it has come back: rate² / (2 second rate)
+        return bool(now.rate**2 <= 2 * abs(now.second_rate) * _at_zero(now.q))
+
     def awaits(self, t: float) -> bool:
         """Whether a state at that time is to be looked at by `fallen`."""
-        return bool(self._turned) and t > self.events[-1].time
+        return bool(self._ways) and t > self.events[-1].time
 
     def fallen(self, watched: Watched, t: float, q: Floats, v: Floats) -> str:
-        """What to say if a state stays beyond an event that should have thrown it back."""
+        """What to say if a state is beyond an event whose answer has thrown it back or held it.
+
+        What is at the event still is looked at again later.
+        """
         values = watched.values(t, q, v)
-        turned, self._turned = self._turned, {}
-        for k, direction in turned.items():
-            if values[k] * direction > 1e-9 * (1.0 + float(np.abs(q).max())):
-                self.until = self.events[-1].time
+        for k, (direction, way) in list(self._ways.items()):
+            beyond = values[k] * direction
+            if beyond < -_at_zero(q):
+                del self._ways[k]
+            elif beyond > _at_zero(q) and way is not _Way.PUSHED:
+                name = self._names[k]
+                self.until = max(event.time for event in self.events if event.name == name)
+                after = f"after event {name} at t = {self.until:.6g} s the state goes on beyond it"
+                if way is _Way.BACK:
+                    return (
+                        f"{after}: it comes back faster than can be resolved, or its reaction does "
+                        f"not turn it around. Stop there (return 'stop'), or let the model change"
+                    )
                 return (
-                    f"after event {self._names[k]} at t = {self.until:.6g} s the state goes on "
-                    f"beyond it: it comes back faster than can be resolved, or its reaction does "
-                    f"not turn it around. Stop there (return 'stop'), or let the model change"
+                    f"{after}: its reaction leaves it at rest there, and the forces pull it "
+                    f"through, since nothing holds it: an event is no contact. Stop there (return "
+                    f"'stop'); throw it back with (q, -e*v); or give the model a force that "
+                    f"carries it, such as a stop. If it is to go on from rest, stop "
+                    f"there and simulate again from that state"
                 )
         return ""
 
-    def _answered(self, watched: Watched, name: str, answer: Any) -> tuple[Floats, Floats]:
+    def _answered(
+        self, watched: Watched, name: str, t: float, answer: Any
+    ) -> tuple[Floats, Floats]:
+        """The position and velocity that a reaction has returned.
+
+        Raises:
+            ModelError: It is no pair of them, or a number is not finite.
+        """
         try:
             q, v = (np.asarray(part, dtype=float).reshape(-1) for part in answer)
         except (TypeError, ValueError):
@@ -188,15 +257,78 @@ class EventAnswers:
         nq, nv = watched.sizes
         if (len(q), len(v)) != (nq, nv):
             raise ModelError(
-                f"{self._owner}: the reaction to event {name} returned {answer!r}; return None, "
-                f"'stop', or the pair (q, v) to go on with: {nq} coordinates and {nv} velocities"
-                f"{watched.what}"
+                f"{self._owner}: the reaction to event {name} at t = {t:.6g} s returned "
+                f"{answer!r}; return None, 'stop', or the pair (q, v) to go on with: {nq} "
+                f"coordinates and {nv} velocities{watched.what}"
             )
+        for what, part, names in zip("qv", (q, v), watched.names, strict=True):
+            bad = np.flatnonzero(~np.isfinite(part))
+            if len(bad):
+                k = int(bad[0])
+                which = f"{what}[{k}] = {part[k]} ({list(names)[k]})"
+                raise ModelError(
+                    f"{self._owner}: the reaction to event {name} at t = {t:.6g} s returned "
+                    f"{which}, which is not a finite number; check what the reaction computes"
+                )
         return q, v
 
 
-def _goes_back(watched: Watched, k: int, direction: int, t: float, q: Floats, v: Floats) -> bool:
-    """Whether a reaction lets the event function go back to where it came from."""
-    ahead = watched.moved(t, q, _AHEAD * v)
-    now, later = (watched.values(t, place, v)[k] for place in (q, ahead))
-    return bool((later - now) * direction < 0)
+def _at_zero(q: Floats) -> float:
+    """What an event function at zero is below."""
+    return _AT_ZERO * (1.0 + float(np.abs(q).max(initial=0.0)))
+
+
+class _Way(Enum):
+    """Where a reaction lets an event function go."""
+
+    ON = "on through the event, or it was set elsewhere"
+    BACK = "back to where it came from"
+    PULLED = "at rest, and forces pull it on if there are any"
+    PUSHED = "at rest, and forces push it back"
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    """An event function in a state, in the direction in which it fired, and in a short time."""
+
+    watched: Watched
+    k: int
+    direction: int
+    t: float
+    q: Floats
+    v: Floats
+
+    @property
+    def at_zero(self) -> bool:
+        """Whether it is zero but for rounding."""
+        return abs(float(self.watched.values(self.t, self.q, self.v)[self.k])) <= _at_zero(self.q)
+
+    @property
+    def rate(self) -> float:
+        """Its first derivative in time."""
+        return self._change(_AHEAD, bent=False) / _AHEAD
+
+    @property
+    def second_rate(self) -> float:
+        """Its second derivative, in a state at rest."""
+        return 2 * self._change(_PULLED, bent=True) / _PULLED**2
+
+    def _change(self, h: float, bent: bool) -> float:
+        """What it gains in a time h, with the acceleration in the way or without."""
+        watched, t, q, v = self.watched, self.t, self.q, self.v
+        with np.errstate(all="ignore"):
+            a = watched.accelerations(t, q, v)
+        a = np.where(np.isfinite(a), a, 0.0)
+        way = h * v + h * h / 2 * a if bent else h * v
+        ahead = watched.values(t + h, watched.moved(t, q, way), v + h * a)
+        return float(ahead[self.k] - watched.values(t, q, v)[self.k]) * self.direction
+
+
+def _way(before: _Ahead, after: _Ahead) -> _Way:
+    """Where a reaction lets an event function go, from its states before and after."""
+    least, now = _AT_REST * abs(before.rate), after.rate
+    if now < -least:
+        return _Way.BACK
+    if now > least or not after.at_zero:
+        return _Way.ON
+    return _Way.PULLED if after.second_rate >= 0.0 else _Way.PUSHED

@@ -34,7 +34,7 @@ def few_instances(
 ) -> FewInstances:
     """A copy with at most so many instances of arrays; ``also`` says how many of some parts."""
     copy = type(model)(model.name, gravity=model.gravity, plane=model.plane)
-    copy.parameters = dict(model.parameters)
+    copy.parameters = model.parameters.copy()
     copy.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():
         copy.bodies[name] = replace(body, markers=dict(body.markers))
@@ -61,7 +61,8 @@ def _shortened(part: Part, most: int, model: Model) -> Part:
         return replace(part, model=model)
     count = min(part.count, most)
     rows = {n: v[:count] if isinstance(v, np.ndarray) else v for n, v in part.parameters.items()}
-    return replace(part, model=model, count=count, parameters=rows)
+    texts = {n: row[:count] for n, row in part.texts.items()}
+    return replace(part, model=model, count=count, parameters=rows, texts=texts)
 
 
 def _fits(model: Model, element: Element) -> bool:

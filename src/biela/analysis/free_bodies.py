@@ -42,7 +42,8 @@ class FreeBodies:
         self.p = values(self.system, "parameter", self.system.p, parameters)
         #: The model with the parameters as they are in the motion.
         self.model = copy(model)
-        self.model.parameters = dict(zip(model.parameters, map(float, self.p), strict=True))
+        given = dict(zip(model.parameters.given, map(float, self.p), strict=True))
+        self.model.parameters = model.parameters.changed(given, model.name)
         self.centres = {
             name: np.array([self.model.number(x, "length") for x in body.inertia.com])
             for name, body in model.bodies.items()

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.free_bodies import Carried, FreeBodies
-from biela.analysis.groups.joint_wrenches import End, acting_end
+from biela.analysis.groups.joint_wrenches import End, acting_end, holds, told_in_plane
 from biela.equations.reference_point import NORMAL
 
 __all__ = ["joint_wrenches"]
@@ -58,20 +58,24 @@ def joint_wrenches(
         element = free.model.joints.get(name) or free.model.drivers[name]
         rows = [r for r, row in enumerate(free.system.multipliers) if row.startswith(f"{name}.")]
         end = acting_end(free.model, element)
-        if end is None or not rows:
+        if end is None or not holds(element):
             continue
-        columns, map_ = _at_marker(free, end, axes[end.body], in_marker)
+        columns, map_, shown = _at_marker(free, end, axes[end.body], in_marker)
         # the wrench of a unit of each multiplier, with its sign to come
         unit = map_ @ np.swapaxes(through[:, rows][:, :, columns], 1, 2)
         found[:, k] = -(unit @ lam[:, rows, None])[:, :, 0]
         sure[:, k] = np.linalg.norm(unit @ null[:, rows], axis=2) <= _PART
-        if free.model.plane is not None:
-            sure[:, k] &= np.any(map_ != 0.0, axis=2)  # what acts across the plane nobody knows
+        sure[:, k] &= told_in_plane(free.model.plane, shown)
     return np.where(np.abs(found) < 1e-300, 0.0, found), sure
 
 
-def _at_marker(free: FreeBodies, end: End, R: Floats, in_marker: bool) -> tuple[list[int], Floats]:
-    """Velocities of a body, and (n, 6, c): forces along them as force and moment at its marker."""
+def _at_marker(
+    free: FreeBodies, end: End, R: Floats, in_marker: bool
+) -> tuple[list[int], Floats, Floats]:
+    """Velocities of a body, and forces along them as force and moment at its marker, (n, 6, c).
+
+    Last come the axes along which these are, (n, 3, 3) by rows.
+    """
     body, plane = end.body, free.model.plane
     arm = R @ (end.pose[:3, 3] - free.centres[body])
     if plane is None:
@@ -90,7 +94,8 @@ def _at_marker(free: FreeBodies, end: End, R: Floats, in_marker: bool) -> tuple[
         found[:, 3 + normal, 2] = 1.0
     # from the centre of mass to the marker: M - arm x F
     found[:, 3:] -= np.cross(arm[:, :, None], found[:, :3], axis=1)
+    axes = np.broadcast_to(np.eye(3), R.shape)
     if in_marker:
         axes = np.swapaxes(R @ end.pose[:3, :3], 1, 2)
         found = np.concatenate([axes @ found[:, :3], axes @ found[:, 3:]], axis=1)
-    return columns, end.sign * found
+    return columns, end.sign * found, axes

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from biela.analysis.assembly import initial_state
 from biela.analysis.instant import Instant, motions
 from biela.analysis.one_start import first_position, start_position, start_state
-from biela.analysis.preparation import Model, Values, as_system, check_masses, values
+from biela.analysis.preparation import Model, Values, as_system, check_masses, values, with_values
 from biela.atoms import Atom, Kind, Workspace, jacobian, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
@@ -89,6 +89,7 @@ def initial_problem(
         ModelError: An equation cannot be read, or is not linear where it must be.
         AssemblyError: The equations contradict each other.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)

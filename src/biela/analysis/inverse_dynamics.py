@@ -12,14 +12,14 @@ minus the multipliers of the drives are the driving forces.  All instants are tr
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, values, with_values
 from biela.analysis.recording import Recording
 from biela.analysis.unrolled import Unrolled, derivatives
 from biela.code import Function
@@ -31,6 +31,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Singular values below this part of the largest one are zero.
 _CUT = 1e-10
+#: How far the part of an input that a motion determines may be from one.
+_SURE = 1e-8
 #: Rounds for forces that depend on multipliers, such as friction.
 _ROUNDS = 30
 
@@ -47,12 +49,17 @@ class Motion:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Inputs (k, nu) and multipliers (k, m) of a motion, and what forces are still missing."""
+    """Inputs (k, nu) and multipliers (k, m) of a motion, and what forces are still missing.
+
+    ``determinate`` (k, nu) tells which inputs the motion determines: of the others, which act on
+    what constraints hold too, or together on one freedom, these are the smallest.
+    """
 
     u: Floats
     lam: Floats
     missing: Floats
     scale: Floats
+    determinate: npt.NDArray[np.bool_]
 
 
 def inverse_dynamics(
@@ -75,13 +82,16 @@ def inverse_dynamics(
         tolerance: Part of the forces that may be left over before the motion is called impossible.
 
     Returns:
-        The motion with the groups u and lam, and the monitor "missing force": what the inputs
-        cannot give.
+        The motion with the groups u and lam, and the monitors "missing force", what the inputs
+        cannot give, and "indeterminate inputs", how many inputs the motion does not determine:
+        those of actuators on coordinates that constraints or drivers hold, or of several actuators
+        on one freedom.  They are the smallest ones, and named in the statistics.
 
     Raises:
         ModelError: The inputs are not enough to produce the motion, or act non-linearly.
         ShapeError: The arrays do not fit the model.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     system = as_system(model)
     p = values(system, "parameter", system.p, parameters)
@@ -93,13 +103,20 @@ def inverse_dynamics(
     if system.multipliers:
         readings["lam"] = found.lam
     recording = Recording(system, readings, course.t, np.zeros((len(course.t), 0)), p, found.u)
+    unsure = ~found.determinate
+    named = [system.u[i].name for i in np.flatnonzero(unsure.any(axis=0))]
     statistics = RunStatistics(
         method="inverse dynamics",
+        more={"indeterminate inputs, the smallest": ", ".join(named)} if named else {},
         time_total=time.perf_counter() - began,
         max_constraint_error=recording.constraint_error(),
     )
     missing = np.abs(found.missing).max(axis=1, initial=0.0)
-    return recording.results(statistics, (), False, {"missing force": (lambda: missing, "")})
+    monitors: dict[str, tuple[Callable[[], Floats], str]] = {
+        "missing force": (lambda: missing, ""),
+        "indeterminate inputs": (lambda: unsure.sum(axis=1).astype(float), ""),
+    }
+    return recording.results(statistics, (), False, monitors)
 
 
 def required(
@@ -124,6 +141,7 @@ def required(
     held[:, list(unknown)] = 0.0
     total, missing = held.copy(), np.zeros((k, n))
     Q, applied = np.zeros((k, n)), np.zeros((k, n))
+    determinate = np.ones(held.shape, dtype=bool)
     for _ in range(_ROUNDS if loaded else 1):
         before = lam
         Q = evaluate(system["Q"], u=held, lam=lam).reshape(k, n)
@@ -135,7 +153,11 @@ def required(
             PB = P @ B
             # where the drives leave no freedom, P B is rounding only and moves nothing
             PB[np.abs(PB).max(axis=(1, 2)) <= _CUT * np.abs(B).max()] = 0.0
-            found = np.einsum("kij,kj->ki", np.linalg.pinv(PB, rcond=_CUT), needed)
+            inputs_of = np.linalg.pinv(PB, rcond=_CUT)
+            found = np.einsum("kij,kj->ki", inputs_of, needed)
+            # an input is determinate if no other values of the inputs push the motion alike
+            kept = np.einsum("kij,kji->ki", inputs_of, PB)
+            determinate[:, list(unknown)] = kept > 1 - _SURE
             total = held.copy()
             total[:, list(unknown)] = found
             missing = needed - np.einsum("kij,kj->ki", PB, found)
@@ -144,7 +166,7 @@ def required(
         if np.abs(lam - before).max(initial=0.0) <= 1e-12 * np.abs(lam).max(initial=0.0):
             break
     scale = sum(np.abs(part).max(axis=1, initial=0.0) for part in (inertial, applied, Q))
-    return Requirement(total, lam, missing, np.asarray(scale))
+    return Requirement(total, lam, missing, np.asarray(scale), determinate)
 
 
 def input_slopes(system: System, unknown: Sequence[int]) -> Function | None:
@@ -221,7 +243,8 @@ def _motion(system: System, given: Results | tuple[Any, Any, Any, Any]) -> Motio
 
 
 def _check_enough(system: System, motion: Motion, found: Requirement, tolerance: float) -> None:
-    over = np.abs(found.missing) > tolerance * np.maximum(found.scale, 1e-9)[:, None]
+    scale = np.maximum(found.scale, 1e-9 * found.scale.max(initial=0.0))
+    over = np.abs(found.missing) > tolerance * scale[:, None]
     if not over.any():
         return
     k = int(np.argmax(over.any(axis=1)))

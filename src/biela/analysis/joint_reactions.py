@@ -22,7 +22,7 @@ from biela.analysis.free_bodies import FreeBodies
 from biela.analysis.free_body_wrenches import joint_wrenches
 from biela.analysis.instant import Instant
 from biela.analysis.posing import posed
-from biela.analysis.preparation import Values
+from biela.analysis.preparation import Values, with_values
 from biela.equations import formulate
 from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
@@ -106,6 +106,7 @@ def joint_reactions(
             model, such as drives given to the analysis only.
         AssemblyError: The state cannot be assembled.
     """
+    model, parameters = with_values(model, parameters)
     if axes not in ("ground", "marker"):
         raise ModelError(f"axes are 'ground' or 'marker', not {axes!r}")
     whole = model.flattened() if model.parts else model

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, values, with_values
 from biela.errors import ModelError, SingularityError
 
 Floats = npt.NDArray[np.float64]
@@ -32,6 +32,7 @@ def joint_unknowns(
         ModelError: The model has no joint unknowns, or their number does not fit.
         SingularityError: They are not determined in that state.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     if "V" not in system:
         raise ModelError(f"{system.name} has no joint unknowns: declare them with unknowns(…)")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from biela.analysis.partitioning import independent_basis
 from biela.analysis.posing import posed
-from biela.analysis.preparation import Model, Values, as_system
+from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.errors import ModelError
 from biela.solvers.coordinate_basis import PARTITIONS, CoordinateBasis, choose_basis
 
@@ -131,6 +131,7 @@ def kinematic_bases(
         AssemblyError: The state cannot be assembled.
         ModelError: A name is unknown.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     if partition not in PARTITIONS:
         known = ", ".join(map(repr, PARTITIONS))

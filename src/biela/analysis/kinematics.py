@@ -26,11 +26,12 @@ from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
 from biela.analysis.engine_choice import looped_model, with_drivers, with_start
 from biela.analysis.groups.kinematics import group_kinematics
+from biela.analysis.idle import idle_freedoms
 from biela.analysis.instant import Instant, Motions, motions, unit_rows
 from biela.analysis.looped.kinematics import looped_kinematics
 from biela.analysis.one_start import start_state
 from biela.analysis.position_method import PositionMethod, as_method
-from biela.analysis.preparation import Model, Values, as_system, numbers, values
+from biela.analysis.preparation import Model, Values, as_system, numbers, values, with_values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
 from biela.analysis.sampling import sampling
 from biela.analysis.singularity import Alarms, singularities
@@ -120,6 +121,7 @@ def kinematics(
         SimulationError: The mechanism cannot go on; it names the time and the constraints, and
             holds the results until then.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     instants = sampling(duration, step, t=t, output=output)
     unusual = {
@@ -282,10 +284,12 @@ def _check_driven(
         R = here.R
         order = np.argsort(-np.linalg.norm(R, axis=1))[: max(left, 3)]
         moving = ", ".join(system.v[i].name for i in order if np.linalg.norm(R[i]) > 1e-6)
+        idle = "; ".join(str(one) for one in idle_freedoms(instant, q))
+        hold = f". Of these, {idle}: formulation='auto' holds that" if idle else ""
         raise ModelError(
             f"{system.name}: {left} degree{'s' if left > 1 else ''} of freedom "
             f"{'are' if left > 1 else 'is'} not driven; these velocities are still free: {moving}. "
-            f"Add a drive for each: drives={{…: law}}, or accelerations={{…: law}}"
+            f"Add a drive for each: drives={{…: law}}, or accelerations={{…: law}}{hold}"
         )
     names = [*system.multipliers, *(f"acceleration of {system.v[i].name}" for i in driving)]
     dependent = ", ".join(names[i] for i in dependent_rows(unit_rows(rows(q))[0]))

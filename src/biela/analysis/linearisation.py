@@ -27,7 +27,7 @@ import numpy.typing as npt
 from biela.analysis.instant import Instant, motions, unit_rows
 from biela.analysis.linear_system import LinearSystem
 from biela.analysis.posing import posed
-from biela.analysis.preparation import Model, Values, as_system
+from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.analysis.unrolled import Row, Unrolled, derivatives, product, transposed_product
 from biela.atoms import Atom, Direction
 from biela.code import Function
@@ -116,6 +116,7 @@ def linearise(
     array([[ 0.,  1.],
            [-9.,  0.]])
     """
+    model, parameters = with_values(model, parameters)
     return Linearisation(model).about(
         q,
         v,

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from biela.analysis.closure import dependent_rows
 from biela.analysis.instant import Instant, motions, unit_rows
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, values, with_values
 from biela.analysis.reach import drive_rows, nearest
 from biela.analysis.singularity import owner
 
@@ -144,6 +144,7 @@ def mobility(
     Raises:
         ModelError: A name is unknown.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model, "reference")
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, inputs)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.joint_channels import channel_name
+from biela.analysis.preparation import with_values
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.drivers import Rotary, Translational
@@ -58,6 +59,7 @@ def duty_of(
         ModelError: There is no such motor, or the motion does not tell its effort.
         UnknownNameError: The motion does not have the rate of its coordinate.
     """
+    model, parameters = with_values(model, parameters)
     whole = _written_out(model)
     coordinate = motor_coordinates(model).get(name, "")
     owner, _, quantity = coordinate.rpartition(".")
@@ -66,7 +68,7 @@ def duty_of(
         raise ModelError(f"{model.name}: {name} is no motor of a joint")
     motor = whole.forces.get(name) or whole.drivers[name]
     if isinstance(motor, Actuator):
-        effort = _actuated(motion, motor, name, {**whole.parameters, **(parameters or {})})
+        effort = _actuated(motion, motor, name, whole.parameters)
     else:
         rows = motion.groups["lam"].names if "lam" in motion.groups else ()
         own = [row for row in rows if row.startswith(f"λ({name}.")]

@@ -54,16 +54,18 @@ def independent_basis(
     p: Floats,
     preferred: Sequence[str] = (),
     method: str = "pivoting",
+    rank: int | None = None,
 ) -> CoordinateBasis:
     """The choice of independent velocities in a position; the others follow from the constraints.
 
-    Coordinates named, or else relative ones, are preferred.
+    Coordinates named, or else relative ones, are preferred.  A ``rank`` that is known holds against
+    rows that only seem independent.
 
     Raises:
         ModelError: A preferred coordinate is unknown.
     """
     rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=p))
-    return choose_basis(rows, method, _last(system, preferred, method))
+    return choose_basis(rows, method, _last(system, preferred, method), rank)
 
 
 def _last(system: System, preferred: Sequence[str], method: str) -> list[int]:
@@ -103,13 +105,19 @@ class PartitionWatch:
     """
 
     def __init__(
-        self, system: System, u: Floats, p: Floats, preferred: Sequence[str], method: str
+        self,
+        system: System,
+        u: Floats,
+        p: Floats,
+        preferred: Sequence[str],
+        method: str,
+        rank: int | None = None,
     ) -> None:
         self._system, self._u, self._p = system, u, p
         self._method = method
         self._late = _last(system, preferred, method)
         self._steady = self._pivots = self._last = 0.0
-        self._rank = 0
+        self._known, self._rank = rank, 0
         #: Whether the choice has too few rows.
         self.urgent = False
         #: By how much longer one may wait before looking again; 0 where one should look often.
@@ -121,7 +129,10 @@ class PartitionWatch:
     def begin(self, t: float, q: Floats, chosen: CoordinateBasis) -> None:
         """Look after another choice from now on."""
         self._steady = chosen.steadiness(self._rows(t, q))
-        self._rank = max(chosen.rank, generic_rank(self._system, t, q, self._u, self._p))
+        beside = self._known
+        if beside is None:
+            beside = generic_rank(self._system, t, q, self._u, self._p)
+        self._rank = max(chosen.rank, beside)
         self.urgent = self._rank > chosen.rank
         self._pivots = self._last = 0.0
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, whole_steps
+from biela.analysis.leading import LedState, led_state
+from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, resolved, whole_steps
+from biela.equations import System
 from biela.errors import ModelError
 from biela.solvers.integrators import Problem
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
 Floats = npt.NDArray[np.float64]
 
+#: Mechanisms that are smaller get a smaller absolute tolerance of lengths.
+_CENTIMETRE = 1e-2
+
 
 @dataclass(frozen=True)
 class Plan:
-    """When to step and when to store."""
+    """When to step and when to store; ``times``, to store at, count from the start."""
 
     integrator: Any
     start: float
@@ -61,19 +66,21 @@ class Plan:
         if adaptive:
             interval = output or duration / 500
             count = max(1, int(np.floor(duration / interval * (1 + 1e-12))))
-            times: Floats = start + interval * np.arange(1.0, count + 1)
-            if start + duration - times[-1] > 1e-9 * duration:
-                times = np.append(times, start + duration)
-            times[-1] = min(times[-1], start + duration)
+            resolved(start, duration, interval, "the time between stored instants")
+            times: Floats = interval * np.arange(1.0, count + 1)
+            if duration - times[-1] > 1e-9 * duration:
+                times = np.append(times, duration)
+            times[-1] = min(times[-1], duration)
             if controlled and sample_time is None:
                 raise ModelError("an adaptive run with a controller needs sample_time=…, in s")
             return cls(chosen, start, duration, None, 1, times, 1, sample_time or 0.0)
         h = step or 1e-3
+        resolved(start, duration, h, "the step")
         steps = whole_steps(duration, h, "the step")
         stride = whole_steps(output, h, "output", of="the step") if output else 0
         stride = stride or max(1, -(-steps // 2000))
         rows = -(-steps // stride)
-        stored: Floats = start + h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))
+        stored: Floats = h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))
         every = whole_steps(sample_time, h, "sample_time", of="the step") if sample_time else 1
         return cls(chosen, start, duration, h, stride, stored, every, every * h)
 
@@ -83,22 +90,51 @@ class Plan:
         tolerance: float,
         fused: bool = False,
         singular: Callable[[float, Floats], bool] | None = None,
+        sizes: Floats | float = 1.0,
     ) -> Stepper:
-        """The integrator, ready to start; ``fused`` if f is a whole step."""
+        """The integrator, ready to start; ``fused`` if f is a whole step.
+
+        ``sizes`` of the entries of the state are what the absolute tolerance is in proportion to.
+        """
         if self.step is None:
             return AdaptiveStepper(
                 problem,
                 self.integrator,
-                self.start + self.duration,
+                self.duration,
                 singular,
                 rtol=tolerance,
-                atol=0.01 * tolerance,
+                atol=0.01 * tolerance * sizes,
                 control_period=self.sample_time,
             )
         if fused:
             h, stride, every = self.step, self.stride, self.control_every
             return FixedStepper(problem, "one_step_map", h, stride, every, evaluations=4)
         return FixedStepper(problem, self.integrator, self.step, self.stride, self.control_every)
+
+    def led(self, system: System, q: Floats, v: Floats, u: Floats, p: Floats) -> LedState | None:
+        """The state that a motion out of a singular position is led to; see `led_state`.
+
+        It comes before the first output, or is the end of the first step.
+        """
+        most = self.step or 0.999 * float(self.times[0])
+        fixed = self.step is not None
+        if fixed and len(self.times) == 1 and self.stride == 1:
+            return None  # a single step
+        return led_state(system, q, v, self.start, u, p, most, exactly=fixed)
+
+    def sizes(self, q: Floats, v: Floats, units: Sequence[str], rates: Sequence[str]) -> Floats:
+        """What entries of a state (q, v) count as, from its units and the start.
+
+        That is 1 (m, rad, per s) in mechanisms of a centimetre and more.  In smaller ones lengths
+        count as less: otherwise the absolute tolerance, 1e-10 m by default, would be a ten
+        thousandth of a motion of a micrometre.
+        """
+        lengths = np.array([unit == "m" for unit in units], dtype=bool)
+        speeds = np.array([unit == "m/s" for unit in rates], dtype=bool)
+        far = float(np.abs(q[lengths]).max(initial=0.0))
+        fast = float(np.abs(v[speeds]).max(initial=0.0)) * min(self.duration, 1.0)
+        size = min(1.0, max(far, fast) / _CENTIMETRE) or 1.0
+        return np.where(np.concatenate([lengths, speeds]), size, 1.0)
 
     def checked_tolerance(self, who: str, given: float | None) -> float:
         """The relative tolerance of an adaptive run, 1e-8 if none is given.
@@ -135,11 +171,11 @@ class Plan:
 def closer(plan: Plan, start: float, end: float, finer: int, seen: int) -> Plan:
     """The plan of a part of a run, with about so many stored instants and steps so much finer."""
     if plan.step is None:
-        h, stride, times = None, 1, np.linspace(start, end, seen + 1)[1:]
+        h, stride, times = None, 1, np.linspace(0.0, end - start, seen + 1)[1:]
     else:
         steps = max(1, int(np.ceil((end - start) / plan.step - 1e-6))) * finer
         h, stride = (end - start) / steps, -(-steps // seen)
         count = -(-steps // stride)
-        times = start + h * np.minimum(stride * np.arange(1.0, count + 1), float(steps))
-        times[-1] = end
+        times = h * np.minimum(stride * np.arange(1.0, count + 1), float(steps))
+        times[-1] = end - start
     return replace(plan, start=start, duration=end - start, step=h, stride=stride, times=times)

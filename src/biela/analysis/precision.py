@@ -26,9 +26,10 @@ from biela.analysis.driving import Law, driven
 from biela.analysis.instant import Instant, motions
 from biela.analysis.posing import placed
 from biela.analysis.precision_report import Errors, Precision, Sensitivity
-from biela.analysis.preparation import Model, Values, as_system, number
+from biela.analysis.preparation import Model, Values, as_system, number, with_values
 from biela.equations import System
 from biela.errors import AssemblyError, ModelError
+from biela.model.quantities.values import Value
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def precision(
     drives: Mapping[str, Law] | None = None,
     t: float = 0.0,
     tolerance: float = 1e-10,
-    tolerances: Mapping[str, float] | None = None,
+    tolerances: Mapping[str, Value] | None = None,
     outputs: Sequence[str] | None = None,
     parameters: Values = None,
     inputs: Values = None,
@@ -60,7 +61,7 @@ def precision(
         drives: Laws of coordinates or outputs, as in `kinematics`.
         t: The instant, s.
         tolerance: Residual at which positions are accepted (m, rad).
-        tolerances: Of parameters, by name, in their units.
+        tolerances: Of parameters, by name, in SI units, or texts with the units of the parameters.
         outputs: What the parameters shall be traced to: outputs, coordinates, velocities or
             accelerations (such as "ddx") by name; all outputs of the model, or all coordinates
             where it has none, if not given.
@@ -72,6 +73,7 @@ def precision(
         ModelError: A name is unknown, or freedoms are left that nothing drives.
         AssemblyError: The mechanism cannot be assembled.
     """
+    model, parameters = with_values(model, parameters)
     system = driven(as_system(model), drives or {})
     instant, place = placed(system, q, t=t, parameters=parameters, inputs=inputs)
     solution = _Solution(system, instant.u)
@@ -180,7 +182,7 @@ def _modelling(
     p: Floats,
     q: Floats,
     names: tuple[tuple[str, ...], ...],
-    tolerances: Mapping[str, float],
+    tolerances: Mapping[str, Value],
     outputs: Sequence[str] | None,
 ) -> tuple[Sensitivity, ...]:
     system = solution.system
@@ -195,10 +197,11 @@ def _modelling(
                 )
     found = []
     for parameter, size in tolerances.items():
-        width = number(system, f"the tolerance of {parameter}", size)
+        k = places.index(parameter)
+        unit = system.p[k].unit if isinstance(size, str) else None
+        width = number(system, f"parameter {parameter} within a tolerance", size, unit)
         if width <= 0:
             raise ModelError(f"{system.name}: the tolerance of {parameter} is positive, not {size}")
-        k = places.index(parameter)
         ends = []
         for sign in (1.0, -1.0):
             changed = p.copy()

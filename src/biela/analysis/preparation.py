@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from biela.equations.natural import Layout
 from biela.equations.positions import own_velocities
 from biela.errors import BielaError, ModelError, ShapeError
 from biela.model import Model as Described
-from biela.model.quantities.units import quantity
+from biela.model.quantities.units import quantity, unit_of
 
 Floats = npt.NDArray[np.float64]
 #: What an analysis takes: bodies and joints, symbols, or equations.
@@ -27,6 +28,8 @@ _PLURAL = {
 }
 #: Names beyond these are counted only, in a message.
 _LISTED = 20
+AnyModel = TypeVar("AnyModel", bound=Any)
+AnyValues = TypeVar("AnyValues", bound=Any)
 #: What a text for an entry of that unit must be; anything where the unit is not known.
 _DIMENSIONS = {
     "m": "length",
@@ -72,6 +75,34 @@ def as_system(model: Model, coordinates: str = "joint") -> System:
         f"{type(model).__name__} is not a model; give a Model, a SymbolicSystem, its equations(), "
         f"a Layout or a System"
     )
+
+
+def with_values(model: AnyModel, parameters: AnyValues) -> tuple[AnyModel, AnyValues | None]:
+    """The model that values of parameters by name make, before anything is derived from it.
+
+    All that was decided with other values (starts, closed forms, ranks) is then decided anew, so
+    that a run is the same, to the last bit, as that of a description with these values.  Systems,
+    and values in order, are returned as they are: equations are functions of their parameters.
+
+    Raises:
+        ModelError: There is no such parameter, its unit is another, or there is no such mechanism.
+    """
+    by_name = isinstance(parameters, Mapping) and bool(parameters)
+    if by_name and isinstance(model, Described):
+        return cast(AnyModel, model.with_parameters(parameters)), None
+    return model, parameters
+
+
+def at_values(system: System, p: Floats) -> System:
+    """The system with the limits of its coordinates as values of its parameters have them."""
+    if system.begins is None or np.array_equal(p, system.parameters):
+        return system
+    limits = system.begins.limits(dict(zip((e.name for e in system.p), p.tolist(), strict=True)))
+    entries = (
+        replace(e, lower=limits[e.name][0], upper=limits[e.name][1]) if e.name in limits else e
+        for e in system.q
+    )
+    return replace(system, q=tuple(entries))
 
 
 def values(system: System, what: str, entries: Sequence[Quantity], given: Values) -> Floats:
@@ -134,6 +165,9 @@ def refuse_unknown(system: System, what: str, given: Iterable[str], names: Seque
     near = get_close_matches(name, names, n=1)
     if what == "velocity" and rate in names:
         hint = f"; {name} is a coordinate, and {rate} its velocity"
+    elif what == "parameter" and system.begins and name in system.begins.model.parameters.texts:
+        text = system.begins.model.parameters.texts[name]
+        hint = f"; {name} is computed as {text}: give it to the model, model.with_parameters(…)"
     elif near:
         hint = f"; did you mean {near[0]!r}?"
     raise ModelError(
@@ -176,7 +210,11 @@ def number(system: System, what: str, value: object, unit: str | None = None) ->
     """
     if isinstance(value, str) and unit is not None:
         try:
-            return quantity(value, _DIMENSIONS.get(unit, "any"))
+            found = quantity(value, _DIMENSIONS.get(unit, "any"))
+            own = unit_of(value)
+            if what.startswith("parameter ") and unit and own not in ("", unit):
+                raise ModelError(f"it is in {own}, and {what} is in {unit}")
+            return found
         except BielaError as error:
             raise ModelError(
                 f"{system.name}: {what} is not a finite number: {value!r} ({error})"
@@ -214,7 +252,16 @@ def check_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> N
             f"{system.name}: all masses are zero; give the bodies mass=… or density=…, the "
             f"parameters in them values, or pass parameters={{...}}"
         )
-    least, vectors = np.linalg.eigh(M)
+    # masses and inertias have no common measure: kg m² of a micrometre are 1e-12 of its kg
+    own = np.abs(np.diag(M))
+    alike = {e.unit: 0.0 for e in system.v}
+    for entry, size in zip(system.v, own, strict=True):
+        alike[entry.unit] = max(alike[entry.unit], float(size))
+    largest = np.array([alike[e.unit] or float(own.max()) or 1.0 for e in system.v])
+    by = 1 / np.sqrt(np.maximum(own, 1e-20 * largest))
+    least, vectors = np.linalg.eigh(M * by[:, None] * by)
+    vectors = by[:, None] * vectors
+    vectors /= np.linalg.norm(vectors, axis=0)
     if least[0] < -1e-9 * abs(least[-1]):
         worst = int(np.argmax(np.abs(vectors[:, 0])))
         raise ModelError(

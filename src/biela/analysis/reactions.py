@@ -21,7 +21,7 @@ import numpy.typing as npt
 from biela.analysis.closure import dependent_rows
 from biela.analysis.instant import RANK_TOLERANCE, Instant, motions, unit_rows
 from biela.analysis.posing import placed, posed
-from biela.analysis.preparation import Model, Values, as_system
+from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.equations import System
 from biela.errors import ModelError, UnknownNameError
 
@@ -139,6 +139,7 @@ def reactions(
         ModelError: A name is unknown or a weight is not positive.
         AssemblyError: The state cannot be assembled.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     instant, place, speed = posed(
         system, q, v, t=t, parameters=parameters, inputs=inputs, assemble=assemble
@@ -166,6 +167,7 @@ def redundancy(
     Raises:
         AssemblyError: The position cannot be assembled.
     """
+    model, parameters = with_values(model, parameters)
     instant, place = placed(
         as_system(model, "reference"),
         q,

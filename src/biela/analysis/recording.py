@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.divergence import energy_size, relative_drift
 from biela.analysis.formulations import StateKernel
 from biela.analysis.limits import has_limits, limit_events
+from biela.analysis.preparation import at_values
 from biela.analysis.scenes import mechanism_scene
 from biela.analysis.watch import Account
 from biela.equations import System
+from biela.equations.figures import Figure
+from biela.equations.mechanism.drawing import figures
 from biela.equations.positions import own_velocities
 from biela.results import Channels, Dot, Event, Link, Results, RunStatistics, Scene
 from biela.results.frames import frame_channels
@@ -68,6 +72,11 @@ class Recording:
 
     def evaluate(self, capability: str) -> Any:
         """A capability of the system at every instant."""
+        function, given = self.system[capability], self._columns(capability)
+        return function.map(*(given[a.name] for a in function.inputs))
+
+    def _columns(self, capability: str) -> dict[str, Floats]:
+        """The arguments of a capability, with a row an instant."""
         found = self.readings()
         k = len(self.t)
         given = {
@@ -81,7 +90,7 @@ class Recording:
         function = self.system[capability]
         if any(a.name == "lam" for a in function.inputs):
             given["lam"] = found["lam"] if "lam" in found else self._multipliers()
-        return function.map(*(given[a.name] for a in function.inputs))
+        return given
 
     def _multipliers(self) -> Floats:
         """The smallest multipliers of a motion whose forces nobody asked for until now.
@@ -111,7 +120,7 @@ class Recording:
         system = self.system
         read = self.readings
         if has_limits(system):
-            passed = limit_events(system, self.t, read()["q"])
+            passed = limit_events(at_values(system, self._p), self.t, read()["q"])
             events = sorted([*events, *passed], key=lambda event: event.time) if passed else events
             if statistics.events is not None:
                 statistics = replace(statistics, events=len(events))
@@ -350,12 +359,14 @@ class Recording:
             return None
         if self.system.multipliers and self.moving().any():
             return None
-        steps = np.diff(account.kinetic + account.potential)
-        changed = np.abs(np.cumsum(np.where(np.diff(self.t) > 0, steps, 0.0))).max()
-        if not changed > account.floor:
-            return 0.0
-        scale = float(account.kinetic.max() + np.ptp(account.potential))
-        return float(changed / max(scale, account.floor))
+        return relative_drift(
+            self.t,
+            account.kinetic,
+            account.potential,
+            lambda: energy_size(
+                self.system, self._columns("Q"), np.abs(account.potential).max(initial=0.0)
+            ),
+        )
 
     def conditions(self, choices: Sequence[tuple[int, CoordinateBasis | None]]) -> Floats:
         """Condition numbers of the dependent columns of Φ_v, for so many instants a choice."""
@@ -377,7 +388,7 @@ class Recording:
         if drawing.figures:
             frames = self.system.frames
             poses = self._rows("poses", len(frames))
-            return mechanism_scene(drawing.figures, frames, poses, drawing.plane)
+            return mechanism_scene(self._figures(), frames, poses, drawing.plane)
         places = self.evaluate("points")
         shapes: list[Link | Dot] = []
         for link in drawing.links:
@@ -389,6 +400,15 @@ class Recording:
             else:
                 shapes.append(Link(link.name, ends))
         return Scene(shapes)
+
+    def _figures(self) -> tuple[Figure, ...]:
+        """What is drawn, in the size that the parameters of the run give it."""
+        system = self.system
+        assert system.drawing is not None, "only asked for with a drawing"
+        if system.begins is None or np.array_equal(self._p, system.parameters):
+            return system.drawing.figures
+        given = dict(zip((e.name for e in system.p), self._p.tolist(), strict=True))
+        return tuple(figures(system.begins.model_at(given)))
 
 
 def _largest(values: Any) -> Floats:

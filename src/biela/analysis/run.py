@@ -14,10 +14,11 @@ import numpy.typing as npt
 from biela.analysis.assembly import consistent
 from biela.analysis.closure import dependent_rows
 from biela.analysis.control import Controller
-from biela.analysis.divergence import explanation, fastest, likely_cause
+from biela.analysis.divergence import explanation, fastest, half_turn, likely_cause
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
+from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
 from biela.analysis.progress import Progress
@@ -118,19 +119,35 @@ class Run:
         self.again, self.watch, self.tolerance = again, watch, tolerance
 
     def go(
-        self, q: Floats, v: Floats, progress: bool | None, began: float, prepared: float
+        self,
+        q: Floats,
+        v: Floats,
+        progress: bool | None,
+        began: float,
+        prepared: float,
+        led: LedState | None = None,
     ) -> Results:
         """Run from a consistent start to the end, to an event that stops it, or an interrupt.
+
+        A motion out of a singular position is integrated from the state that it was ``led`` to.
 
         Raises:
             SimulationError: The integrator cannot go on.
         """
         plan = self.plan
+        self._elapsed = 0.0
         x = self._start(plan.start, q, v, self.u, plan.times)
         self._now = (plan.start, x)
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
+        if led is not None:
+            self._elapsed = led.t - plan.start
+            # of a fixed step it is the end of the first, which may be an output
+            done = int((plan.times <= self._elapsed * (1 + 1e-9)).sum())
+            x = self._start(led.t, led.q, led.v, self.u, plan.times[done:])
+            self._now = (led.t, x)
+            self._store(plan.start + plan.times[:done], x[None], self.u[None])
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
                 while done < len(plan.times) and not stopped:
@@ -142,7 +159,7 @@ class Run:
                         # at the start, what the first sample of the controller gave
                         self.inputs[0] = found.first
                     self._store(found.times, found.states, found.inputs)
-                    self._now = (found.t, found.x)
+                    self._now, self._elapsed = (found.t, found.x), found.elapsed
                     done += len(found.times)
                     if self.law is not None:
                         self.law.raise_failure()
@@ -162,18 +179,24 @@ class Run:
                         self.stepper.pause = min(2 * self.stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
                         self.stepper.pause = max(1, self.stepper.pause // 2)
-                    bar.update(float(found.t) - plan.start)
+                    bar.update(found.elapsed)
             except KeyboardInterrupt:
                 interrupted = True
                 t, x = self._now
                 if t > self.times[-1][-1]:
                     self._store(np.array([t]), x[None].copy(), self.inputs[-1][-1:])
         results, fault = self._results(began, prepared, native, interrupted)
+        if not violated and self.system.begins is not None:
+            violated, until = half_turn(self.system.begins.model, results)
+            if violated:
+                results = results.between(results.t[0], until)
         if violated:
             results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
-            said = explanation(self.system, status, results, self.p, plan.step)
+            said = explanation(
+                self.system, status, results, self.p, plan.step, str(plan.integrator)
+            )
             if fault is not None and fault.wrong:  # it was wrong before it stopped
                 results = results.between(results.t[0], fault.time)
             raise SimulationError(said, results)
@@ -193,7 +216,7 @@ class Run:
         if self.other is not None and made.basis is not None:
             self.other.watch.begin(t, q, made.basis)
             self.stepper.pause = self._often
-        self.stepper.start(t, x, inputs, times, self.plan.start)
+        self.stepper.start(self._elapsed, x, inputs, times, self.plan.start)
         return x
 
     def _count(self) -> None:
@@ -223,7 +246,7 @@ class Run:
         sampled = self.plan.sample_time or 0.0
         if self.other is None or not len(times) or not np.isfinite(x).all():
             return False
-        if self.law is not None and abs((t - self.plan.start) / sampled % 1.0) > 1e-9:
+        if self.law is not None and abs(self._elapsed / sampled % 1.0) > 1e-9:
             return False  # the samples of the controller count from the start
         made = self.kernels.formulation
         q, v = made.read([t], x, np.concatenate([self.p, u]))[:2]

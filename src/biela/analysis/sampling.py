@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.stepping import whole_steps
+from biela.analysis.stepping import resolved, whole_steps
 from biela.errors import ModelError
 
 __all__ = ["Sampling", "sampling"]
@@ -64,13 +64,14 @@ def sampling(
         output: Time between stored instants, s; None stores all.
 
     Raises:
-        ModelError: A time is not positive.
+        ModelError: A time is not positive, or the step so small beside t that instants coincide.
         ShapeError: The step does not divide the duration or the time between stored instants.
     """
     between = step if output is None else output
     for what, value in (("duration", duration), ("step", step), ("output", between)):
         if not _positive(value):
             raise ModelError(f"the {what} must be a positive time, not {value!r}")
+    resolved(t, duration, step, "the step")
     steps, stride = (whole_steps(time, step, "the step") for time in (duration, between))
     return Sampling(float(t), float(step), steps, stride)
 

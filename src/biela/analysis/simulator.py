@@ -38,7 +38,15 @@ from biela.analysis.looped.simulation import looped_simulation
 from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
-from biela.analysis.preparation import Model, Values, as_system, check_masses, number, values
+from biela.analysis.preparation import (
+    Model,
+    Values,
+    as_system,
+    check_masses,
+    number,
+    values,
+    with_values,
+)
 from biela.analysis.run import Kernels, OtherChoices, Run
 from biela.analysis.stepping import Stepper
 from biela.analysis.unrolled import Unrolled
@@ -123,6 +131,8 @@ class Simulator:
         self.options = options or Options()
         self._kernels: dict[tuple[Any, ...], Kernels] = {}
         self._equations: ProjectedEquations | None = None
+        #: How many constraints are independent, where independent velocities are chosen.
+        self._rank: int | None = None
 
     def run(
         self,
@@ -187,6 +197,10 @@ class Simulator:
         if not duration > 0:
             raise ModelError(f"{system.name}: the duration must be a positive time, not {given!r}")
         self._check_stepping(step, control)
+        plan = Plan.make(
+            self.integrator, duration, t, step, output, sample_time, control is not None
+        )
+        tolerance = plan.checked_tolerance(system.name, tolerance)
         p = values(system, "parameter", system.p, parameters)
         u = values(system, "input", system.u, inputs)
         if assemble:
@@ -195,22 +209,23 @@ class Simulator:
             q0 = values(system, "coordinate", system.q, q)
             v0 = values(system, "velocity", system.v, v)
         check_masses(system, t, q0, u, p)
-        plan = Plan.make(
-            self.integrator, duration, t, step, output, sample_time, control is not None
-        )
-        tolerance = plan.checked_tolerance(system.name, tolerance)
-        kernels = self._compiled(t, q0, u, p, plan)
+        led = None
+        if assemble and control is None and self.formulation not in STEPPING:
+            led = plan.led(system, q0, v0, u, p)
+        kernels = self._compiled(t, q0 if led is None else led.q, u, p, plan)
         law = controller(system, control, kernels.formulation) if control is not None else None
-        stepper = self._stepper(kernels, law, plan, tolerance, p, u)
+        units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
+        sizes = plan.sizes(q0, v0, units, rates)
+        stepper = self._stepper(kernels, law, plan, tolerance, p, u, sizes)
         other = None
         if kernels.formulation.basis is not None:
-            other = self._other_choices(law, plan, tolerance, p, u)
+            other = self._other_choices(law, plan, tolerance, p, u, sizes)
 
         def again(
             at: float, place: Floats, basis: CoordinateBasis | None, part: Plan
         ) -> tuple[Kernels, Stepper]:
             made = kernels if basis is None else self._compiled(at, place, u, p, plan, basis)
-            return made, self._stepper(made, None, part, tolerance, p, u, events=False)
+            return made, self._stepper(made, None, part, tolerance, p, u, sizes, events=False)
 
         run = Run(
             *(system, kernels, stepper, law, on_event or {}, plan, p, u, other, timers),
@@ -218,17 +233,23 @@ class Simulator:
         )
         prepared = time.perf_counter()
         try:
-            return run.go(q0, v0, progress, began, prepared)
+            return run.go(q0, v0, progress, began, prepared, led)
         finally:
             if law is not None and not isinstance(law.kernel, int):
                 law.failures.clear()
 
     def _other_choices(
-        self, law: Controller | None, plan: Plan, tolerance: float, p: Floats, u: Floats
+        self,
+        law: Controller | None,
+        plan: Plan,
+        tolerance: float,
+        p: Floats,
+        u: Floats,
+        sizes: Floats,
     ) -> OtherChoices:
         """What a run asks when its independent velocities may have become a bad choice."""
         system, options = self.system, self.options
-        watch = PartitionWatch(system, u, p, options.independent, options.partition)
+        watch = PartitionWatch(system, u, p, options.independent, options.partition, self._rank)
 
         def ask(t: float, q: Floats, present: Kernels) -> tuple[Kernels, Stepper] | None:
             made = present.formulation
@@ -242,7 +263,7 @@ class Simulator:
                     made.projected.stop_below(watch.limit if calm else 0.0)
                 return None
             fresh = self._compiled(t, q, u, p, plan, basis)
-            return fresh, self._stepper(fresh, law, plan, tolerance, p, u)
+            return fresh, self._stepper(fresh, law, plan, tolerance, p, u, sizes)
 
         return OtherChoices(ask, watch)
 
@@ -263,7 +284,10 @@ class Simulator:
             lacking = ordered(lacking, system, t, q, u, p)
         options = self.options
         if basis is None and self.formulation in {*PARTITIONED, *PROJECTED} and system.multipliers:
-            basis = independent_basis(system, t, q, u, p, options.independent, options.partition)
+            self._rank = lacking.rank(len(system.multipliers))
+            basis = independent_basis(
+                system, t, q, u, p, options.independent, options.partition, self._rank
+            )
         M = np.asarray(system.evaluate("M", q, t=t, u=u, p=p))
         scale = float(10.0 ** np.round(np.log10(np.trace(M) / len(M))))
         if options.refinements is None:
@@ -342,6 +366,7 @@ class Simulator:
         tolerance: float,
         p: Floats,
         u: Floats,
+        sizes: Floats,
         events: bool = True,
     ) -> Stepper:
         if self.formulation == "generalised_alpha":
@@ -356,8 +381,15 @@ class Simulator:
                 options.iterations or 10,
             )
         near = self._nearly_singular(kernels, p, u) if self.system.geometric else None
-        problem = self._problem(kernels, law, events)
-        return plan.stepper(problem, tolerance, kernels.whole_step, near)
+        # a state other than (q, v) has entries of any unit: then the smallest for all
+        whole = kernels.formulation.size == len(sizes)
+        return plan.stepper(
+            self._problem(kernels, law, events),
+            tolerance,
+            kernels.whole_step,
+            near,
+            sizes if whole else float(sizes.min(initial=1.0)),
+        )
 
     def _nearly_singular(
         self, kernels: Kernels, p: Floats, u: Floats
@@ -431,6 +463,7 @@ def simulate(
     ``engine`` is "unrolled", or "looped" for large mechanisms, see `looped_simulation`; None
     chooses by size.
     """
+    model, run["parameters"] = with_values(model, run.get("parameters"))
     unusual: dict[str, Any] = {
         f"formulation={formulation!r}": formulation not in (None, "multipliers"),
         "options": options is not None,

@@ -17,6 +17,7 @@ from biela.model.drivers import Cosine
 from biela.model.drivers.joint_driver import JointDriver
 from biela.model.joints import Fixed, Joint
 from biela.model.quantities.values import Value
+from biela.model.topology.planarity import PLANES
 
 __all__ = [
     "bodies_without_mass",
@@ -162,3 +163,17 @@ def parallel_joints(model: Model) -> Iterator[str]:
     for bodies, names in between.items():
         if len(names) > 1:
             yield f"{', '.join(names)} join the same two bodies, {' and '.join(sorted(bodies))}"
+
+
+def gravity_across(model: Model) -> str:
+    """What to say of gravity that has no effect in the plane of the model; else nothing."""
+    if model.plane is None:
+        return ""
+    k = PLANES[model.plane]
+    across = model.number(model.gravity[k], "acceleration")
+    if across == 0:
+        return ""
+    return (
+        f"gravity has {across:g} m/s² along {'xyz'[k]}, across the {model.plane} plane of the "
+        f"model, where it moves nothing"
+    )

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from biela.errors import ShapeError
+from biela.errors import ModelError, ShapeError
 from biela.results import RunStatistics
 from biela.solvers.integrators import (
     EVENT,
@@ -34,7 +34,9 @@ MOST_STEPS = 50_000_000
 class Progressed:
     """How far an integrator came: the output times it passed, and where it stands.
 
-    ``inputs`` are those that a controller held at the output times, ``first`` those it held first.
+    ``times`` and ``t`` are those of the clock, ``elapsed`` is t since the start of the run, which
+    is not rounded where the clock shows large numbers.  ``inputs`` are those that a controller held
+    at the output times, ``first`` those it held first.
     """
 
     status: int
@@ -43,12 +45,16 @@ class Progressed:
     inputs: Floats
     first: Floats
     t: float
+    elapsed: float
     x: Floats
     fired: npt.NDArray[np.int64]
 
 
 class Stepper(Protocol):
     """What drives a run.
+
+    It counts time from the start of the run, so that steps are as exact at t = 10⁹ s as at 0; laws
+    and controllers are given the sum with the time of the start.
 
     One call takes at most ``pause`` steps, so that interrupts are answered and the state is looked
     at whatever the output times are; ``leaps`` counts singular positions leapt across, and ``mean``
@@ -60,9 +66,9 @@ class Stepper(Protocol):
     pause: int
 
     def start(
-        self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
+        self, elapsed: float, x: Floats, p: Floats, times: Floats, origin: float = 0.0
     ) -> None:
-        """Begin somewhere, in a run that began at ``origin``; its output times are known."""
+        """Begin so long after the time ``origin`` of the clock; output times count from it too."""
 
     def restart(self, x: Floats) -> None:
         """Go on from the time reached with another state."""
@@ -99,12 +105,12 @@ class AdaptiveStepper:
         self.leaps, self.mean, self.pause = 0, 0.0, 500
 
     def start(
-        self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
+        self, elapsed: float, x: Floats, p: Floats, times: Floats, origin: float = 0.0
     ) -> None:
         """Begin somewhere; the output times are known."""
-        self._integrator.start(t, x, p)
-        self._left, self._origin = times, t
-        self._watch(t)
+        self._integrator.start(elapsed, x, p, origin)
+        self._left, self._first, self._origin = times, elapsed, origin
+        self._watch(elapsed)
 
     def restart(self, x: Floats) -> None:
         """Go on from the time reached with another state."""
@@ -143,11 +149,12 @@ class AdaptiveStepper:
         status = run.status
         if status == TOO_MANY_STEPS and self._integrator.statistics.steps < MOST_STEPS:
             status = FINISHED  # so far
-        return Progressed(status, t, x, u, u[:1], run.t, run.x, run.fired)
+        now = self._origin + run.t
+        return Progressed(status, self._origin + t, x, u, u[:1], now, run.t, run.x, run.fired)
 
     def _mean_step(self, t: float) -> float:
         steps = self._integrator.statistics.steps
-        return (t - self._origin) / steps if steps >= 20 else self.mean
+        return (t - self._first) / steps if steps >= 20 else self.mean
 
     def _watch(self, t: float) -> None:
         self.mean = self._mean_step(t)
@@ -159,7 +166,7 @@ class AdaptiveStepper:
             return False
         if self.leaps >= 10_000:
             return False
-        if not self._singular(t, x):
+        if not self._singular(self._origin + t, x):
             # short steps have another reason: they are wanted
             self._singular = None
             self._integrator.give_up_below(0.0)
@@ -170,13 +177,13 @@ class AdaptiveStepper:
         if self._singular is None:
             return np.zeros(0), np.zeros((0, len(x)))
         self.leaps += 1
-        p, mean = self._integrator.parameters, self._mean_step(t)
+        p, mean, clock = self._integrator.parameters, self._mean_step(t), self._origin + t
 
         def across(end: float) -> tuple[float, float, Floats]:
             """How much a whole step and two halves differ, the end, and the state there."""
             end = min(end, self._end)
-            whole = self._across.run(t, x, p, end - t, 1).x
-            halves = self._across.run(t, x, p, (end - t) / 2, 2).x
+            whole = self._across.run(clock, x, p, end - t, 1).x
+            halves = self._across.run(clock, x, p, (end - t) / 2, 2).x
             apart = float(np.abs(whole - halves).max())
             return apart if np.isfinite(apart) else np.inf, end, halves
 
@@ -184,7 +191,7 @@ class AdaptiveStepper:
         tries = (across(t + mean * part) for part in (1.0, 0.73, 1.37, 0.59, 1.71))
         _, end, reached = min(tries, key=lambda found: found[:2])
         passed = wanted[wanted <= end]
-        rows = [self._across.run(t, x, p, s - t, 1).x if s > t else x for s in passed]
+        rows = [self._across.run(clock, x, p, s - t, 1).x if s > t else x for s in passed]
         self._integrator.leap(end, reached)
         return passed, np.array(rows).reshape(len(passed), len(x))
 
@@ -220,14 +227,13 @@ class FixedStepper:
         self._steps = self._evaluations = 0
 
     def start(
-        self, t: float, x: Floats, p: Floats, times: Floats, origin: float | None = None
+        self, elapsed: float, x: Floats, p: Floats, times: Floats, origin: float = 0.0
     ) -> None:
         """Begin somewhere; steps and outputs are counted from the start of the run."""
-        self._left = times
-        self._origin = t if origin is None else origin
-        self._k = round((t - self._origin) / self._h)
-        self._final = round((float(times[-1]) - self._origin) / self._h)
-        self._t, self._x, self._p = t, x.copy(), p.copy()
+        self._left, self._origin = times, origin
+        self._k = round(elapsed / self._h)
+        self._final = round(float(times[-1]) / self._h)
+        self._elapsed, self._x, self._p = elapsed, x.copy(), p.copy()
         self._off_grid = False
 
     def restart(self, x: Floats) -> None:
@@ -237,7 +243,7 @@ class FixedStepper:
     def advance(self, count: int) -> Progressed:
         """Go on for so many output times, or to an event before."""
         ahead = self._left[:count]
-        last = round((float(ahead[-1]) - self._origin) / self._h)
+        last = round(float(ahead[-1]) / self._h)
         stop = min(last, self._k + self.pause)
         indices: list[int] = []
         states: list[Floats] = [np.zeros((0, len(self._x)))]
@@ -246,8 +252,9 @@ class FixedStepper:
         status, fired = FINISHED, np.zeros(0, np.int64)
         while self._k < stop and status == FINISHED:
             samples, stride, h = self._portion(stop)
+            t = self._origin + self._elapsed
             run = self._integrator.run(
-                self._t, self._x, self._p, h, samples, stride, control=not self._off_grid
+                t, self._x, self._p, h, samples, stride, control=not self._off_grid
             )
             first = run.inputs[:1] if not len(first) else first
             k = self._k + run.steps - self._steps
@@ -260,15 +267,16 @@ class FixedStepper:
             indices += [self._k + i * stride for i in rows]
             self._k, self._x = k, run.x
             self._off_grid = status == EVENT
-            self._t = run.t if status == EVENT else self._time(k)
+            self._elapsed = self._elapsed + run.elapsed if status == EVENT else k * self._h
         self._left = self._left[len(indices) :]
         return Progressed(
             status,
-            np.array([self._time(i) for i in indices]),
+            self._origin + np.array(indices, dtype=float) * self._h,
             np.concatenate(states),
             np.concatenate(inputs),
             first,
-            self._t,
+            self._origin + self._elapsed,
+            self._elapsed,
             self._x,
             fired,
         )
@@ -277,7 +285,7 @@ class FixedStepper:
         """Samples, stride and step of the next native call."""
         if self._off_grid:
             # after an event, a shorter step leads back to the grid
-            return 1, 1, self._time(self._k + 1) - self._t
+            return 1, 1, (self._k + 1) * self._h - self._elapsed
         samples = (stop - self._k) // self._stride
         if self._k % self._stride == 0 and samples:
             return samples, self._stride, self._h
@@ -285,9 +293,6 @@ class FixedStepper:
 
     def _is_output(self, k: int) -> bool:
         return k % self._stride == 0 or k == self._final
-
-    def _time(self, k: int) -> float:
-        return self._origin + k * self._h
 
     def counts(self) -> dict[str, Any]:
         """What it cost so far."""
@@ -301,8 +306,11 @@ class FixedStepper:
 def followed(
     stepper: Stepper, t: float, x: Floats, p: Floats, times: Floats
 ) -> tuple[Floats, Floats] | None:
-    """The instants and states from a start through all output times; None if it stops before."""
-    stepper.start(t, x, p, times)
+    """The instants and states from a start through all output times, which count from it.
+
+    None if it stops before.
+    """
+    stepper.start(0.0, x, p, times, t)
     instants, states, done = [np.array([t])], [x[None].copy()], 0
     while done < len(times):
         found = stepper.advance(len(times) - done)
@@ -318,6 +326,34 @@ def statistics(costs: Mapping[str, Any], **more: Any) -> RunStatistics:
     """The statistics of a run, with what its integrators cost."""
     known = {item.name for item in fields(RunStatistics)}
     return RunStatistics(**{name: c for name, c in costs.items() if name in known}, **more)
+
+
+#: Instants are this many doubles apart at least: their distances are then good to half a percent.
+_DOUBLES_BETWEEN = 100
+
+
+def resolved(start: float, duration: float, step: float, what: str) -> None:
+    """See that double precision can tell instants apart; ``what`` is the step between them.
+
+    >>> resolved(1e9, 1.0, 1e-3, "the step")
+    >>> resolved(1e16, 1.0, 1e-3, "the step")
+    Traceback (most recent call last):
+    ...
+    biela.errors.ModelError: the step 0.001 s is not resolved at t = 1e+16 s, where neighbouring \
+    double-precision numbers are 2 s apart; start nearer to t = 0, or take 200 s or more
+
+    Raises:
+        ModelError: They lie closer together than `_DOUBLES_BETWEEN` doubles.
+    """
+    last = max(abs(start), abs(start + duration))
+    apart = float(np.spacing(last))
+    if step >= _DOUBLES_BETWEEN * apart:
+        return
+    raise ModelError(
+        f"{what} {step:g} s is not resolved at t = {last:g} s, where neighbouring double-precision "
+        f"numbers are {apart:.3g} s apart; start nearer to t = 0, or take "
+        f"{_DOUBLES_BETWEEN * apart:.3g} s or more"
+    )
 
 
 def whole_steps(duration: float, step: float, what: str, of: str = "") -> int:

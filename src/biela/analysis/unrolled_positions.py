@@ -41,7 +41,9 @@ class UnrolledPositions:
 
     name = "Newton's method"
 
-    def __init__(self, system: System, p: Floats, u: Floats, dependent: Stiffening = ORDINARY) -> None:
+    def __init__(
+        self, system: System, p: Floats, u: Floats, dependent: Stiffening = ORDINARY
+    ) -> None:
         self.system = system
         self._given = np.concatenate([p, u])
         self._kernels: Hoisted = hoisted(_kernels(system, dependent))

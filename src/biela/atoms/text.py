@@ -6,9 +6,11 @@ length is therefore computed before it is written.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from biela.atoms import opcodes as op
 from biela.atoms.atom import Atom
-from biela.atoms.infix import Fragment, Notation, negated, write
+from biela.atoms.infix import LEAF, Fragment, Notation, negated, write
 from biela.atoms.storage import Storage
 from biela.errors import ExpressionTooLargeError
 
@@ -80,6 +82,33 @@ def _expand(table: Storage, ref: int) -> str:
                 del texts[abs(operand)]
     result = texts[abs(ref)]
     return (result if ref >= 0 else negated(result)).text
+
+
+def shared_text(
+    atom: Atom, name: Callable[[int], str], longest: int = 1000
+) -> tuple[list[tuple[str, str]], str]:
+    """The expression as steps, each a name and its text, and the text of the whole.
+
+    A step is what several others use, so that the length is that of the table of atoms; and what
+    would be longer than ``longest``.  ``name`` gives the names of the steps, from 1 on.
+    """
+    table, notation = atom.table, _Plain(atom.table)
+    live = table.live([atom.ref])
+    readers = dict.fromkeys(live, 0)
+    for each in live:
+        for operand in table.operands(each):
+            readers[abs(operand)] += 1
+    steps: list[tuple[str, str]] = []
+    texts: dict[int, Fragment] = {}
+    for each in live:
+        found = write(table, each, texts.__getitem__, notation)
+        leaf = table.ops[each] in (op.CONSTANT, op.SYMBOL)
+        if not leaf and (readers[each] > 1 or len(found.text) > longest):
+            steps.append((name(len(steps) + 1), found.text))
+            found = Fragment(steps[-1][0], LEAF)
+        texts[each] = found
+    result = texts[abs(atom.ref)]
+    return steps, (result if atom.ref >= 0 else negated(result)).text
 
 
 def _sizes(table: Storage, ref: int) -> dict[int, int]:

@@ -14,6 +14,7 @@ import biela as bl
 from biela.analysis.cost import cost
 from biela.analysis.position_method import PositionMethod
 from biela.analysis.precision import precision
+from biela.analysis.preparation import with_values
 from biela.cli.leaving import Left
 from biela.cli.loads import bodies_of
 from biela.cli.measuring import full_name, measured_system
@@ -22,6 +23,7 @@ from biela.cli.picturing import LISTED, Pictures, animate, known_outputs
 from biela.cli.run_table import first, number_in_run, paths_in_run, text_in_run
 from biela.cli.tables import console, duration, pairs, shown_path
 from biela.errors import ModelError, SimulationError
+from biela.model.quantities.values import Value
 from biela.results import Results, deviations
 from biela.results.reference import read_csv
 
@@ -60,12 +62,12 @@ class Wanted:
     formulation: str | None = None
     method: str | None = None
     drives: Mapping[str, str] = field(default_factory=dict)
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     q: Mapping[str, float | str] = field(default_factory=dict)
     pictures: Pictures = field(default_factory=Pictures)
     reference: Path | None = None
     report: bool = False
-    within: Mapping[str, float] = field(default_factory=dict)
+    within: Mapping[str, Value] = field(default_factory=dict)
     folder: Path | None = None
     animation: str = "html"
     csv: bool = False
@@ -118,7 +120,8 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
         BielaError: Something cannot be done as asked.
     """
     out = console()
-    model = model_in(file, model_name)
+    model, parameters = with_values(model_in(file, model_name), wanted.parameters)
+    wanted = replace(wanted, parameters=parameters or {})
     reference = read_csv(wanted.reference) if wanted.reference is not None else None
     pictures = wanted.pictures.named(lambda name: full_name(model, name))
     pictures = replace(pictures, traced=paths_in_run(model))

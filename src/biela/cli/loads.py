@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import biela as bl
@@ -29,9 +28,7 @@ def bodies_of(model: Described, option: str) -> bl.Model:
 # --- reactions ------------------------------------------------------------------------------------
 
 
-def write_reactions(
-    model: bl.Model, results: Results, parameters: Mapping[str, float], folder: Path
-) -> list[Path]:
+def write_reactions(model: bl.Model, results: Results, folder: Path) -> list[Path]:
     """Print the largest loads of the joints; write all of them and the load cases.
 
     Raises:
@@ -39,7 +36,7 @@ def write_reactions(
     """
     out = console()
     with out.status(f"reactions at {len(results)} instants"):
-        found = joint_reactions(model, results, parameters=parameters)
+        found = joint_reactions(model, results)
     out.print(
         f"\n[bold]largest loads[/bold], on the body after each joint\n{found}", soft_wrap=True
     )
@@ -57,9 +54,7 @@ def write_reactions(
 # --- motors ---------------------------------------------------------------------------------------
 
 
-def write_motors(
-    model: bl.Model, results: Results, parameters: Mapping[str, float], folder: Path
-) -> list[Path]:
+def write_motors(model: bl.Model, results: Results, folder: Path) -> list[Path]:
     """Print what each motor must give; write the figures and plots of torque over speed.
 
     Raises:
@@ -76,7 +71,7 @@ def write_motors(
             soft_wrap=True,
         )
     for name in motors:
-        duty = duty_of(model, results, name, parameters)
+        duty = duty_of(model, results, name)
         out.print(f"\n{duty}", markup=False, soft_wrap=True)
         written.append(duty.table().save(folder / f"motor_{name}.csv"))
         written.append(folder / f"motor_{name}.png")

@@ -14,7 +14,7 @@ import biela as bl
 from biela.cli.gallery import meant_file
 from biela.cli.models import folder_name, model_in
 from biela.cli.tables import console, duration, shown_path
-from biela.cli.values import assignments
+from biela.cli.values import quantities
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,6 @@ def report(file: Path, model_name: str | None, wanted: Wanted) -> int:
     source = meant_file(file)
     model = model_in(source, model_name)
     target = wanted.file or Path(f"{folder_name(model)}_report.html")
-    # of a model file shapes and masses follow the parameters too
-    subject = source if isinstance(model, bl.Model) and source.suffix == ".toml" else model
     out, told = console(), Console(stderr=True, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     began = time.monotonic()
@@ -79,11 +77,11 @@ def report(file: Path, model_name: str | None, wanted: Wanted) -> int:
                 told.print(f"{done + 1} of {total}: {what}", markup=False)
 
         path = bl.report(
-            subject,
+            model,
             target,
             duration=wanted.time,
             step=wanted.step,
-            parameters=assignments("--set", wanted.parameters),
+            parameters=quantities("--set", wanted.parameters),
             channels=wanted.plots,
             command=wanted.typed(file, model_name),
             progress=progress,

@@ -13,6 +13,7 @@ from rich.markup import escape
 import biela as bl
 from biela.analysis import FORMULATIONS
 from biela.analysis.motor_duties import motor_coordinates
+from biela.analysis.preparation import with_values
 from biela.cli.leaving import Left
 from biela.cli.loads import bodies_of, write_motors, write_reactions
 from biela.cli.measuring import full_name, measured_system
@@ -21,6 +22,7 @@ from biela.cli.picturing import Pictures, animate
 from biela.cli.run_table import first, number_in_run, paths_in_run, text_in_run
 from biela.cli.tables import console, duration, listed, pairs, shown_path
 from biela.errors import SimulationError
+from biela.model.quantities.values import Value
 from biela.results import Results
 
 
@@ -53,7 +55,7 @@ class Wanted:
     formulation: str = ""
     integrator: str = ""
     tolerance: float | None = None
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     inputs: Mapping[str, float] = field(default_factory=dict)
     q: Mapping[str, float | str] = field(default_factory=dict)
     v: Mapping[str, float | str] = field(default_factory=dict)
@@ -99,8 +101,8 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
         BielaError: Something cannot be done as asked.
     """
     out = console()
-    model = model_in(file, model_name)
-    wanted = wanted.completed(model)
+    model, parameters = with_values(model_in(file, model_name), wanted.parameters)
+    wanted = replace(wanted, parameters=parameters or {}).completed(model)
     names = [*wanted.pictures.channels]
     if wanted.motors:
         names += motor_coordinates(bodies_of(model, "--motors")).values()
@@ -136,12 +138,10 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
         return 130
     if wanted.reactions:
         loaded = bodies_of(model, "--reactions")
-        left.make(
-            "--reactions", lambda: write_reactions(loaded, results, wanted.parameters, folder)
-        )
+        left.make("--reactions", lambda: write_reactions(loaded, results, folder))
     if wanted.motors:
         driven = bodies_of(model, "--motors")
-        left.make("--motors", lambda: write_motors(driven, results, wanted.parameters, folder))
+        left.make("--motors", lambda: write_motors(driven, results, folder))
     try:
         _pictures(left, results, wanted, folder)
     except KeyboardInterrupt:

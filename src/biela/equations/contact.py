@@ -109,7 +109,7 @@ def add_friction(
     slip defined at rest.
     """
     slip = contact.slip()
-    speed = sqrt(slip.norm2() + system.workspace.atom(smooth) ** 2)
+    speed = sqrt(slip.sum_of_squares() + system.workspace.atom(smooth) ** 2)
     pressed = abs(contact.force().dot(contact.normal)) / sqrt(contact.normal.norm2())
     drag = slip * (-(coefficient(speed) * pressed) / speed)
     system.wrench(contact.first.solid, force=drag, at=contact.points[0], name=contact.name)

@@ -39,6 +39,8 @@ class Declarations(Coordinates):
         self._frames: dict[str, Frame] = {}
         self._inputs: dict[Atom, float] = {}
         self._parameters: dict[Atom, float] = {}
+        #: Units of parameters by name, as far as somebody told them.
+        self.parameter_units: dict[str, str] = {}
         self._initial: list[Atom] = []
         self._initial_velocity: list[Atom] = []
         self._outputs: dict[str, Atom] = {}

@@ -258,6 +258,10 @@ class Stiffening:
     ranked: tuple[RankedRows, ...] = ()
     ranked_positions: tuple[RankedRows, ...] = ()
 
+    def rank(self, count: int) -> int:
+        """How many of so many constraints are independent, as far as it is known."""
+        return count - sum(len(found.rows) - found.rank for found in self.ranked)
+
     @property
     def for_positions(self) -> Stiffening:
         """The same for the geometric constraints alone."""

@@ -69,7 +69,8 @@ def early_order(pattern: Pattern, n: int, samples: Sequence[Floats]) -> tuple[in
 def _minimum_degree(pattern: Pattern, n: int, samples: Floats | None) -> tuple[list[int], int]:
     """An order by fewest neighbours, and its multiplications.
 
-    Multipliers wait for all coordinates they act on, or until their pivot is safe in all samples.
+    Multipliers wait for all coordinates they act on, or, with samples, until their pivot is safe in
+    all of these.
     """
     N = len(pattern)
     neighbours = [set(np.flatnonzero(row).tolist()) - {i} for i, row in enumerate(pattern)]
@@ -78,11 +79,14 @@ def _minimum_degree(pattern: Pattern, n: int, samples: Floats | None) -> tuple[l
     S = None if samples is None else samples.copy()
     enough = np.zeros((0, N)) if S is None else SAFE * _full_pivots(S, n)
     while left:
-        safe = set[int]()
+        allowed = [i for i in left if not waits[i] & left]
         if S is not None:
             pivots = -np.einsum("kii->ki", S)
             safe = set(np.flatnonzero(((pivots > enough) & (enough > 0)).all(axis=0)).tolist())
-        allowed = [i for i in left if not waits[i] & left or i in safe]
+            # a multiplier whose coordinates are all gone may still depend on others that went
+            # early, until the coordinates of those are gone too
+            good = [i for i in left if i < n or i in safe]
+            allowed = good or allowed
         # of equals a multiplier first: the last leg of a hub then goes like the others
         chosen = min(allowed, key=lambda i: (len(neighbours[i] & left), i < n, i))
         order.append(chosen)

@@ -87,6 +87,7 @@ def formulate(
             f"joint by one that leaves a freedom"
         )
     starts, wished, rates = _start(derivation)
+    resting = _resting(derivation)
     described = as_described(whole)
     begins = ModelStart(
         described,
@@ -97,7 +98,8 @@ def formulate(
         _finished(derivation),
         starts=starts,
         wished=wished,
-        wished_rates=rates,
+        wished_rates=rates + resting,
+        resting=resting,
         rods=tuple(sorted(derivation.rods)) if isinstance(derivation, Laying) else (),
         begins=begins,
     )
@@ -146,7 +148,7 @@ def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str,
                 if q is not None or reading is not None:
                     system.initial_velocity(derivation.speed(full) - value)
                     rates += 1
-    return tuple(starts), tuple(wished), rates + _resting(derivation)
+    return tuple(starts), tuple(wished), rates
 
 
 def _resting(derivation: MechanismDerivation) -> int:

@@ -13,13 +13,13 @@ import numpy as np
 from biela.atoms import Atom
 from biela.equations.mechanism.derivation import MechanismDerivation
 from biela.equations.mechanism.placement import identifier
-from biela.equations.reference_point import NORMAL, place_freely
+from biela.equations.reference_point import place_freely
 from biela.model import Model
 from biela.model.forces import Force
 from biela.model.joints import Coupling, Joint
-from biela.model.joints.moves import Rotate, Turn
 from biela.model.placing import matrix
 from biela.model.sensors import Sensor
+from biela.model.topology.planarity import keeps_plane
 from biela.model.topology.tree import (
     Branch,
     JointTree,
@@ -33,15 +33,23 @@ from biela.model.topology.tree import (
 def carrying_tree(model: Model) -> JointTree:
     """The joints that carry bodies, and those that close loops.
 
-    A joint whose reaction a force or sensor asks for closes a loop: its multipliers are needed.
+    A joint whose reaction a force or sensor asks for closes a loop: its multipliers are needed.  So
+    does one that would let its body leave the plane of the model.
     """
     elements: list[Force | Sensor] = [*model.forces.values(), *model.sensors.values()]
     loaded = {name for element in elements for name in element.needs_reactions}
 
     def usable(joint: Joint) -> bool:
-        return joint.carries and joint.name not in loaded and _in_plane(model, joint)
+        return joint.carries and joint.name not in loaded and stays_in_plane(model, joint)
 
     return joint_tree(model, usable, _preferred(model))
+
+
+def stays_in_plane(model: Model, joint: Joint) -> bool:
+    """Whether a joint keeps bodies in the plane of a model, if it has one."""
+    if model.plane is None:
+        return True
+    return keeps_plane(joint, matrix(model, joint.i.orientation), model.plane)
 
 
 def placed(model: Model) -> MechanismDerivation:
@@ -122,20 +130,3 @@ def _named(model: Model, coordinates: Sequence[str | None]) -> list[str]:
         if name:
             found.append(name if name in model.joints else name.rpartition(".")[0])
     return found
-
-
-def _in_plane(model: Model, joint: Joint) -> bool:
-    """Whether a joint keeps planar bodies in their plane, so that it can carry one."""
-    if model.plane is None:
-        return True
-    normal = np.eye(3)["xyz".index(NORMAL[model.plane])]
-    moves = joint.moves([1.0] * len(joint.coordinates), model.number)
-    R = matrix(model, joint.i.orientation)
-    for move in moves:
-        if isinstance(move, Turn):
-            return False
-        along = abs(float(R[:, "xyz".index(move.axis)] @ normal))
-        turning = isinstance(move, Rotate)
-        if abs(along - (1.0 if turning else 0.0)) > 1e-12:
-            return False
-    return True

@@ -31,6 +31,7 @@ from biela.equations.natural.laying import Laying
 from biela.equations.reference_point import NORMAL
 from biela.model import Model
 from biela.model.joints import Joint
+from biela.model.placing import relative_pose
 from biela.model.topology.tree import quaternion, start_poses
 
 if TYPE_CHECKING:
@@ -168,10 +169,30 @@ class ModelStart:
         """The start of a system with further drives."""
         return replace(self, drives={**self.drives, **drives})
 
+    def model_at(self, parameters: Mapping[str, float]) -> Model:
+        """The model with other values of its parameters; names that it does not have are left."""
+        model = copy(self.model)
+        known = {name: x for name, x in parameters.items() if name in model.parameters}
+        model.parameters = model.parameters.changed(known, model.name)
+        return model
+
+    def limits(self, parameters: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+        """The limits of coordinates of joints, by name, for values of parameters."""
+        model = self.model_at(parameters)
+        found = {}
+        for joint in model.joints.values():
+            if not isinstance(joint, Joint):
+                continue
+            for coordinate in joint.coordinates:
+                if coordinate.name in joint.limits:
+                    dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
+                    low, high = (model.number(x, dimension) for x in joint.limits[coordinate.name])
+                    found[f"{joint.name}.{coordinate.name}"] = low, high
+        return found
+
     def guess(self, parameters: Mapping[str, float], t: float) -> dict[str, float]:
         """First values of the joint coordinates, by name, for values of parameters and a time."""
-        model = copy(self.model)
-        model.parameters = {**model.parameters, **parameters}
+        model = self.model_at(parameters)
         tree = carrying_tree(model)
         poses, values = start_poses(model, tree, t)
         at_rest = {name: np.zeros(6) for name in poses}
@@ -200,11 +221,39 @@ class ModelStart:
                     found[f"{one.name}.{coordinate.name}"] = model.number(given, dimension)
         return found
 
+    def read(
+        self, poses: Mapping[str, Floats], parameters: Mapping[str, float]
+    ) -> dict[str, float]:
+        """The joint coordinates of poses of all bodies, T (4, 4), by name; those that can be read.
+
+        Angles are between minus and plus half a turn.
+        """
+        model = copy(self.model)
+        model.parameters = {**model.parameters, **parameters}
+        tree = carrying_tree(model)
+        motion = BodyMotion(poses, {name: np.zeros(6) for name in poses})
+        found: dict[str, float] = {}
+        for name in tree.floating:
+            com = [model.number(x, "length") for x in model.bodies[name].inertia.com]
+            found |= motion.free(name, np.array(com), model.plane)
+        for branch in tree.branches:
+            joint = branch.joint
+            before, after = (poses.get(m.body, np.eye(4)) for m in (joint.i, joint.j))
+            T = relative_pose(model, joint, before, after)
+            for coordinate in joint.coordinates:
+                name = f"{joint.name}.{coordinate.name}"
+                if coordinate.manifold == "rotation":
+                    e = quaternion(T[:3, :3].T if branch.backwards else T[:3, :3])
+                    found |= {f"{name}_e{k}": float(x) for k, x in enumerate(e)}
+                elif coordinate.reading is not None:
+                    found[name] = float(coordinate.reading.number(T))
+        return found
+
 
 def as_described(model: Model) -> Model:
     """A copy that later changes of a model leave alone."""
     found = copy(model)
-    found.parameters, found.joints = dict(model.parameters), dict(model.joints)
+    found.parameters, found.joints = model.parameters.copy(), dict(model.joints)
     found.drivers, found.forces = dict(model.drivers), dict(model.forces)
     found.sensors, found.rotors = dict(model.sensors), {}
     found.bodies = {

@@ -19,6 +19,7 @@ O(rank · rows²) operations, which is little for the handful of rows that close
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,18 @@ class _Step:
     inverse: Atom
 
 
+def _weights(places: Sequence[int], sizes: Sequence[float]) -> dict[int, float]:
+    """By what the pivots of rows are multiplied, for the largest of them to be found.
+
+    Powers of four, so that the choice is the same for models that differ a little or in scale.
+    """
+    most = max(sizes, default=0.0)
+    return {
+        k: 4.0 ** -round(math.log(size / most, 4)) if size > 0 else 1.0
+        for k, size in zip(places, sizes, strict=True)
+    }
+
+
 class RankedElimination:
     """The elimination of the last rows of a symmetric matrix, by sets of known rank.
 
@@ -76,7 +89,7 @@ class RankedElimination:
         #: Whether a row gets a force, by its place: 1 or 0.
         self.kept: dict[int, Atom] = dict.fromkeys(self._left, self._zero)
         for places, rank, sizes in sets:
-            weights = {k: 1 / size if size > 0 else 1.0 for k, size in zip(places, sizes, strict=True)}
+            weights = _weights(places, sizes)
             for _ in range(rank):
                 self._eliminate(list(places), weights)
             self._left = [k for k in self._left if k not in set(places)]
@@ -86,7 +99,9 @@ class RankedElimination:
 
     def _eliminate(self, places: list[int], weights: Mapping[int, float]) -> None:
         chosen = self._largest(places, weights)
-        column = {i: self._picked(chosen, {k: self._entry(i, k) for k in places}) for i in self._left}
+        column = {
+            i: self._picked(chosen, {k: self._entry(i, k) for k in places}) for i in self._left
+        }
         pivot = self._picked(chosen, {k: column[k] for k in places})
         floor = self._picked(chosen, {k: self._floors.get(k, self._zero) for k in places})
         dropped = abs(pivot) <= floor

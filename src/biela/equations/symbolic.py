@@ -291,7 +291,10 @@ class SymbolicSystem(Acting):
             q=tuple(self._quantity(q, units[q]) for q in self.q),
             v=tuple(self._quantity(v, unit) for v, unit in velocity_units(self, units).items()),
             u=tuple(Quantity(u.name, "", value) for u, value in self._inputs.items()),
-            p=tuple(Quantity(p.name, "", value) for p, value in self._parameters.items()),
+            p=tuple(
+                Quantity(p.name, self.parameter_units.get(p.name, ""), value)
+                for p, value in self._parameters.items()
+            ),
             y=tuple(Quantity(name) for name in self._outputs),
             multipliers=tuple(c.name for c in ordered),
             geometric=sum(c.geometric for c in ordered),

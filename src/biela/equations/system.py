@@ -161,6 +161,8 @@ class System:
     wished: tuple[str, ...] = ()
     #: How many of the last rows of "Init_v" are such wishes.
     wished_rates: int = 0
+    #: How many of the last of these let joints rest whose rates nobody gave.
+    resting: int = 0
     #: The names of the frames: bodies, and the markers on them, one for each row of "poses".
     frames: tuple[str, ...] = ()
     #: Places of the first of four coordinates that are Euler parameters.

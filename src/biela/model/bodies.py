@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from biela.atoms import Atom, Workspace
 from biela.errors import ModelError
 from biela.model.markers import Marker
-from biela.model.mass_properties import MassProperties
+from biela.model.mass_properties import MassProperties, Moments
 from biela.model.orientation import Direction, Orientation, along, turned
-from biela.model.quantities.values import Triple, Value, triple
+from biela.model.quantities.units import expression, parameters_of
+from biela.model.quantities.values import SiText, Triple, Value, triple
 
 if TYPE_CHECKING:
     from biela.model.shapes import Shape
@@ -53,6 +55,8 @@ class Body:
     orientation: Orientation | None = None
     shapes: tuple[Shape, ...] = ()
     markers: dict[str, Marker] = field(default_factory=dict)
+    #: Point masses that it consists of besides its shapes, and their places.
+    points: tuple[tuple[Value, Triple], ...] = ()
 
     def at(
         self,
@@ -132,4 +136,57 @@ class Body:
         return along(who, "z" if axis is None else axis, x_axis)
 
     def __repr__(self) -> str:
-        return f"Body {self.name}: {self.inertia.mass} kg, {len(self.markers)} markers"
+        mass = self.inertia.mass
+        shown = "the mass of its shapes" if isinstance(mass, SiText) else f"{mass} kg"
+        return f"Body {self.name}: {shown}, {len(self.markers)} markers"
+
+
+def weighed(shapes: Sequence[Shape], points: Sequence[tuple[Value, Triple]] = ()) -> Inertia:
+    """Mass, centre of mass and moments of what a body consists of.
+
+    They are numbers where all dimensions and masses are, and else texts of the same parameters.
+    With masses m_i at c_i of inertia I_i, and m = Σ m_i,
+
+        m c = Σ m_i c_i,    I = Σ I_i + Σ_{i<j} m_i m_j/m (|d|² 1 - d dᵀ),    d = c_i - c_j,
+
+    a form of Steiner's theorem in which nothing cancels.
+
+    Raises:
+        ModelError: A dimension or mass is none.
+    """
+    solids = [shape for shape in shapes if shape.has_mass]
+    plain = [(m, at) for m, at in points if not any(isinstance(x, str) for x in (m, *at))]
+    parts = [shape.mass_properties() for shape in solids if not shape.texts]
+    if plain:
+        masses = [float(m) for m, _ in plain]
+        parts.append(MassProperties.of_points(masses, [list(at) for _, at in plain]))
+    total = sum(parts[1:], parts[0]) if parts else None
+    if len(plain) == len(points) and not any(shape.texts for shape in solids):
+        return Inertia() if total is None else Inertia.of(total)
+    workspace = Workspace("shapes")
+    symbols: dict[str, Atom | float] = {}
+
+    def number(value: Value, dimension: str) -> Atom | float:
+        for name in sorted(parameters_of(value)):
+            symbols.setdefault(name, workspace.parameter(name))
+        return expression(value, symbols, dimension)
+
+    found = [shape.measured(number).moments() for shape in solids if shape.texts]
+    nothing = [[0.0] * 3 for _ in range(3)]
+    for mass, at in points:
+        if any(isinstance(x, str) for x in (mass, *at)):
+            place = [number(x, "length") for x in at]
+            found.append(Moments(number(mass, "mass"), place, nothing))
+    if total is not None:
+        found.append(Moments(total.mass, total.com.tolist(), total.inertia.tolist()))
+    whole = Moments.of_parts(found)
+    I = whole.inertia
+    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+    def text(value: Any) -> Value:
+        atom = workspace.atom(value)
+        return SiText.of(atom) if atom.value is None else float(atom.value)
+
+    x, y, z = (text(c) for c in whole.com)
+    a, b, c, d, e, f = (text(I[i][j]) for i, j in pairs)
+    return Inertia(text(whole.mass), (x, y, z), (a, b, c, d, e, f))

@@ -73,8 +73,8 @@ class Derivation(Protocol):
         They are expressions of the multipliers of the joint.
         """
 
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
-        """A quantity given from outside at every instant."""
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
+        """A quantity given from outside at every instant, with a value if nobody gives another."""
 
     # ------------------------------------------------------------ what elements say
 

@@ -34,9 +34,12 @@ KINDS: Final[dict[str, dict[str, type[Element]]]] = {
 SPECIAL: Final = ("marker", "body", "coordinate", "joint", "law", "text", "flag", "data")
 
 
-def quantity(dimension: str, help: str, **more: Any) -> Any:
-    """A field that is a value of a dimension, or one of `SPECIAL`; ``default=…`` as usual."""
-    return field(metadata={"dimension": dimension, "help": help}, **more)
+def quantity(dimension: str, help: str, of: str = "any", **more: Any) -> Any:
+    """A field that is a value of a dimension, or one of `SPECIAL`; ``default=…`` as usual.
+
+    ``of`` is the dimension of the values of a law, where the kind tells it.
+    """
+    return field(metadata={"dimension": dimension, "help": help, "of": of}, **more)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,9 @@ A + B >= C, because A + B - C = 2 ∫ z² dm; a tensor that does not belongs to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +21,11 @@ from numpy.typing import ArrayLike
 
 from biela.errors import ModelError
 
-__all__ = ["MassProperties", "as_rotation", "as_vector"]
+__all__ = ["MassProperties", "Moments", "as_rotation", "as_vector"]
 
 Floats = npt.NDArray[np.float64]
+#: A number or an atom.
+Scalar: TypeAlias = Any
 
 #: How far, of the largest principal moment, a tensor may be from one of a body: tables of three or
 #: four digits are not exact, and a thin plate lies right on the limit A + B = C.
@@ -160,6 +163,46 @@ class MassProperties:
         """The principal moments of inertia about the centre of mass, ascending."""
         moments: Floats = np.asarray(np.linalg.eigvalsh(self.inertia), dtype=np.float64)
         return moments
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Mass, centre of mass (3,) and inertia about it (3, 3), of numbers or atoms.
+
+    What `MassProperties` are where dimensions are parameters: nothing can be checked.
+    """
+
+    mass: Scalar
+    com: Sequence[Scalar]
+    inertia: Sequence[Sequence[Scalar]]
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[Moments]) -> Moments:
+        """Those of several parts together, as one rigid body; see `biela.model.bodies.weighed`."""
+        if len(parts) == 1:
+            return parts[0]
+        mass = _total(part.mass for part in parts)
+        com = [_total(part.mass * part.com[k] for part in parts) / mass for k in range(3)]
+        inertia = [
+            [_total(part.inertia[i][j] for part in parts) for j in range(3)] for i in range(3)
+        ]
+        for n, a in enumerate(parts):
+            for b in parts[:n]:
+                d = [x - y for x, y in zip(a.com, b.com, strict=True)]
+                reduced = a.mass * b.mass / mass
+                for i in range(3):
+                    for j in range(3):
+                        others = (d[k] * d[k] for k in range(3) if k != i)
+                        arm = _total(others) if i == j else -d[i] * d[j]
+                        inertia[i][j] = inertia[i][j] + reduced * arm
+        return cls(mass, com, inertia)
+
+
+def _total(terms: Iterable[Scalar]) -> Scalar:
+    found: Scalar = 0.0
+    for term in terms:
+        found = found + term
+    return found
 
 
 def as_vector(what: str, values: ArrayLike) -> Floats:

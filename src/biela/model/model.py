@@ -13,28 +13,29 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from biela.errors import ModelError
+from biela.errors import BielaError, ModelError
 from biela.model import marking
-from biela.model.bodies import GROUND, Body, Inertia
+from biela.model.bodies import GROUND, Body, Inertia, weighed
 from biela.model.coordinate_names import check_coordinate
-from biela.model.drivers import Driver
+from biela.model.drivers import Driver, JointDriver
 from biela.model.element import Element, kind_named, nearest, plain_name
 from biela.model.forces import Force
 from biela.model.joints import Connection, Joint
 from biela.model.joints.joint import BY_COORDINATE
-from biela.model.laws.law import law_from
+from biela.model.laws.law import Formula, law_from
 from biela.model.markers import Marker
 from biela.model.marking import Place
 from biela.model.mass_properties import MassProperties
 from biela.model.orientation import Direction, Orientation, along, turned
+from biela.model.parameters import Parameters
 from biela.model.parts.flattening import LARGEST, flattened
 from biela.model.parts.instances import instance_body
 from biela.model.parts.part import Part
-from biela.model.quantities.units import evaluate, unit_of
+from biela.model.quantities.units import check_law
 from biela.model.quantities.values import Triple, Value, triple
 from biela.model.sensors import Sensor
 from biela.model.shapes import Shape
-from biela.model.topology.planarity import in_plane, in_space
+from biela.model.topology.planarity import copied, in_plane, in_space
 
 Kind = TypeVar("Kind", bound=Element)
 
@@ -78,9 +79,7 @@ class Model:
         default = tuple(-STANDARD_GRAVITY if k == down else 0.0 for k in range(3))
         self.gravity: Triple = triple(f"{name}: gravity", default if gravity is None else gravity)
         self.description = ""
-        self.parameters: dict[str, float] = {}
-        #: The SI units of the parameters whose values were given with one.
-        self.parameter_units: dict[str, str] = {}
+        self._parameters = Parameters()
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, Connection] = {}
         self.drivers: dict[str, Driver] = {}
@@ -89,7 +88,7 @@ class Model:
         self.parts: dict[str, Part] = {}
         #: Inertia of rotors by joint or "joint.coordinate", reflected to it (kg m², or kg along a
         #: slide), of which `biela.Robot` knows; other equations are without them, and warn.
-        self.rotors: dict[str, float] = {}
+        self.rotors: dict[str, Value] = {}
         #: Names that a file has for what is called otherwise here: ("joint", name) …
         self.aliases: dict[tuple[str, str], str] = {}
         #: What a run uses if nothing else is said, such as ``duration`` and ``step``.
@@ -116,10 +115,25 @@ class Model:
 
     # ------------------------------------------------------------------- parameters
 
+    @property
+    def parameters(self) -> Parameters:
+        """The named numbers of the model."""
+        return self._parameters
+
+    @parameters.setter
+    def parameters(self, values: Mapping[str, float]) -> None:
+        self._parameters = values if isinstance(values, Parameters) else Parameters(values)
+
+    @property
+    def parameter_units(self) -> dict[str, str]:
+        """The SI units of the parameters whose values were given with one."""
+        return self._parameters.units
+
     def parameter(self, name: str, value: Value) -> str:
         """Name a number; texts such as "2*r + 5 mm" may then use it.
 
-        Its value may be changed for every run without deriving the equations again.
+        Its value may be changed for every run without deriving the equations again.  One that is
+        computed from others follows them.
 
         Returns:
             The name, to be used in texts.
@@ -131,15 +145,61 @@ class Model:
             raise ModelError(f"{self.name}: a parameter cannot be called {name!r}")
         if name in self.parameters:
             raise ModelError(f"{self.name}: parameter {name} is given twice")
-        number, unit = evaluate(value, self.parameters), unit_of(value, self.parameters)
-        self.parameters[name] = number
-        if unit:
-            self.parameter_units[name] = unit
+        self.parameters.define(name, value)
         return name
+
+    def with_parameters(self, values: Mapping[str, Value]) -> Model:
+        """A copy with other values of parameters, as if they stood in its description.
+
+        Masses and inertias of shapes, starts, laws and the parameters that are computed from
+        others follow.
+
+        >>> from biela.model.shapes import Rod
+        >>> m = Model("pendulum")
+        >>> rod = m.body("rod", shapes=[Rod((0, 0, 0), (m.parameter("l", "1 m"), 0, 0), mass=2.0)])
+        >>> m.number(rod.inertia.moments[2]), m.with_parameters({"l": "2 m"}).number(
+        ...     rod.inertia.moments[2])
+        (0.16666666666666666, 0.6666666666666666)
+
+        Args:
+            values: Numbers in SI units, or texts with units, by name.
+
+        Raises:
+            ModelError: There is no such parameter, its unit is another, or there is no such
+                mechanism.
+        """
+        inner = any(name not in self.parameters for name in values) and bool(self.parts)
+        found = copied(self.flattened() if inner else self, self.plane)
+        found.parameters = found.parameters.changed(values, self.name)
+        found.parts = {name: part.with_rows(found) for name, part in found.parts.items()}
+        try:
+            found.check_values()
+        except ModelError as error:
+            shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+            raise ModelError(f"with {shown}: {error}") from None
+        return found
+
+    def check_values(self) -> None:
+        """Refuse values that are none with the parameters as they are: a radius below zero …
+
+        Raises:
+            ModelError: The message names body or element.
+        """
+        for body in (self.ground, *self.bodies.values()):
+            who = f"{self.name}: body {body.name}"
+            try:
+                for shape in body.shapes:
+                    shape.measured(self.number)
+            except BielaError as error:
+                raise ModelError(f"{who}: {error}") from None
+            self._check_inertia(who, body.inertia)
+        for table in (self.joints, self.drivers, self.forces, self.sensors):
+            for element in table.values():
+                self._check_element(element)
 
     def number(self, value: Value, dimension: str = "any") -> float:
         """A value as a number in SI units, with the parameters as they are."""
-        return value if isinstance(value, float) else evaluate(value, self.parameters, dimension)
+        return value if isinstance(value, float) else self.parameters.value(value, dimension)
 
     # ----------------------------------------------------------------------- bodies
 
@@ -151,7 +211,7 @@ class Model:
         com: Sequence[Value] | None = None,
         inertia: Sequence[Any] | Value | None = None,
         shapes: Sequence[Shape] = (),
-        points: Sequence[tuple[float, Sequence[float]]] = (),
+        points: Sequence[tuple[Value, Sequence[Value]]] = (),
         position: Sequence[Value] | None = None,
         orientation: Orientation | tuple[str, Sequence[Value]] | None = None,
     ) -> Body:
@@ -163,7 +223,8 @@ class Model:
             com: Centre of mass, from the frame of the body.
             inertia: About the centre of mass along the axes of the body: three moments, six
                 (xx, yy, zz, xy, xz, yz, products as they stand in the tensor) or 3 x 3.
-            shapes: Solids of which it consists, with a density or mass; they are drawn too.
+            shapes: Solids of which it consists, with a density or mass; they are drawn too.  Their
+                dimensions may be texts with parameters, which mass and inertia then follow.
             points: Point masses (mass, place).
             position: Where its frame is when a motion starts; joints may correct it.
             orientation: How it is turned then: ("zyx", angles) or an `Orientation`.
@@ -173,12 +234,14 @@ class Model:
         """
         self._check_name(name)
         who = f"{self.name}: body {name}"
+        masses = tuple((m, triple(f"{who}: point mass", place)) for m, place in points)
         body = Body(
             name,
-            self._inertia(who, mass, com, inertia, shapes, points),
+            self._inertia(who, mass, com, inertia, shapes, masses),
             None if position is None else triple(f"{who}: position", position),
             turned(*orientation) if isinstance(orientation, tuple) else orientation,
             tuple(shapes),
+            points=masses,
         )
         self.bodies[name] = body
         return body
@@ -190,15 +253,17 @@ class Model:
         com: Sequence[Value] | None,
         inertia: Sequence[Any] | Value | None,
         shapes: Sequence[Shape],
-        points: Sequence[tuple[float, Sequence[float]]],
+        points: Sequence[tuple[Value, Triple]],
     ) -> Inertia:
+        for shape in shapes:
+            try:
+                shape.measured(self.number)
+            except BielaError as error:
+                raise ModelError(f"{who}: {error}") from None
         if mass is None and com is None and inertia is None:
-            parts = [shape.mass_properties() for shape in shapes if shape.has_mass]
-            if points:
-                masses, places = [m for m, _ in points], [list(place) for _, place in points]
-                parts.append(MassProperties.of_points(masses, places))
-            total = sum(parts[1:], parts[0]) if parts else None
-            return Inertia() if total is None else Inertia.of(total)
+            made = weighed(shapes, points)
+            self._check_inertia(who, made)
+            return made
         if points:
             raise ModelError(f"{who}: give mass and inertia, or point masses, not both")
         if mass is None:
@@ -319,7 +384,7 @@ class Model:
             elif value is not None and dimension == "law":
                 settings[field] = law_from(value)
         made = type(element)(**settings)
-        made.check(self.number)
+        self._check_element(made)
         tables[element.category][element.name] = made
         return made
 
@@ -449,8 +514,25 @@ class Model:
             elif described.metadata["dimension"] == "coordinate":
                 check_coordinate(self, who, settings[field])
         made = cls(name=name, **settings)
-        made.check(self.number)
+        self._check_element(made)
         return made
+
+    def _check_element(self, element: Element) -> None:
+        """Refuse settings that are none with the parameters as they are."""
+        element.check(self.number)
+        for field, described in element.settings().items():
+            law = getattr(element, field)
+            if not isinstance(law, Formula):
+                continue
+            of = described.metadata["of"]
+            if isinstance(element, JointDriver):
+                of = element.dimension
+            try:
+                check_law(law.text, self.parameters, of, self.parameters.dimensions)
+            except BielaError as error:
+                raise ModelError(
+                    f"{element.category} {element.name} ({element.kind}): {field}: {error}"
+                ) from None
 
 
 def _product(who: str, one: Value, other: Value) -> tuple[Value, float]:

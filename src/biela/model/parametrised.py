@@ -25,7 +25,7 @@ from biela.model.element import nearest
 from biela.model.joints import Joint
 from biela.model.markers import Marker
 from biela.model.model import Model
-from biela.model.quantities.values import Value
+from biela.model.quantities.values import SiText, Value
 
 #: The parameters of a body, in the order of `Inertia`.
 ENTRIES: Final = ("m", "cx", "cy", "cz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
@@ -40,7 +40,8 @@ def parametrised(
     """A copy of a model with numbers named: "body_m", "body_cx" …, "joint_i_x", "joint_j_z" ….
 
     Args:
-        model: It is not changed; what is a text in it stays as it is.
+        model: It is not changed; what is a text in it stays as it is.  Inertias of shapes get the
+            values that they have with the parameters of the model, and follow them no more.
         kinds: "inertia" names mass, centre of mass and central moments of bodies that have any;
             "geometry" the places of joints on their bodies, where these are not zero.
         bodies: Only those of these bodies; else of all.
@@ -58,10 +59,12 @@ def parametrised(
                 f"{model.name}: there is no body {name!r}{nearest(name, whole.bodies)}"
             )
     wanted = set(whole.bodies if bodies is None else bodies)
-    whole.parameters, whole.bodies = dict(whole.parameters), dict(whole.bodies)
+    whole.parameters, whole.bodies = whole.parameters.copy(), dict(whole.bodies)
     whole.joints = dict(whole.joints)
 
     def named(name: str, value: Value) -> Value:
+        if isinstance(value, SiText):  # of shapes: a number of its own from now on
+            value = whole.number(value)
         return value if isinstance(value, str) else whole.parameter(_identifier(name), value)
 
     if "inertia" in kinds:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from biela.code.routines import Int, Matrix, Real, Vector, routine
+from biela.code.routines import Int, IntVector, Matrix, Real, Vector, routine
 
-__all__ = ["DROP_TOLERANCE", "ldlt_factor", "ldlt_solve"]
+__all__ = ["DROP_TOLERANCE", "best_rows_solve", "ldlt_factor", "ldlt_solve"]
 
 DROP_TOLERANCE = 1e-12
 
@@ -76,3 +76,53 @@ def ldlt_solve(n: Int, LD: Matrix, x: Vector) -> None:
     for i in range(n - 1, -1, -1):
         for j in range(i):
             x[j] -= LD[i, j] * x[i]
+
+
+@routine(A="n, n", sizes="n", step="n", x="n")
+def best_rows_solve(
+    n: Int, most: Int, tolerance: Real, A: Matrix, sizes: Vector, step: IntVector, x: Vector
+) -> Int:
+    """Solve A x = b in place with the best rows of a known number; return how many were taken.
+
+    A is positive semidefinite and of rank `most`, up to errors that make it seem larger. Pivots
+    are the largest that are left, over the `sizes` of their rows; one below the tolerance ends the
+    elimination. Unknowns of rows that are not taken are 0. `step` tells when a row was taken, or
+    is -1. Only the lower triangle of A is read.
+
+    Golub & Van Loan 2013, Matrix Computations, §4.2.8, without exchanging rows.
+    """
+    for i in range(n):
+        step[i] = -1
+        for j in range(i):
+            A[j, i] = A[i, j]
+    rank = 0
+    for k in range(most):
+        best = tolerance
+        c = -1
+        for i in range(n):
+            if step[i] < 0 and A[i, i] > best * sizes[i]:
+                best = A[i, i] / sizes[i]
+                c = i
+        if c < 0:
+            break
+        step[c] = k
+        rank += 1
+        for i in range(n):
+            if step[i] < 0:
+                l = A[i, c] / A[c, c]
+                x[i] -= l * x[c]
+                for j in range(n):
+                    if step[j] < 0:
+                        A[i, j] -= l * A[c, j]
+    for i in range(n):
+        if step[i] < 0:
+            # 0, or a nan to be seen in the result
+            x[i] = A[i, i] - A[i, i]
+    for k in range(rank - 1, -1, -1):
+        for i in range(n):
+            if step[i] == k:
+                for j in range(n):
+                    if step[j] > k:
+                        x[i] -= A[i, j] * x[j]
+                x[i] /= A[i, i]
+    return rank

@@ -6,7 +6,7 @@ M and Φ come as lists of their entries that are not zero in every position, M b
 from __future__ import annotations
 
 from biela.code.routines import Int, IntVector, Matrix, Vector, routine
-from biela.solvers.ldlt import DROP_TOLERANCE, ldlt_factor, ldlt_solve
+from biela.solvers.ldlt import DROP_TOLERANCE, best_rows_solve, ldlt_factor, ldlt_solve
 
 __all__ = ["range_space_accelerations"]
 
@@ -14,10 +14,12 @@ __all__ = ["range_space_accelerations"]
 @routine(
     values="nz", row="nz", column="nz", entries="ne", i_of="ne", j_of="ne", stiff="m", Q="n",
     c="m", J="m, n", L="n, n", Y="m, n", G="m, m", h="n", lam="m", a="n",
+    sizes="m", step="m",
 )  # fmt: skip
 def range_space_accelerations(
     n: Int,
     m: Int,
+    most: Int,
     nz: Int,
     values: Vector,
     row: IntVector,
@@ -36,11 +38,14 @@ def range_space_accelerations(
     h: Vector,
     lam: Vector,
     a: Vector,
+    sizes: Vector,
+    step: IntVector,
 ) -> Int:
     """Solve (Φ M⁻¹ Φᵀ) λ = Φ M⁻¹ Q - c, then M a = Q - Φᵀ λ; return the rank of the first.
 
     M must be regular: to make it so, `stiff` times the squares of constraint rows is added to it,
-    which changes neither a nor λ.  Dependent constraints are dropped, their multipliers are 0.
+    which changes neither a nor λ.  Dependent constraints are dropped, their multipliers are 0; of
+    the constraints the best `most` are taken, where it is known that there are fewer than m.
 
     von Schwerin 1999, Multibody System Simulation, §3.2.
     """
@@ -75,8 +80,12 @@ def range_space_accelerations(
         lam[k] = -c[k]
         for i in range(n):
             lam[k] += Y[k, i] * h[i]
-    rank = ldlt_factor(m, G, DROP_TOLERANCE)
-    ldlt_solve(m, G, lam)
+    rank = 0
+    if most < m:
+        rank = best_rows_solve(m, most, DROP_TOLERANCE, G, sizes, step, lam)
+    else:
+        rank = ldlt_factor(m, G, DROP_TOLERANCE)
+        ldlt_solve(m, G, lam)
     for i in range(n):
         a[i] = h[i]
         for k in range(m):

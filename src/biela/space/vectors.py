@@ -79,6 +79,18 @@ class Vector:
         """The square of the length."""
         return self.dot(self)
 
+    def sum_of_squares(self) -> Atom:
+        """The square of the length, which rounding cannot make negative, for square roots.
+
+        `norm2` multiplies parts in several bases as if these were orthonormal.  Where large parts
+        nearly cancel, and Euler parameters between the steps of an integrator have not quite unit
+        norm, its result may be below zero; this one adds the parts up in one base first.
+        """
+        if len(self.parts) <= 1:
+            return self.norm2()
+        x, y, z = self.components(self.space.root)
+        return x**2 + y**2 + z**2
+
     # components
 
     def components(self, base: Base) -> Triple:

@@ -216,7 +216,9 @@ def _with_grips(model: bl.Model) -> bl.Model:
     """The model without drivers, forces and sensors, with a marker on every body to grip it by."""
     free = without_masses(model)  # which positions do not depend on
     free.drivers, free.sensors, free.forces = {}, {}, {}
-    free.parameters = {**free.parameters, **dict.fromkeys(_PLACE, 0.0)}
+    free.parameters = free.parameters.copy()
+    for name in _PLACE:
+        free.parameters[name] = 0.0
     free.bodies = {name: _gripped(body) for name, body in free.bodies.items()}
     return free
 

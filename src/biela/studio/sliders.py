@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
 
 import biela as bl
+from biela.errors import BielaError
 from biela.studio.building import Built
 from biela.studio.laws import LawText, laws_of
 from biela.studio.ranges import Range, around, entry_ranges
@@ -44,8 +46,12 @@ class Sliders(Table):
         """The parameters of the model with the values they have, and ranges for sliders."""
         model, changed, laws = self._first, self.settings.parameters, self.laws()
         led = {word for law in laws for word in re.findall(r"[^\W\d]\w*", law.text)}
+        now = {**model.parameters, **changed}
+        with suppress(BielaError):  # which the analysis tells
+            now = dict(model.parameters.changed(changed))
+        units = model.parameter_units
         return [
-            around(n, x, changed.get(n, x), model.parameter_units.get(n, ""), n in led)
+            around(n, x, now.get(n, x), units.get(n, ""), n in led)
             for n, x in model.parameters.items()
         ]
 

@@ -17,7 +17,7 @@ from biela.errors import ModelError
 def four_bar(plane: str | None) -> bl.Model:
     """Crank, coupler and rocker, driven; the tip of the rocker carries the next one."""
     m = bl.Model("four-bar", plane=plane)
-    r = m.parameter("r", "100 mm")
+    r = m.parameter("r", 0.1)
     inertia = (0.01, 0.012, 0.013)
     bodies = (
         m.body(name, mass=mass, com=(0.1, 0.02, 0), inertia=inertia)

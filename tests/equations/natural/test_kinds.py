@@ -111,6 +111,34 @@ def test_each_form_of_an_angle_has_its_slope() -> None:
         assert abs(slopes("switched", angle)[0]) == pytest.approx(max(abs(s), abs(c)))
 
 
+def test_the_sum_of_cosine_and_sine_has_a_second_root_and_is_told_to_be_singular() -> None:
+    """The source warns of it: π/2 - θ fulfils the row as θ does, and both meet at 45° + k 180°."""
+    lay = four_bar("sum")
+    lay.drive(lay.entities["alpha"], lambda t, p: p[0] + p[1] * t, (np.pi / 2, 4.0))
+    r = bl.kinematics(lay.system(), 4.0, step=0.02)
+    meet = (np.pi * np.array([5, 9, 13, 17, 21]) / 4 - np.pi / 2) / 4
+    told = np.array([e.time for e in r.events if e.name == "determinant changes sign"])
+    np.testing.assert_allclose(told, meet[meet < 4.0], rtol=0, atol=0.02)
+    # the motion goes on, on its own branch
+    np.testing.assert_allclose(r["p.x"], np.cos(np.pi / 2 + 4 * r.t), atol=1e-10)
+
+    system = crank("sum")
+    names = [e.name for e in system.q]
+    row = system.multipliers.index("alpha.angle")
+    regular, (angle_row,) = (
+        crank("regular"),
+        (k for k, name in enumerate(crank("regular").multipliers) if name == "alpha.angle"),
+    )
+    for angle in (-2.0, 0.3, 1.4):
+        q = np.array([e.value for e in system.q])
+        q[names.index("p.x")], q[names.index("p.y")] = np.cos(angle), np.sin(angle)
+        q[names.index("alpha")] = np.pi / 2 - angle
+        assert np.asarray(system.evaluate("Phi", q))[row] == pytest.approx(0.0, abs=1e-14)
+        assert abs(np.asarray(regular.evaluate("Phi", q))[angle_row]) > 0.1
+    for angle in (np.pi / 4, -3 * np.pi / 4):
+        np.testing.assert_allclose(slopes("sum", angle), [0.0], atol=1e-14)
+
+
 def test_an_angle_is_counted_across_its_axis_where_its_arrows_are_not() -> None:
     lay = Layout("cone")
     o = lay.point("o", (0, 0, 0), fixed=True)

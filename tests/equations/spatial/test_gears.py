@@ -110,6 +110,52 @@ def test_frames_and_momentum_feel_all_that_a_velocity_moves() -> None:
     np.testing.assert_allclose(columns @ phi + [0, 0, -0.7 * spring], tau, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("kind", "leader", "follower"),
+    [
+        ("universal", "first", "second"),
+        ("planar", "angle", "x"),
+        ("cylindrical", "angle", "displacement"),
+    ],
+)
+def test_a_gear_may_tie_two_coordinates_of_one_joint(kind: str, leader: str, follower: str) -> None:
+    """The bodies move as without the gear, with B that brings the rate of the follower."""
+    m = bl.Model("geared joint")
+    arm, hand = (m.body(n, mass=1.0, com=(0.2, 0.05, -0.1), inertia=INERTIA) for n in ("a", "b"))
+    m.joint(kind, "J", m.ground.at(axis=(1, 2, 3)), arm.at(0.1, 0, 0.2, axis=(0, 1, 1)))
+    m.joint("revolute", "K", arm.at(0.5, 0, 0), hand, axis="y")
+    free = bl.formulate(m)
+    if kind == "universal":
+        ties = {"first": f"J.{leader}", "second": f"J.{follower}", "ratio": -0.7, "phase": 0.2}
+        m.joint("gear", "g", **ties)
+    else:
+        ties = {"pinion": f"J.{leader}", "rack": f"J.{follower}", "radius": -0.7, "offset": 0.2}
+        m.joint("rack_pinion", "g", **ties)
+    tree = SpatialTree(m)
+    q, v, a = state(tree, 6)
+    known = dict(zip(tree.q_names, q, strict=True))
+    known[f"J.{follower}"] = -0.7 * known[f"J.{leader}"] + 0.2
+    whole = np.array([known[entry.name] for entry in free.q])
+    B = np.zeros((len(free.v), len(tree.v)))
+    for i, entry in enumerate(free.v):
+        own = entry.name != f"J.{follower}_rate"
+        name = entry.name if own else f"J.{leader}_rate"
+        B[i, tree.v_names.index(name)] = 1.0 if own else -0.7
+    M = B.T @ value(free, "M", whole) @ B
+    expected = M @ a - B.T @ value(free, "Q", whole, B @ v)
+    tau = spatial.inverse_dynamics(m).interpret(q, v, a)
+    np.testing.assert_allclose(tau, expected, atol=1e-12)
+    np.testing.assert_allclose(spatial.mass_matrix(m).interpret(q), M, atol=1e-12)
+    np.testing.assert_allclose(spatial.forward_dynamics(m).interpret(q, v, tau), a, atol=1e-11)
+    J = spatial.jacobian(m, "b").interpret(q)
+    twist = value(free, "twists", whole, B @ v)[free.frames.index("b")]
+    np.testing.assert_allclose(J @ v, [*twist[3:], *twist[:3]], atol=1e-12)
+    h, mass = 1e-6, spatial.mass_matrix(m)
+    rate = (mass.interpret(q + h * v) - mass.interpret(q - h * v)) / (2 * h)
+    C = spatial.coriolis_matrix(m).interpret(q, v)
+    np.testing.assert_allclose(C + C.T, rate, atol=1e-8)
+
+
 def test_a_rotor_on_a_gear_counts_by_the_square_of_its_ratio() -> None:
     m = geared_arm()
     q, _, _ = state(SpatialTree(m), 5)

@@ -108,6 +108,14 @@ ELEMENTS: dict[str, Callable[[bl.Model], Any]] = {
     "a position from a body": lambda m: m.driver(
         "position", "d", marker=on(m, "b5", 1), i=on(m, "b1", 7), axis="y", law="0.2*t^2"
     ),
+    "a position from a turned place": lambda m: m.driver(
+        "position",
+        "d",
+        marker=on(m, "b5", 1),
+        i=m.ground.at(0.1, -0.2, 0.3, axis=(1, 2, 3)),
+        axis="y",
+        law="0.2*t^2",
+    ),
     "an angle between axes": lambda m: m.driver(
         "cosine", "d", i=on(m, "b1", 7), j=on(m, "b6", 1), law="1.6 + 0.2*t^2"
     ),

@@ -11,12 +11,18 @@ import biela as bl
 from biela.equations import spatial
 from biela.equations.spatial import SpatialTree
 from tests.equations.spatial.closed_models import assembled, called, closed_tree
-from tests.equations.spatial.test_pinocchio import in_pinocchio, matched, placed
+from tests.equations.spatial.test_pinocchio import in_pinocchio, matched
 
 pin = pytest.importorskip("pinocchio")
 
 SHARED = (("revolute", {}), ("prismatic", {}), ("spherical", {}))
 TYPES = {"spherical": "CONTACT_3D", "fixed": "CONTACT_6D"}
+
+
+def placed(marker: Any) -> Any:
+    """The frame of a marker in its body."""
+    R = np.array(marker.orientation.axes)
+    return pin.SE3(R, np.array(marker.position, dtype=float))
 
 
 def opened(m: bl.Model) -> bl.Model:

@@ -1,110 +1,85 @@
-"""Random trees against Pinocchio, where it is installed: an independent implementation."""
+"""Random trees against Pinocchio, an independent implementation, by answers that are stored.
+
+Some trees stand on the ground and some float: `pinocchio_trees` makes both, and the file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-import biela as bl
 from biela.equations import spatial
 from biela.equations.spatial import SpatialTree
-from biela.model.joints import Joint
-from tests.equations.spatial.trees import KINDS, random_tree, state
+from tests.equations.spatial.pinocchio_trees import (
+    TREES,
+    WITH_DERIVATIVES,
+    answers,
+    in_pinocchio,
+    matched,
+    stored,
+    tree_of,
+)
 
-pin = pytest.importorskip("pinocchio")
-
-#: Joints that Pinocchio has with the same coordinates and velocities.
-SHARED = tuple(k for k in KINDS if k[0] in ("revolute", "prismatic", "spherical", "helical"))
-
-
-def placed(marker: Any) -> Any:
-    R = np.array(marker.orientation.axes)
-    return pin.SE3(R, np.array(marker.position, dtype=float))
-
-
-def depth_first(m: bl.Model, body: str = "ground") -> Iterator[Joint]:
-    """Pinocchio numbers all that follows a joint before it goes on to the next."""
-    for joint in m.joints.values():
-        if isinstance(joint, Joint) and joint.i.body == body:
-            yield joint
-            yield from depth_first(m, joint.j.body)
+kept = cache(stored)
 
 
-def in_pinocchio(m: bl.Model) -> Any:
-    """The same tree, with the frame of each joint at its marker j."""
-    made = pin.Model()
-    made.gravity.linear = np.array(m.gravity, dtype=float)
-    joints: dict[str, tuple[int, Any]] = {"ground": (0, pin.SE3.Identity())}
-    kinds = {
-        "revolute": lambda joint: pin.JointModelRZ(),
-        "prismatic": lambda joint: pin.JointModelPZ(),
-        "spherical": lambda joint: pin.JointModelSpherical(),
-        "helical": lambda joint: pin.JointModelHZ(joint.pitch / (2 * np.pi)),
-    }
-    for joint in depth_first(m):
-        parent, frame = joints[joint.i.body]
-        number = made.addJoint(
-            parent, kinds[joint.kind](joint), frame * placed(joint.i), joint.name
-        )
-        frame = placed(joint.j).inverse()
-        joints[joint.j.body] = number, frame
-        body = m.bodies[joint.j.body].inertia
-        xx, yy, zz, xy, xz, yz = body.moments
-        I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        inertia = pin.Inertia(body.mass, np.array(body.com), I)
-        made.appendBodyToJoint(number, inertia, frame)
-    return made
-
-
-def matched(m: bl.Model, made: Any, tree: SpatialTree, q: Any) -> tuple[Any, Any]:
-    """The coordinates of Pinocchio for ours, and our number of each of its velocities."""
-    theirs = np.empty(made.nq)
-    order = np.empty(len(tree.v), dtype=int)
-    known = {name: k for k, name in enumerate(tree.v_names)}
-    for joint in m.joints.values():
-        number = made.getJointId(joint.name)
-        first, speed = made.joints[number].idx_q, made.joints[number].idx_v
-        if joint.kind == "spherical":
-            k = known[f"{joint.name}.rotation_wx"]
-            e = q[next(i for i, j in tree.quaternions if j == k) :][:4]
-            theirs[first : first + 4] = [*e[1:], e[0]]
-            order[speed : speed + 3] = [k, k + 1, k + 2]
-        else:
-            (name,) = (n for n in tree.scalars if n.startswith(f"{joint.name}."))
-            i, k = tree.scalars[name]
-            theirs[first], order[speed] = q[i], k
-    return theirs, order
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", TREES)
 def test_dynamics_are_those_of_pinocchio(seed: int) -> None:
-    m = random_tree(8, 60 + seed, SHARED, turned=False)
-    made = in_pinocchio(m)
-    data = made.createData()
-    tree = SpatialTree(m)
-    q, v, a = state(tree, seed)
-    theirs, order = matched(m, made, tree, q)
-    tau = pin.rnea(made, data, theirs, v[order], a[order])
-    found = spatial.inverse_dynamics(m).interpret(q, v, a)
-    np.testing.assert_allclose(found[order], tau, atol=1e-11 * np.abs(tau).max())
-    M = pin.crba(made, data, theirs)
-    M = np.triu(M) + np.triu(M, 1).T
-    ours = spatial.mass_matrix(m).interpret(q)[np.ix_(order, order)]
-    np.testing.assert_allclose(ours, M, atol=1e-11 * np.abs(M).max())
-    acc = pin.aba(made, data, theirs, v[order], tau)
-    forward = spatial.forward_dynamics(m, "articulated").interpret(q, v, found)[order]
-    np.testing.assert_allclose(forward, acc, atol=1e-13 * np.linalg.cond(M) * np.abs(acc).max())
-    if seed > 1:
-        return
-    by_q, by_v, _ = spatial.inverse_dynamics_derivatives(m).interpret(q, v, a)
-    pin.computeRNEADerivatives(made, data, theirs, v[order], a[order])
-    scale = np.abs(data.dtau_dq).max()
-    both = np.ix_(order, order)
-    np.testing.assert_allclose(by_q[both], data.dtau_dq, atol=1e-11 * scale)
-    np.testing.assert_allclose(by_v[both], data.dtau_dv, atol=1e-11 * scale)
-    A_G = spatial.centroidal(m).interpret(q, v)[3][:, order]
-    expected = pin.computeCentroidalMap(made, data, theirs)
-    np.testing.assert_allclose(A_G, expected[[3, 4, 5, 0, 1, 2]], atol=1e-11)
+    m, found = tree_of(seed), kept()[seed]
+    kinds = {joint.kind for joint in m.joints.values()}
+    assert ("free" in kinds) >= (seed >= 70) and len(kinds) > 2
+    q, v, a, tau, M = (found[name] for name in ("q", "v", "a", "tau", "M"))
+    ours = spatial.inverse_dynamics(m).interpret(q, v, a)
+    np.testing.assert_allclose(ours, tau, rtol=0, atol=1e-11 * np.abs(tau).max())
+    np.testing.assert_allclose(
+        spatial.mass_matrix(m).interpret(q), M, rtol=0, atol=1e-11 * np.abs(M).max()
+    )
+    forward = spatial.forward_dynamics(m, "articulated").interpret(q, v, tau)
+    scale = 1e-13 * np.linalg.cond(M) * np.abs(found["forward"]).max()
+    np.testing.assert_allclose(forward, found["forward"], rtol=0, atol=scale)
+    A_G = spatial.centroidal(m).interpret(q, v)[3]
+    np.testing.assert_allclose(A_G, found["momentum"], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("seed", WITH_DERIVATIVES)
+def test_derivatives_of_inverse_dynamics_are_those_of_pinocchio(seed: int) -> None:
+    found = kept()[seed]
+    by_q, by_v, _ = spatial.inverse_dynamics_derivatives(tree_of(seed)).interpret(
+        found["q"], found["v"], found["a"]
+    )
+    scale = WITH_DERIVATIVES[seed] * np.abs(found["tau_q"]).max()
+    np.testing.assert_allclose(by_q, found["tau_q"], rtol=0, atol=scale)
+    np.testing.assert_allclose(by_v, found["tau_v"], rtol=0, atol=scale)
+
+
+@pytest.mark.parametrize("seed", TREES)
+def test_what_is_stored_is_what_pinocchio_says_now(seed: int) -> None:
+    pytest.importorskip("pinocchio")
+    for name, now in answers(seed).items():
+        digits = WITH_DERIVATIVES.get(seed, 1e-11) if name.startswith("tau_") else 1e-11
+        scale = digits * np.abs(now).max()
+        np.testing.assert_allclose(kept()[seed][name], now, rtol=0, atol=scale, err_msg=name)
+
+
+@pytest.mark.parametrize("seed", [k for k in TREES if k >= 70])
+def test_a_free_joint_is_the_free_flyer_of_pinocchio_in_other_rates(seed: int) -> None:
+    """Its linear velocity is that of the body, Rᵀ ours; forces and masses go along."""
+    pin: Any = pytest.importorskip("pinocchio")
+    m, found = tree_of(seed), kept()[seed]
+    made, tree = in_pinocchio(m, flyer=True), SpatialTree(m)
+    theirs, order = matched(m, made, tree, found["q"])
+    T, dT = np.eye(made.nv), np.zeros((made.nv, made.nv))
+    v, a = found["v"][order], found["a"][order]
+    for joint in m.joints.values():
+        if joint.kind == "free":
+            number = made.getJointId(joint.name)
+            i, k = made.joints[number].idx_q, made.joints[number].idx_v
+            x, y, z, w = theirs[i + 3 : i + 7]
+            R = pin.Quaternion(w, x, y, z).toRotationMatrix()
+            T[k : k + 3, k : k + 3] = R.T
+            dT[k : k + 3, k : k + 3] = -pin.skew(v[k + 3 : k + 6]) @ R.T
+    tau = T.T @ pin.rnea(made, made.createData(), theirs, T @ v, T @ a + dT @ v)
+    np.testing.assert_allclose(found["tau"][order], tau, rtol=0, atol=1e-11 * np.abs(tau).max())

@@ -26,14 +26,14 @@ Integers = npt.NDArray[np.int64]
 #: Order of the arguments of `projected_state` in a table: numbers, kernels, arrays.
 NUMBERS: Final = (
     "what", "method", "reduced", "index", "rounds", "kind", "selects", "nx", "np", "nq",
-    "n", "m", "g", "r", "nj", "nm", "no",
+    "n", "m", "g", "r", "nj", "nm", "no", "rank_known",
 )  # fmt: skip
 KERNELS: Final = ("place", "motion", "moved", "events", "factor", "solve", "transposed")
 #: Arrays of integers and their shapes, in names of numbers; then those of reals.
 INTEGERS: Final = {
     "j_row": ("nj",), "j_column": ("nj",), "j_place": ("nj",), "m_row": ("nm",),
     "m_column": ("nm",), "rows": ("r",), "order": ("n",), "position": ("n",),
-    "pivots": ("r",), "swaps": ("n",), "counts": ("4",),
+    "pivots": ("r",), "swaps": ("n",), "counts": ("4",), "step": ("m",),
 }  # fmt: skip
 REALS: Final = {
     "T": ("n", "n"), "J": ("r", "n"), "JT": ("r", "n"), "A": ("r", "r"), "R": ("n", "n - r"),
@@ -43,7 +43,7 @@ REALS: Final = {
     "Sc": ("n",), "a": ("n",), "h": ("n",), "w": ("r",), "room": ("r",), "scale": ("r",),
     "probe": ("r",),
     "status": ("1",), "z": ("n - r",), "before": ("m",),
-    "monitor": ("2",),
+    "monitor": ("2",), "sizes": ("m",),
 }  # fmt: skip
 
 

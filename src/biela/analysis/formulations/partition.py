@@ -71,9 +71,7 @@ class Partition:
 
     def _velocities(self) -> Row:
         u = self.unrolled
-        saddle = Saddle(
-            identity(u), [*u.Phi_v, *self.selection], self._stiffening.for_unit_metric
-        )
+        saddle = Saddle(identity(u), [*u.Phi_v, *self.selection], self._stiffening.for_unit_metric)
         zero = [u.zero] * len(u.v)
         v, _ = saddle.solve(zero, [*u.beta, *self.z_rates])
         return v

@@ -113,6 +113,7 @@ class Projected:
             "selects": int(basis.selects), "nx": state, "np": len(u.p) + len(u.u),
             "nq": len(u.q), "n": n, "m": m, "g": system.geometric, "r": basis.rank,
             "nj": len(equations.jacobian), "nm": len(equations.mass),
+            "rank_known": stiffening.rank(m),
         }  # fmt: skip
         self._arrays = memory(self._numbers)
         self._fill(basis, stiffening)
@@ -162,6 +163,7 @@ class Projected:
         arrays["scale"][:] = np.abs(basis.J[list(basis.rows)]).max(axis=1, initial=0.0)
         arrays["stiff"][list(stiffening.rows)] = stiffening.weight
         arrays["monitor"][0] = 1.0
+        arrays["sizes"][:] = stiffening.sizes
 
     def kernel(self, what: int, outputs: list[tuple[str, int]]) -> BoundKernel:
         """A kernel of t, x and p."""

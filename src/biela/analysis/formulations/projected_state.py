@@ -99,7 +99,8 @@ def least_cosine(n: Int, f: Int, R: Matrix) -> Real:
     J="r, n", JT="r, n", A="r, r", R="n, n - r", MR="n, n - r", K="n - r, n - r", full="m, n",
     Y="m, n", G="m, m", L="n, n", stiff="m", P="g + m + nj", Z="nm + n + m + nq", y="nq + n + m",
     trial="nq + n", Sb="n", Sc="n", a="n", h="n", w="r", room="r", scale="r", probe="r",
-    status="1", z="n - r", before="m", monitor="2", out="no",
+    status="1", z="n - r", before="m", monitor="2",
+    sizes="m", step="m", out="no",
 )  # fmt: skip
 def projected_state(
     what: Int,
@@ -119,6 +120,7 @@ def projected_state(
     nj: Int,
     nm: Int,
     no: Int,
+    rank_known: Int,
     t: Vector,
     x: Vector,
     p: Vector,
@@ -140,6 +142,7 @@ def projected_state(
     pivots: IntVector,
     swaps: IntVector,
     counts: IntVector,
+    step: IntVector,
     T: Matrix,
     J: Matrix,
     JT: Matrix,
@@ -168,6 +171,7 @@ def projected_state(
     z: Vector,
     before: Vector,
     monitor: Vector,
+    sizes: Vector,
     out: Vector,
 ) -> None:
     """Evaluate a state x = (q, v), or (ż, q) where it is `reduced`, and write `out`.
@@ -262,9 +266,9 @@ def projected_state(
             before[i] = y[nq + n + i]
         if method == RANGE_SPACE:
             rank = range_space_accelerations(
-                n, m, nm, Z[0:nm], m_row, m_column, nj, P[g + m : g + m + nj], j_row, j_column,
-                stiff, Z[nm : nm + n], Z[nm + n : nm + n + m], full, L, Y, G, h,
-                y[nq + n : nq + n + m], a,
+                n, m, rank_known, nm, Z[0:nm], m_row, m_column, nj, P[g + m : g + m + nj], j_row,
+                j_column, stiff, Z[nm : nm + n], Z[nm + n : nm + n + m], full, L, Y, G, h,
+                y[nq + n : nq + n + m], a, sizes, step,
             )  # fmt: skip
             counts[2] += 2
             counts[3] += m + 2

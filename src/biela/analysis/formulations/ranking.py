@@ -2,8 +2,11 @@
 
 The rank of Φ_v that a motion has is looked for on a walk: from the start along the motions that the
 joints allow, every step brought back onto the constraints to rounding.  The largest rank of the
-walk counts, for a start may be singular (a flat parallelogram).  Beside the constraints the rank
-may be larger, so that it cannot be asked for in the stages of a step (see
+walk counts, for a start may be singular (a flat parallelogram).
+
+Where the rank is the same beside the constraints, where the stages of an integrator are, nothing is
+to be told: rows that depend on others are seen by their pivots there.  So it is for parallel
+hinges, in joint coordinates.  Where it is larger, it cannot be asked for in the stages (see
 `biela.equations.ranked_rows`).
 
 A self-stress s, with Φ_vᵀ s = 0, tells which rows depend on each other: those where s is not zero.
@@ -35,6 +38,10 @@ ASSEMBLED: Final = 1e-11
 #: Length of a step of the walk (m, rad), and their number in each direction.
 STEP: Final = 0.05
 STEPS: Final = 4
+#: Gap that a step along the tangent leaves where constraints are flat (m, rad).
+FLAT: Final = 1e-9
+#: Positions that a walk must have found for its rank to count.
+FEWEST: Final = 4
 #: Directions of the walk, each both ways.
 DIRECTIONS: Final = 3
 #: Entries of a self-stress below this are rounding.
@@ -80,7 +87,7 @@ def ranked_rows(
         names,
         range(system.geometric),
         joints,
-        lambda: notable_places(system, q)[:6],
+        lambda: list(notable_places(system, q)[:6]),
     )
 
 
@@ -112,10 +119,17 @@ def dependent_sets(
     here = rows(q)
     if not np.isfinite(here).all() or _rank(here) == m:
         return ()
-    looked = [rows(place) for place in walk(closure, q, geometric, joints())]
+    free = list(joints())
+    visited = walk(closure, q, geometric, free)
+    looked = [rows(place) for place in visited]
     ranks = [_rank(found) for found in looked]
     rank = max(ranks)
-    if rank == m:
+    if rank == m or len(visited) < FEWEST:
+        return ()
+    # of the joints alone: with drives there may be as many rows as velocities
+    beside = [rows(place)[free] for at in visited[1::3] for place in _beside(closure, at, free)]
+    on = max(_rank(found[free]) for found in looked)
+    if max((_rank(found) for found in beside), default=0) <= on:
         return ()
     regular = [found for found, r in zip(looked, ranks, strict=True) if r == rank]
     linked = np.zeros((m, m), dtype=bool)
@@ -156,9 +170,10 @@ def walk(
     found = [q if place is None else place]
     n = instant.Phi_v(q).shape[1]
     for k in range(DIRECTIONS):
-        direction = random.normal(size=n)
+        direction = np.asarray(random.normal(size=n), dtype=float)
         for way in (direction, -direction):
-            at, ahead = found[0], way
+            at = found[0]
+            ahead = way
             for _ in range(STEPS):
                 R = _null(instant.Phi_v(at)[list(joints)])
                 if not R.shape[1]:
@@ -178,6 +193,23 @@ def walk(
     return found
 
 
+def _beside(closure: Closure, q: Floats, joints: Sequence[int]) -> list[Floats]:
+    """Positions beside the constraints, where the stages of a step may be.
+
+    None where the constraints are flat, as those of equal cranks are in their angles: a step along
+    the motions allowed then stays on them.
+    """
+    picked = list(joints)
+    random = np.random.default_rng(0)
+    found = []
+    for way in _null(closure.Phi_v(q)[picked]).T[:DIRECTIONS]:
+        ahead = closure.moved(q, STEP * way)
+        if np.abs(closure.Phi(ahead)[picked]).max(initial=0.0) > FLAT:
+            aside: Floats = random.normal(size=len(way))
+            found += [ahead, closure.moved(ahead, STEP**2 * aside)]
+    return found
+
+
 def _assembled(instant: Closure, q: Floats, rows: Sequence[int]) -> Floats | None:
     """A position nearby that fulfils some of the geometric constraints; None if none is found."""
     picked = list(rows)
@@ -187,7 +219,7 @@ def _assembled(instant: Closure, q: Floats, rows: Sequence[int]) -> Floats | Non
             return None
         J = instant.Phi_v(q)[picked]
         # beside the constraints the redundant rows are nearly dependent: small values are cut
-        step = np.linalg.lstsq(J, -residual, rcond=1e-5)[0]
+        step = np.asarray(np.linalg.lstsq(J, -residual, rcond=1e-5)[0], dtype=float)
         q = instant.moved(q, step)
         if np.abs(residual).max(initial=0.0) <= ASSEMBLED:
             return q

@@ -38,6 +38,8 @@ class Beginning:
         v: Rates there, by name.
         t: Start time, s.
         parameters: Values other than those of the model.
+        state: Position and velocity in reference-point coordinates, of a motion that goes on from
+            there; ``q`` and ``v`` are not used then.
 
     Attributes:
         world: The bodies.
@@ -55,23 +57,32 @@ class Beginning:
         v: Mapping[str, float] | None,
         t: float,
         parameters: Mapping[str, float] | None,
+        state: tuple[Floats, Floats] | None = None,
     ) -> None:
         self.model, self._q, self.t, self.parameters = model, q or {}, t, parameters
         self.world = World(model, parameters)
         self._large = bool(model.parts) or body_count(model) > LARGE
+        #: Coordinates that poses do not tell, of a motion that goes on.
+        self._counted: dict[str, float] = {}
         if self._large:
-            blocks, guess, speed = first_state(model, q, v, t, parameters)
-            place = assembled_blocks(blocks, guess, t)
-            if speed is None:
-                speed = first_velocity(model, blocks, place, t, v, parameters)
+            if state is None:
+                blocks, guess, speed = first_state(model, q, v, t, parameters)
+                place = assembled_blocks(blocks, guess, t)
+                if speed is None:
+                    speed = first_velocity(model, blocks, place, t, v, parameters)
+            else:
+                blocks = reference_blocks(model, parameters=parameters, t=t)
+                place, speed = state
             extra = dict(zip(blocks.extra, place[len(place) - len(blocks.extra) :], strict=True))
             self.poses = poses_of(self.world, place, extra, blocks.across)
         else:
             system = formulate(model, "reference")
             p = values(system, "parameter", system.p, parameters)
             u = values(system, "input", system.u, None)
-            place, speed = start_state(system, q, v, t=t, u=u, p=p)
+            place, speed = start_state(system, q, v, t=t, u=u, p=p) if state is None else state
             known = {e.name: float(x) for e, x in zip(system.q, place, strict=True)}
+            if state is not None:
+                self._counted = known
             self.poses = poses_of(self.world, place, known, across_plane(model, self.world))
         self._place, self._speed = place, speed
         self.twists = Twists.of(self.world, self.poses, speed)
@@ -84,29 +95,39 @@ class Beginning:
         """
         if not names:
             return
+        found = self._sensed(names, self._speed[None])[0]
+        for name, (value, rate) in zip(names, found.tolist(), strict=True):
+            counted = self._counted.get(name)
+            value = self._over_turns(name, value) if counted is None else counted
+            self._outputs[name] = value, rate
+
+    def rates(self, names: Sequence[str], speeds: Floats) -> Floats:
+        """Rates of joint coordinates at this position with other velocities, (speeds, names)."""
+        return self._sensed(names, speeds)[:, :, 1]
+
+    def _sensed(self, names: Sequence[str], speeds: Floats) -> Floats:
+        """Joint coordinates and their rates, (speeds, names, 2)."""
         read = copy(self.model)
         read.sensors = {}  # those of the model may read reactions, which are not known here
         mine = [f"independent {k}" for k in range(len(names))]
         for sensor, name in zip(mine, names, strict=True):
             read.sensors[sensor] = JointSensor(name=sensor, coordinate=name)
-        outputs = self._sensed(read)
-        for name, k in zip(names, mine, strict=True):
-            value, rate = (float(outputs[text]) for text in (k, f"{k}_rate"))
-            self._outputs[name] = self._over_turns(name, value), rate
-
-    def _sensed(self, read: Model) -> dict[str, float]:
-        """What the sensors of a model read."""
         if self._large:
             reading = reference_blocks(read, parameters=self.parameters, t=self.t)
-            found = reading.y(self._place, self._speed, self.t)
-            return dict(zip(reading.outputs, found, strict=True))
-        system = formulate(read, "reference")
-        p = values(system, "parameter", system.p, self.parameters)
-        u = values(system, "input", system.u, None)
-        given = {"t": np.array([self.t]), "q": self._place, "v": self._speed, "u": u, "p": p}
-        function = system["outputs"]
-        y = np.asarray(function(*(given[a.name] for a in function.inputs))).ravel()
-        return dict(zip((e.name for e in system.y), y, strict=True))
+            outputs = list(reading.outputs)
+            found = [reading.y(self._place, speed, self.t) for speed in speeds]
+        else:
+            system = formulate(read, "reference")
+            p = values(system, "parameter", system.p, self.parameters)
+            u = values(system, "input", system.u, None)
+            given = {"t": np.array([self.t]), "q": self._place, "u": u, "p": p}
+            function, outputs = system["outputs"], [e.name for e in system.y]
+            found = [
+                np.asarray(function(*({**given, "v": v}[a.name] for a in function.inputs))).ravel()
+                for v in speeds
+            ]
+        places = [[outputs.index(text) for text in (k, f"{k}_rate")] for k in mine]
+        return np.array(found)[:, places]
 
     def _over_turns(self, name: str, angle: float) -> float:
         """An angle as many turns from zero as its start says, which poses do not tell."""

@@ -13,6 +13,7 @@ from biela.analysis.engine_choice import with_drivers
 from biela.analysis.groups.drives import driven_model, joint_drive
 from biela.analysis.groups.positions import DENSE, SPARSE, assembled_positions, later_positions
 from biela.analysis.looped.start import first_blocks
+from biela.analysis.preparation import with_values
 from biela.equations.blocks import reference_blocks
 from biela.equations.groups.building import Passive, grouped_rows, structure_of
 from biela.equations.groups.elements import elements_of
@@ -72,6 +73,7 @@ def structural_groups(
         ModelError: A name is unknown, or the model has no bodies.
         AssemblyError: The joints close in no position.
     """
+    model, parameters = with_values(model, parameters)
     if not isinstance(model, Model):
         raise ModelError("structural groups are those of a Model, of bodies and joints")
     if passive not in ("hold", "report"):

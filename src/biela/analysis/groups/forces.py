@@ -225,7 +225,7 @@ class GroupForces:
             raise ModelError(f"axes are 'ground' or 'marker', not {axes!r}")
         model = self.solver.model
         whole = copy(model.flattened() if model.parts else model)
-        whole.parameters = {**whole.parameters, **(self.solver.parameters or {})}
+        whole.parameters = whole.parameters.changed(self.solver.parameters or {}, whole.name)
         joints = JointWrenches(self.program, whole)
         moved = self._moved(motion)
         given = self.runs.given(motion.t, moved)

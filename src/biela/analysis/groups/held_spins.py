@@ -8,24 +8,28 @@ line u, with ω_H · u, though nothing turns the rod.  The frame of the rod is H
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.groups.poses import rotations
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.groups.spinning import COAXIAL
+from biela.equations.groups.cast import Cast, Poses
+from biela.model.joints import Joint
 
-__all__ = ["turned_back", "without_spins"]
+__all__ = ["held_lines", "turned_back", "without_spins"]
 
 Floats = npt.NDArray[np.float64]
-#: A line that moves by less in a body stays where it is.
-_STAYS = 1e-9
+Flags = npt.NDArray[np.bool_]
+#: Sine of the angle below which an axis is along a line.
+_PARALLEL: Final = 1e-8
 
 
-def without_spins(solver: GroupSolver, q: Floats, v: Floats, a: Floats) -> None:
+def without_spins(solver: GroupSolver, v: Floats, a: Floats) -> None:
     """Take the rates about their lines from rods whose spin is held, along the axes they have."""
-    for body, u in _lines(solver, q):
+    for body, u in held_lines(solver).items():
         own = slice(6 * body + 3, 6 * body + 6)
         _real_rates(u, v[:, own], a[:, own])
 
@@ -36,7 +40,7 @@ def turned_back(solver: GroupSolver, t: Floats, q: Floats, v: Floats, a: Floats)
     ψ is the integral of its rate over the instants by the rule that fits values and slopes at both
     ends (Euler and Maclaurin), of fourth order.
     """
-    for body, u in _lines(solver, q):
+    for body, u in held_lines(solver).items():
         own = slice(6 * body + 3, 6 * body + 6)
         rate, slope = -(v[:, own] @ u), -(a[:, own] @ u)
         step = np.diff(t)
@@ -52,6 +56,38 @@ def turned_back(solver: GroupSolver, t: Floats, q: Floats, v: Floats, a: Floats)
         e[:, 1:] = w[:, None] * s + c[:, None] * r + np.cross(r, s)
 
 
+def held_lines(solver: GroupSolver) -> dict[int, Floats]:
+    """Bodies whose spin is held, by number, and the unit vector of the line in each.
+
+    Halves of a strut are among them if their joints keep the line where it is in both.  Otherwise
+    it moves in the bodies, and all of them turn as their coordinates do.
+    """
+    found: dict[int, Floats] = {}
+    axes = solver.poses.axes
+    for cast in solver.casts.casts:
+        names = cast.example.bodies_in_order
+        for spin, locked in zip(cast.spins, cast.example.locked, strict=True):
+            u = spin.second - spin.first
+            u = u / np.linalg.norm(u, axis=1, keepdims=True)
+            slots = [names.index(name) for name in locked.bodies]
+            lines = np.einsum("nij,nj->ni", axes[cast.bodies[:, spin.slot]], u)
+            stays = _stays(cast, slots, lines, solver.poses)
+            for bodies, line in zip(cast.bodies[stays], lines[stays], strict=True):
+                found |= {int(bodies[k]): axes[int(bodies[k])].T @ line for k in slots}
+    return found
+
+
+def _stays(cast: Cast, slots: Sequence[int], lines: Floats, poses: Poses) -> Flags:
+    """Which instances have joints, between some bodies, that keep a line where it is in them."""
+    found: Flags = np.ones(cast.count, dtype=bool)
+    for element in cast.elements:
+        if isinstance(element.element, Joint) and all(m.slot in slots for m in element.markers):
+            _, frames = poses.of(element.markers[0].frames)
+            off = np.linalg.norm(np.cross(frames[:, :, 2], lines), axis=1) > _PARALLEL
+            found &= ~off & (element.element.kind in COAXIAL)
+    return found
+
+
 def _real_rates(u: Floats, omega: Floats, alpha: Floats) -> None:
     spin = (omega @ u)[:, None]
     alpha -= (alpha @ u)[:, None] * u + spin * np.cross(omega, u)
@@ -62,27 +98,3 @@ def _turned(rows: Floats, u: Floats, angle: Floats) -> Floats:
     """Vectors turned about an axis (Rodrigues)."""
     c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
     return np.asarray(c * rows + s * np.cross(u, rows) + (1 - c) * (rows @ u)[:, None] * u)
-
-
-def _lines(solver: GroupSolver, q: Floats) -> Iterator[tuple[int, Floats]]:
-    """The bodies that turn with a spin that is held, and the unit vector of the line in each."""
-    for cast in solver.casts.casts:
-        names = cast.example.bodies_in_order
-        for spin, locked in zip(cast.spins, cast.example.locked, strict=True):
-            axis = spin.second - spin.first
-            axis = axis / np.linalg.norm(axis, axis=1, keepdims=True)
-            slots = [names.index(name) for name in locked.bodies]
-            for bodies, u in zip(cast.bodies, axis, strict=True):
-                held = int(bodies[spin.slot])
-                yield held, u
-                for slot in slots:
-                    if slot != spin.slot:
-                        seen = _seen(q, held, u, int(bodies[slot]))
-                        if np.ptp(seen, axis=0).max() <= _STAYS:
-                            yield int(bodies[slot]), seen[0]
-
-
-def _seen(q: Floats, first: int, u: Floats, second: int) -> Floats:
-    """A direction of one body, seen from another at all instants."""
-    R, S = (rotations(q[:, 7 * b + 3 : 7 * b + 7]) for b in (first, second))
-    return np.asarray(np.einsum("tji,tjk,k->ti", S, R, u))

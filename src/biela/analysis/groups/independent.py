@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,12 @@ from biela.analysis.groups.drives import (
 )
 from biela.analysis.groups.finding import Study, structural_groups
 from biela.analysis.groups.spinning import spinning_rods
+from biela.analysis.preparation import with_values
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.dynamics import StateCoordinates
+from biela.equations.groups.freedom_drivers import SpinDriver
 from biela.equations.groups.structure import Structure
 from biela.errors import ModelError
 from biela.model import Model
@@ -47,6 +49,7 @@ class Independent:
         z: Their values at the start; of a rotation a unit quaternion.
         dz: Their rates; of a rotation the angular velocity.
         poses: Where all bodies are.
+        drives: What stands for the coordinates.
     """
 
     model: Model
@@ -57,6 +60,19 @@ class Independent:
     z: Floats
     dz: Floats
     poses: Poses
+    drives: tuple[Drive, ...]
+
+    @property
+    def anywhere(self) -> bool:
+        """Whether the coordinates are the same from every start: spins count from theirs."""
+        spins = [d for d in self.drives if isinstance(d.driver, SpinDriver)]
+        return self.model.plane is not None or not spins
+
+    def at(self, begun: Beginning) -> Independent:
+        """The same coordinates at another start."""
+        begun.read([d.name for d in self.drives if isinstance(d.driver, JointDriver)])
+        z, dz = _values(begun, self.drives)
+        return replace(self, z=z, dz=dz, poses=begun.poses)
 
 
 def independent_coordinates(
@@ -67,16 +83,20 @@ def independent_coordinates(
     v: Mapping[str, float] | None = None,
     t: float = 0.0,
     parameters: Mapping[str, float] | None = None,
+    state: tuple[Floats, Floats] | None = None,
 ) -> Independent:
     """Choose independent coordinates, and find where they start.
+
+    ``state`` is that of a motion that goes on, as in `Beginning`.
 
     Raises:
         ModelError: They are not as many as there are freedoms, or a name is not known.
         AssemblyError: The model cannot be assembled.
     """
+    model, parameters = with_values(model, parameters)
     if isinstance(names, str) and names != "auto":
         names = [names]
-    begun = Beginning(model, q, v, t, parameters)
+    begun = Beginning(model, q, v, t, parameters, state)
     chosen = (
         _chosen(model, begun, t, parameters)
         if isinstance(names, str)
@@ -94,7 +114,7 @@ def independent_coordinates(
     if not chosen:
         raise ModelError(f"{model.name} has no freedom that is not driven; use group_kinematics")
     ordered = _ordered(chosen)
-    values = [begun.of(drive) for drive in ordered]
+    z, dz = _values(begun, ordered)
     rotations = sum(drive.rotation for drive in ordered)
     return Independent(
         driven,
@@ -102,10 +122,18 @@ def independent_coordinates(
         tuple(drive.name for drive in ordered),
         tuple(drive.driver.name for drive in ordered),
         StateCoordinates(len(ordered) - rotations, rotations),
-        np.concatenate([z for z, _ in values]),
-        np.concatenate([dz for _, dz in values]),
+        z,
+        dz,
         begun.poses,
+        tuple(ordered),
     )
+
+
+def _values(begun: Beginning, drives: Sequence[Drive]) -> tuple[Floats, Floats]:
+    """Values and rates of independent coordinates, one after the other."""
+    found = [begun.of(drive) for drive in drives]
+    z, dz = zip(*found, strict=True)
+    return np.concatenate(z), np.concatenate(dz)
 
 
 def _ordered(drives: Sequence[Drive]) -> list[Drive]:

@@ -18,7 +18,7 @@ from biela.analysis.groups.multipliers import Multipliers
 from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
-from biela.analysis.preparation import values
+from biela.analysis.preparation import values, with_values
 from biela.analysis.recording import Recording
 from biela.analysis.sampling import sampling
 from biela.equations import System, formulate
@@ -90,6 +90,7 @@ def group_inverse_dynamics(
         DeadPointError: A group cannot pass; it names the time and the joints.
         SimulationError: Forces that depend on reactions do not settle.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     instants = sampling(duration, step, t=t, output=output)
     chosen = formulation_named(formulation, model)
@@ -103,7 +104,7 @@ def group_inverse_dynamics(
     kept = instants.stored(end_point)
     shown = motion.at(kept)
     _warn_of_bifurcations(model.name, shown.t, found.at(kept))
-    plain = group_results(solver, shown, chosen.name, time.perf_counter() - began)
+    plain = group_results([shown], chosen.name, time.perf_counter() - began)
     if solver.large:
         return _of_arrays(plain, found, kept)
     return _of_system(solver, shown, plain, found.at(kept), inputs)

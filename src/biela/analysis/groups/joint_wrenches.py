@@ -18,10 +18,10 @@ from biela.equations.groups.forces import ForceEquations, ForceProgram
 from biela.equations.reference_point import NORMAL
 from biela.model import Model
 from biela.model.bodies import GROUND
-from biela.model.joints import Coupling
+from biela.model.joints import Coupling, Joint
 from biela.model.placing import marker_pose
 
-__all__ = ["End", "Instants", "JointWrenches", "acting_end"]
+__all__ = ["End", "Instants", "JointWrenches", "acting_end", "holds", "told_in_plane"]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -57,6 +57,25 @@ def acting_end(model: Model, element: object) -> End | None:
     if i is not None and i.body != GROUND:
         return End(i.body, marker_pose(model, i), -1.0)
     return None
+
+
+def holds(element: object) -> bool:
+    """Whether a joint or driver exerts anything: all but a free joint do."""
+    return not isinstance(element, Joint) or bool(element.conditions())
+
+
+def told_in_plane(plane: str | None, axes: Floats) -> Flags:
+    """Which components of force and moment a model tells, (n, 6), along axes (n, 3, 3) by rows.
+
+    Of a planar model they are forces in the plane and moments about its normal; what acts across
+    the plane, even in part, is not known.
+    """
+    flags = np.ones((len(axes), 6), dtype=bool)
+    if plane is not None:
+        normal = "xyz".index(NORMAL[plane])
+        flags[:, :3] = np.abs(axes[:, :, normal]) <= _PART
+        flags[:, 3:] = (np.abs(np.delete(axes, normal, axis=2)) <= _PART).all(axis=2)
+    return flags
 
 
 @dataclass(frozen=True)
@@ -122,8 +141,9 @@ class JointWrenches:
         sure = np.ones(found.shape, dtype=bool)
         for k, name in enumerate(self.names):
             element = self.model.joints.get(name) or self.model.drivers[name]
-            end, rows = acting_end(self.model, element), self._rows.get(name, [])
-            if end is not None and rows:
+            end = acting_end(self.model, element)
+            if end is not None and holds(element):
+                rows = self._rows.get(name, [])
                 found[:, k], sure[:, k] = self._wrench(at, end, rows, in_marker)
         return found, sure
 
@@ -132,26 +152,23 @@ class JointWrenches:
     ) -> tuple[Floats, Flags]:
         world = self.program.blocks.world
         body = world.body(end.body)
-        units = np.stack([self._unit(at, row, body) for row in rows], axis=2)  # (n, 6, rows)
+        units = np.zeros((len(at.lam), 6, len(rows)))
+        for k, row in enumerate(rows):
+            units[:, :, k] = self._unit(at, row, body)
         arm = at.R[:, body] @ (end.pose[:3, 3] - world.centres[body])
-        moving = np.ones(6, dtype=bool)
         plane = self.program.plane
         if plane is not None:
-            normal = "xyz".index(NORMAL[plane])
-            arm[:, normal] = 0.0
-            moving[[normal, *(3 + k for k in range(3) if k != normal)]] = False
+            arm[:, "xyz".index(NORMAL[plane])] = 0.0
         units[:, 3:] -= np.cross(arm[:, :, None], units[:, :3], axis=1)
-        seen = np.broadcast_to(moving, (len(arm), 6))
+        axes = np.broadcast_to(np.eye(3), (len(arm), 3, 3))
         if in_marker:
             axes = np.swapaxes(at.R[:, body] @ end.pose[:3, :3], 1, 2)
             units = np.concatenate([axes @ units[:, :3], axes @ units[:, 3:]], axis=1)
-            parts = [((axes != 0) & half).any(axis=2) for half in (moving[:3], moving[3:])]
-            seen = np.concatenate(parts, axis=1)
         units *= end.sign
         numbers = [row.number for row in rows]
         stress = np.linalg.norm(units @ at.null[:, numbers], axis=2)
         found = -(units @ at.lam[:, numbers, None])[:, :, 0]
-        return found, (stress <= _PART) & seen
+        return found, (stress <= _PART) & told_in_plane(plane, axes)
 
     def _unit(self, at: Instants, row: _Row, body: int) -> Floats:
         """Force and moment on a body of a unit of a multiplier, (n, 6)."""

@@ -11,6 +11,7 @@ from biela.analysis.groups.formulations import Formulation, formulation_named
 from biela.analysis.groups.motion import counted_coordinates, group_results
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.preparation import with_values
 from biela.analysis.sampling import sampling
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
@@ -66,6 +67,7 @@ def group_kinematics(
         AssemblyError: The mechanism cannot be assembled at the start.
         DeadPointError: A group cannot pass; it names the time and the joints.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     instants = sampling(duration, step, t=t, output=output)
     if not isinstance(model, Model):
@@ -90,7 +92,7 @@ def group_kinematics(
     kept = motion.at(instants.stored(end_point, len(motion.t)))
     results = None
     if len(kept.t):
-        results = group_results(solver, kept, chosen.name, time.perf_counter() - began)
+        results = group_results([kept], chosen.name, time.perf_counter() - began)
     if stopped is not None:
         raise DeadPointError(stopped, results)
     assert results is not None, "a run has an instant at least"

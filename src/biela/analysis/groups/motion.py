@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,14 +27,15 @@ from biela.model import Model
 from biela.model.parts.flattening import body_count
 from biela.results import Results, RunStatistics
 
-__all__ = ["counted_coordinates", "group_results"]
+__all__ = ["body_coordinates", "counted_coordinates", "group_results"]
 
 Floats = npt.NDArray[np.float64]
+#: Positions, velocities and accelerations at instants.
+Readings: TypeAlias = tuple[Floats, Floats, Floats]
 
 
 def group_results(
-    solver: GroupSolver,
-    motion: GroupMotion,
+    motions: Sequence[GroupMotion],
     name: str,
     spent: float,
     model: Model | None = None,
@@ -41,31 +44,59 @@ def group_results(
 ) -> Results:
     """All channels of a motion that groups have found.
 
-    ``name`` is that of the formulation; ``model`` the one that is shown, if it is not that of the
-    solver.  ``free`` is a motion under forces, not one that drivers give: events of small models
-    are looked for, rods that do not spin are shown so, and the energy does not jump.
+    Args:
+        motions: In the order of time, each from where the one before it ends; of different solvers
+            where the independent coordinates were changed.
+        name: That of the formulation.
+        spent: Seconds that it took.
+        model: The one that is shown, if it is not that of the solver.
+        free: A motion under forces, not one that drivers give: events of small models are looked
+            for, rods that do not spin are shown so, and the energy does not jump.
 
     Raises:
         DeadPointError: It does; the results until then are in it.
     """
-    q, v, a = _bodies(solver, motion, free)
+    solver, t = motions[0].solver, motions[0].t
     shown = solver.model if model is None else model
-    if solver.large:
-        return _of_arrays(solver, motion, (q, v, a), name, spent, shown)
-    system = formulate(shown, "reference")
+    system = None if solver.large else formulate(shown, "reference")
+    counted = [] if system is None else counted_coordinates(shown, system)
+    pieces = [body_coordinates(motion, counted, free=free) for motion in motions]
+    readings = pieces[0]
+    for motion, piece in zip(motions[1:], pieces[1:], strict=True):
+        turned = _turned_on(readings[0][-1], piece, solver)
+        q, v, a = (
+            np.concatenate([before, after[1:]])
+            for before, after in zip(readings, turned, strict=True)
+        )
+        readings = q, v, a
+        t = np.concatenate([t, motion.t[1:]])
+    if system is None:
+        return _of_arrays(motions, t, readings, name, spent, shown)
     p = values(system, "parameter", system.p, solver.parameters)
-    u = np.tile(values(system, "input", system.u, None), (len(motion.t), 1))
-    if len(system.q) > q.shape[1]:
-        q, v, a = _with_counted(system, motion, (q, v, a))
-    readings = {"q": q, "v": v, "a": a}
-    states = np.zeros((len(motion.t), 0))
-    recording = GroupRecording(solver, system, readings, motion.t, states, p, u)
+    u = np.tile(values(system, "input", system.u, None), (len(t), 1))
+    q, v, a = readings
+    states = np.zeros((len(t), 0))
+    rows_of = {"q": q, "v": v, "a": a}
+    recording = GroupRecording(solver, system, rows_of, t, states, p, u)
     error = recording.constraint_error()
-    seen = motion_events(system, motion.t, q, v, u, p) if free else []
-    found = recording.results(_statistics(motion, name, spent, error), seen, False)
+    seen = motion_events(system, t, q, v, u, p) if free else []
+    found = recording.results(_statistics(motions, t, name, spent, error), seen, False)
     if free:
         _check_energy(system, found, p)
     return found
+
+
+def _turned_on(last: Floats, piece: Readings, solver: GroupSolver) -> Readings:
+    """Coordinates that go on from others: the same number of turns, and signs of quaternions."""
+    q = piece[0].copy()
+    count = solver.world.count
+    if solver.model.plane is None:
+        e, before = q[:, : 7 * count].reshape(len(q), count, 7)[:, :, 3:], last[: 7 * count]
+        e *= np.where((e[0] * before.reshape(count, 7)[:, 3:]).sum(axis=1) < 0, -1.0, 1.0)[:, None]
+    else:
+        angle = slice(2, 3 * count, 3)
+        q[:, angle] += 2 * np.pi * np.round((last[angle] - q[0, angle]) / (2 * np.pi))
+    return q, piece[1], piece[2]
 
 
 def _check_energy(system: System, results: Results, p: Floats) -> None:
@@ -84,16 +115,32 @@ def _check_energy(system: System, results: Results, p: Floats) -> None:
     )
 
 
-def _bodies(
-    solver: GroupSolver, motion: GroupMotion, free: bool = False
-) -> tuple[Floats, Floats, Floats]:
+def body_coordinates(
+    motion: GroupMotion, counted: Sequence[str], *, free: bool = False
+) -> Readings:
+    """Positions, velocities and accelerations in reference-point coordinates.
+
+    Those that count turns, or that poses do not tell, come after those of the bodies.
+    """
+    q, v, a = _bodies(motion.solver, motion, free)
+    if not counted:
+        return q, v, a
+    found = [motion.joint(name) for name in counted]
+    q, v, a = (
+        np.concatenate([part, np.stack([f[:, k] for f in found], axis=1)], axis=1)
+        for k, part in enumerate((q, v, a))
+    )
+    return q, v, a
+
+
+def _bodies(solver: GroupSolver, motion: GroupMotion, free: bool = False) -> Readings:
     plane = solver.model.plane
     if plane is None:
         q, v, a = spatial_motion(*motion.body_rows)
         if free:
             turned_back(solver, motion.t, q, v, a)
         else:
-            without_spins(solver, q, v, a)
+            without_spins(solver, v, a)
         return q, v, a
     centre, turn = motion.body_rows
     first = angle_in_plane(plane, solver.poses.axes)
@@ -101,47 +148,40 @@ def _bodies(
     return q, v, a
 
 
-def _statistics(motion: GroupMotion, name: str, spent: float, error: float | None) -> RunStatistics:
+def _statistics(
+    motions: Sequence[GroupMotion], t: Floats, name: str, spent: float, error: float | None
+) -> RunStatistics:
+    more = motions[0].work()
+    if len(motions) > 1:
+        more["changes of independent coordinates"] = len(motions) - 1
     return RunStatistics(
         method=name,
-        steps=len(motion.t) - 1,
-        iterations=motion.newton_steps,
-        time_simulated=float(motion.t[-1] - motion.t[0]),
+        steps=len(t) - 1,
+        iterations=sum(motion.newton_steps for motion in motions),
+        time_simulated=float(t[-1] - t[0]),
         time_total=spent,
-        time_integration=motion.time_run,
+        time_integration=sum(motion.time_run for motion in motions),
         max_constraint_error=error,
-        more=motion.work(),
+        more=more,
     )
 
 
-def _with_counted(
-    system: System, motion: GroupMotion, readings: tuple[Floats, Floats, Floats]
-) -> tuple[Floats, Floats, Floats]:
-    """Add the coordinates that count turns, or that poses do not tell: groups have found them."""
-    count = readings[0].shape[1]
-    found = [motion.joint(e.name) for e in system.q[count:]]
-    q, v, a = (
-        np.concatenate([part, np.stack([f[:, k] for f in found], axis=1)], axis=1)
-        for k, part in enumerate(readings)
-    )
-    return q, v, a
+def counted_coordinates(model: Model, system: System | None = None) -> list[str]:
+    """Names of the coordinates that equations of bodies have besides those of the bodies.
 
-
-def counted_coordinates(model: Model) -> list[str]:
-    """Names of the coordinates that equations of bodies have besides those of the bodies."""
+    ``system`` are these equations, if they are known.
+    """
     if model.parts or body_count(model) > LARGE:
         return []
-    system = formulate(model, "reference")
+    found = formulate(model, "reference") if system is None else system
     width = 7 if model.plane is None else 3
-    return [e.name for e in system.q[width * len(model.bodies) :]]
+    return [e.name for e in found.q[width * len(model.bodies) :]]
 
 
 class _ArrayMotion:
     """The motion of arrays of parts, as results of large mechanisms take it."""
 
-    def __init__(
-        self, blocks: ReferenceBlocks, t: Floats, readings: tuple[Floats, Floats, Floats]
-    ) -> None:
+    def __init__(self, blocks: ReferenceBlocks, t: Floats, readings: Readings) -> None:
         self.blocks, self.t = blocks, t
         self._readings = readings
 
@@ -171,14 +211,14 @@ class _ArrayMotion:
 
 
 def _of_arrays(
-    solver: GroupSolver,
-    motion: GroupMotion,
-    readings: tuple[Floats, Floats, Floats],
+    motions: Sequence[GroupMotion],
+    t: Floats,
+    readings: Readings,
     name: str,
     spent: float,
     model: Model,
 ) -> Results:
-    blocks = reference_blocks(model, parameters=solver.parameters)
-    found = _ArrayMotion(blocks, motion.t, readings)
-    statistics = _statistics(motion, name, spent, None)
-    return Results(model.name, motion.t, channel_groups(found), {}, {}, statistics, None, (), False)
+    blocks = reference_blocks(model, parameters=motions[0].solver.parameters)
+    found = _ArrayMotion(blocks, t, readings)
+    statistics = _statistics(motions, t, name, spent, None)
+    return Results(model.name, t, channel_groups(found), {}, {}, statistics, None, (), False)

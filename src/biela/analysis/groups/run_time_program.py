@@ -134,6 +134,6 @@ class MixedProgram(GroupProgram):
         )
         i = self.iteration
         options = NewtonOptions(
-            max(i.tolerance, self.equations[c].floor), i.iterations, i.polish, i.fixed
+            self.equations[c].bound(i.tolerance), i.iterations, i.polish, i.fixed
         )
         return run_time_stage(kernel, order, places, options)

@@ -2,38 +2,53 @@
 
 The state are the independent coordinates and their rates; positions of all bodies follow group by
 group, so that constraints hold to the tolerance of the groups at every instant and nothing drifts.
+
+Every evaluation tells whether a group has stayed on its branch, clear of its dead points
+(`biela.equations.groups.dynamics.kernel`).  Where one has not, the step is taken again in shorter
+ones, and where these do not help other coordinates become the independent ones, if these were not
+named: a dead point is one of a group with the bodies before it given, not one of the mechanism.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.divergence import half_turn
 from biela.analysis.engine_choice import LARGE
+from biela.analysis.groups.beginning import Beginning
+from biela.analysis.groups.changing import exchanges
 from biela.analysis.groups.coordinates import Coordinates, placed_group
 from biela.analysis.groups.independent import Independent, independent_coordinates
 from biela.analysis.groups.massless import refuse_massless
-from biela.analysis.groups.motion import counted_coordinates, group_results
+from biela.analysis.groups.motion import body_coordinates, counted_coordinates, group_results
+from biela.analysis.groups.quintic import quintic
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.groups.workspace import dead_point
+from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
 from biela.code.looped import Failure
 from biela.equations.blocks.world import World
+from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.dynamics import Influence, MotionProgram
 from biela.equations.groups.dynamics.laws import law_places
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import Iteration
-from biela.errors import DeadPointError, ModelError, SimulationError
+from biela.errors import BielaError, DeadPointError, ModelError, SimulationError
 from biela.model import Model
+from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
 from biela.results import Results
-from biela.solvers.integrators import FINISHED, FixedStep, Problem
+from biela.solvers.integrators import FINISHED, FixedStep, FixedStepRun, Problem
 from biela.solvers.sparse.up_looking import positive_definite_stage
 
 __all__ = ["GroupSimulator", "group_simulation"]
@@ -41,6 +56,23 @@ __all__ = ["GroupSimulator", "group_simulation"]
 Floats = npt.NDArray[np.float64]
 #: Steps between looks at the clock and at the state of the groups.
 _CHUNK: Final = 2000
+#: Into how many parts the steps of a sample are divided where a group comes near a dead point:
+#: before the independent coordinates are changed, or if they are to stay.
+_PARTS: Final = (2, 4, 8)
+_MORE_PARTS: Final = (*_PARTS, 16, 32, 64)
+#: Steps before a dead point at which the independent coordinates are changed, if others are
+#: clearly better there already: steps that come near to it lose digits.
+_BEFORE: Final = (32, 8, 0)
+#: Choices of other coordinates that are tried at a dead point.
+_CHOICES: Final = 6
+#: Halvings of the way between two stored instants.
+_HALVINGS: Final = 12
+#: Parts of the time between stored instants in which the motion of bodies is followed, at most.
+_FINEST: Final = 64
+#: What positions, rates and accelerations of bodies at two instants may leave of the way between
+#: them: a share of it, or of the size of the mechanism.
+_UNEXPLAINED: Final = 0.25
+_SMALL: Final = 1e-4
 #: Integrators that take the velocities for the rates of the positions.
 _OF_NUMBERS: Final = ("second_order_euler", "nystrom")
 
@@ -58,6 +90,8 @@ class GroupSimulator:
         t: Start time, s.
         parameters: Values other than those of the model.
         iteration: Tolerance and number of steps of the groups.
+        state: Position and velocity of all bodies in reference-point coordinates, of a motion that
+            goes on from there; ``q`` and ``v`` are not used then.
 
     Attributes:
         start: The independent coordinates and where they start.
@@ -78,14 +112,18 @@ class GroupSimulator:
         t: float = 0.0,
         parameters: Mapping[str, float] | None = None,
         iteration: Iteration | None = None,
+        state: tuple[Floats, Floats] | None = None,
     ) -> None:
+        model, parameters = with_values(model, parameters)
         if model.parts and body_count(model) <= LARGE:
             model = model.flattened()  # joints between instances are then joints like others
         self.model = model
         self.t, self.parameters, self.coordinates = float(t), parameters, coordinates
+        self.iteration = iteration
         self.start: Independent = independent_coordinates(
-            model, independent, q=q, v=v, t=t, parameters=parameters
+            model, independent, q=q, v=v, t=t, parameters=parameters, state=state
         )
+        self._solver: GroupSolver | None = None
         self.program = self._program(iteration or Iteration(tolerance=1e-11))
         sizes = self.start.coordinates
         self.problem = Problem(
@@ -125,7 +163,7 @@ class GroupSimulator:
         """
         start, program = self.start, self.program
         w = program.function.w
-        program.start(w, start.poses, start.z)
+        program.start(w, start.poses, start.z, self.t)
         x = np.concatenate([start.z, start.dz])
         memory = program.memory
         for last in (False, True):  # the signs of determinants are found by the first run
@@ -143,45 +181,218 @@ class GroupSimulator:
         """Whether a group was not solved since the start or the last look."""
         return bool(self.program.memory.view(self.program.function.w, "status")[0])
 
+    def failed_group(self) -> int:
+        """The number of the group that was not solved."""
+        return int(self.program.memory.view(self.program.function.w, "status")[0]) - 1
+
     def what_failed(self) -> str:
         """Which group, and how, in words."""
         status = self.program.memory.view(self.program.function.w, "status")
-        group = self.start.structure.groups[int(status[0]) - 1]
+        group = self.start.structure.groups[self.failed_group()]
         joints = ", ".join(j for j in group.joints if j not in group.drivers)
         who = f"group {group.name} ({', '.join(group.bodies)}; joints {joints})"
         if Failure(int(status[1])) is Failure.NOT_POSITIVE:
             return (
-                f"{who} is at a dead point: its joints are in line, and two branches meet; take "
-                f"other independent coordinates"
+                f"{who} comes to a dead point, {dead_point(group)}; take other independent "
+                f"coordinates than {', '.join(self.start.names)}, or shorter steps"
             )
-        return f"{who} cannot be assembled, or is at a dead point where its joints are in line"
+        return (
+            f"{who} cannot be assembled, or is at a dead point, {dead_point(group)}; take other "
+            f"independent coordinates than {', '.join(self.start.names)}"
+        )
+
+    # ------------------------------------------------------------------------ what it tells
 
     def accelerations(self, t: Floats, states: Floats) -> Floats:
         """The accelerations of the independent coordinates at states of a run."""
         nq = self.start.coordinates.positions
+        instants = list(zip(t, states, strict=True))
         self.begin()
         slope, nothing = self.program.function, np.zeros(0)
-        instants = zip(t, states, strict=True)
         found = [slope(np.array([a]), x, nothing)[nq:] for a, x in instants]
+        if self.failed():  # stored instants are too far apart for groups to keep their branches
+            self.begin()
+            before = instants[0]
+            for k, instant in enumerate(instants):
+                found[k] = self._walked(before, instant, _HALVINGS)[nq:]
+                before = instant
         return np.array(found).reshape(len(t), self.start.coordinates.freedoms)
 
-    def body_motion(
-        self, t: Floats, states: Floats, accelerations: Floats
-    ) -> tuple[GroupSolver, GroupMotion]:
-        """The motion of all bodies at instants of a run."""
+    def _walked(
+        self, before: tuple[float, Floats], after: tuple[float, Floats], halvings: int
+    ) -> Floats:
+        """The slope at a state, by states between it and one before, where groups are."""
+        w, status = self.program.function.w, self.program.memory.places("status")
+        kept = w.copy()
+        slope = np.array(self.program.function(np.array([after[0]]), after[1], np.zeros(0)))
+        if self.failed() and halvings:
+            w[:] = kept
+            middle = (before[0] + after[0]) / 2, self._between(before, after)
+            self._walked(before, middle, halvings - 1)
+            slope = self._walked(middle, after, halvings - 1)
+        w[status] = 0.0
+        return slope
+
+    def _between(self, before: tuple[float, Floats], after: tuple[float, Floats]) -> Floats:
+        """The state halfway between two: of numbers on the cubic through both."""
+        sizes = self.start.coordinates
+        found: Floats = (before[1] + after[1]) / 2
+        rates = slice(sizes.positions, sizes.positions + sizes.numbers)
+        bend = (after[0] - before[0]) / 8 * (before[1] - after[1])[rates]
+        found[: sizes.numbers] += bend
+        return found
+
+    @property
+    def solver(self) -> GroupSolver:
+        """What finds the motion of all bodies."""
         start = self.start
-        solver = GroupSolver(
-            start.model,
-            start.structure,
-            coordinates=self.coordinates,
-            parameters=self.parameters,
-            poses=start.poses,
-            joints=counted_coordinates(self.model),
-            t=self.t,
-            iteration=Iteration(tolerance=1e-10, polish=1),
-        )
-        values = start.coordinates.laws(states, accelerations)
-        return solver, solver.run(t, given=(start.drivers, values))
+        if self._solver is None:
+            self._solver = GroupSolver(
+                start.model,
+                start.structure,
+                coordinates=self.coordinates,
+                parameters=self.parameters,
+                poses=start.poses,
+                joints=counted_coordinates(self.model),
+                t=self.t,
+                iteration=Iteration(tolerance=1e-10, polish=1),
+            )
+        return self._solver
+
+    def body_motion(self, t: Floats, states: Floats) -> GroupMotion:
+        """The motion of all bodies at states of a run; the program stands at the last one then.
+
+        Between instants that are far apart it goes by others, so that groups keep their branches.
+        """
+        start, solver, parts = self.start, self.solver, 1
+        values = start.coordinates.laws(states, self.accelerations(t, states))
+        while True:
+            times, given = _refined(t, values, parts)
+            motion = solver.run(times, given=(start.drivers, given))
+            if parts >= _FINEST or _continuous(motion):
+                return motion.at(np.arange(0, len(times), parts))
+            parts *= 4
+
+    # ------------------------------------------------------------------- other coordinates
+
+    def others(self, motion: GroupMotion, group: int, x: Floats) -> Iterator[tuple[str, ...]]:
+        """Names of other independent coordinates, for a group that comes to a dead point.
+
+        Args:
+            motion: That of the bodies up to where it does.
+            group: Its number.
+            x: The state there, at which the program stands.
+        """
+        start = self.start
+        if self.model.parts:
+            return
+        columns = self.program.influence.of_group(group)
+        names = [start.names[k] for k in range(start.coordinates.numbers)]
+        candidates = self._candidates(group)
+        if not candidates:
+            return
+        begun = Beginning(self.model, None, None, float(motion.t[-1]), self.parameters,
+                          self.state(motion))  # fmt: skip
+        speeds = self._velocities(motion, x, begun.poses, columns)
+        rates = begun.rates(list(candidates), speeds)
+        size = float(np.ptp(begun.poses.place, axis=0).max()) or 1.0
+        units = np.array([1.0 if unit == "rad" else size for unit in candidates.values()])
+        mine = np.array([size if self._unit(names[c]) == "m" else 1.0 for c in columns])
+        rows = (rates[1:] - rates[:1]).T / units[:, None] * mine
+        # the spins of rods come by themselves
+        held = [k for k, c in enumerate(columns) if c >= len(names) or names[c].endswith(".spin")]
+        for taken in exchanges(rows, held):
+            chosen = {columns[k]: list(candidates)[n] for k, n in enumerate(taken) if n >= 0}
+            named = [chosen.get(k, name) for k, name in enumerate(start.names)]
+            yield tuple(name for name in named if not name.endswith(".spin"))
+
+    def state(self, motion: GroupMotion) -> tuple[Floats, Floats]:
+        """Position and velocity of all bodies at the last instant of a motion."""
+        q, v, _ = body_coordinates(motion, counted_coordinates(self.model), free=True)
+        return q[-1], v[-1]
+
+    def restarted(self, state: tuple[Floats, Floats], t: float) -> bool:
+        """Go on from another state in the same coordinates; False if these are of their start."""
+        if not self.start.anywhere:
+            return False
+        begun = Beginning(self.model, None, None, t, self.parameters, state)
+        self.start, self.t = self.start.at(begun), t
+        if self._solver is not None:
+            self._solver.poses, self._solver.t = self.start.poses, t
+        return True
+
+    def _candidates(self, group: int) -> dict[str, str]:
+        """Coordinates that are numbers, of joints of a group, and their units."""
+        found = {}
+        for name in self.start.structure.groups[group].joints:
+            joint = self.model.joints.get(name)
+            for coordinate in joint.coordinates if isinstance(joint, Joint) else ():
+                if coordinate.manifold != "rotation":
+                    found[f"{name}.{coordinate.name}"] = coordinate.unit
+        return {name: unit for name, unit in found.items() if name not in self.start.names}
+
+    def _unit(self, name: str) -> str:
+        """The unit of an independent coordinate that is a number."""
+        owner, _, part = name.rpartition(".")
+        joint = self.model.joints.get(owner)
+        if isinstance(joint, Joint):
+            return next(c.unit for c in joint.coordinates if c.name == part)
+        return "rad" if part in ("angle", "spin") else "m"
+
+    def _velocities(
+        self, motion: GroupMotion, x: Floats, poses: Poses, columns: Sequence[int]
+    ) -> Floats:
+        """Velocities of all bodies at rest, and where one coordinate moves after the other."""
+        start, solver = self.start, self.solver
+        sizes, t = start.coordinates, motion.t[-1:]
+        rows = np.tile(x, (len(columns) + 1, 1))
+        rows[:, sizes.positions :] = 0.0
+        rows[np.arange(len(columns)) + 1, sizes.positions + np.array(columns)] = 1.0
+        values = sizes.laws(rows, np.zeros((len(rows), sizes.freedoms)))
+        before, found = solver.poses, []
+        solver.poses = poses
+        try:
+            for row in values:
+                moving = solver.run(t, given=(start.drivers, row[None]))
+                found.append(body_coordinates(moving, counted_coordinates(self.model))[1][0])
+        finally:
+            solver.poses = before
+        return np.array(found)
+
+
+def _refined(t: Floats, values: Floats, parts: int) -> tuple[Floats, Floats]:
+    """Instants between others, and laws with two rates there: polynomials of fifth degree."""
+    if parts == 1 or len(t) < 2:
+        return t, values
+    laws = values.reshape(len(t), 3, -1)
+    length = np.diff(t)[:, None]
+    first, last = ([rows[:, k] for k in range(3)] for rows in (laws[:-1], laws[1:]))
+    times, found = np.zeros((len(t) - 1, parts)), np.zeros((len(t) - 1, parts, *laws.shape[1:]))
+    for k in range(parts):
+        times[:, k] = t[:-1] + length[:, 0] * k / parts
+        found[:, k] = np.stack(quintic(first, last, length, length * k / parts), axis=1)
+    found[:, 0] = laws[:-1]
+    rows = np.concatenate([found.reshape(-1, values.shape[1]), values[-1:]])
+    return np.concatenate([times.ravel(), t[-1:]]), rows
+
+
+def _continuous(motion: GroupMotion) -> bool:
+    """Whether rates and accelerations at all instants explain how bodies came from one to the next.
+
+    Δx = τ (x'₀ + x'₁)/2 + τ² (x''₀ - x''₁)/12 + O(τ⁵): what is left where a group leaps to another
+    branch is the distance between them.
+    """
+    if len(motion.t) < 2:
+        return True
+    tau = np.diff(motion.t)[:, None, None]
+    for x, dx, ddx in motion.body_rows:
+        told = tau * (dx[1:] + dx[:-1]) / 2 + tau**2 * (ddx[:-1] - ddx[1:]) / 12
+        way = tau * np.maximum(np.abs(dx[1:]), np.abs(dx[:-1])).max(axis=2, keepdims=True)
+        size = 1.0 + float(np.ptp(x))
+        missing = np.abs(np.diff(x, axis=0) - told)
+        if (missing > _UNEXPLAINED * way + _SMALL * size).any():
+            return False
+    return True
 
 
 def group_simulation(
@@ -222,6 +433,7 @@ def group_simulation(
         DeadPointError: A group is at a dead point; the results until then are in it.
         SimulationError: The motion diverges.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     if "on_event" in options:
         raise ModelError(
@@ -231,60 +443,182 @@ def group_simulation(
     taken = sampling(duration, step, t=t, output=output)
     steps, stride = taken.steps, taken.stride
     simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
-    x = simulator.begin()
     if integrator in _OF_NUMBERS and simulator.start.coordinates.rotations:
         turning = [n for n in simulator.start.names if n.endswith(".rotation")]
         raise ModelError(
             f"{model.name}: {integrator} is for coordinates that are numbers, and "
             f"{', '.join(turning)} is none; take another integrator, such as rk4"
         )
-    stepper = FixedStep(simulator.problem, integrator)
-    times, states = [np.array([float(t)])], [x[None]]
-    done, failure, dead = 0, "", False
-    moving = time.perf_counter()
-    whole = steps // stride * stride
-    chunk = max(1, _CHUNK // stride) * stride
-    with Progress(f"simulation of {model.name}", whole, progress) as bar:
-        while done < whole and not failure:
-            take = min(chunk, whole - done)
-            before = simulator.program.function.w.copy()
-            run = stepper.run(t + done * step, x, np.zeros(0), step, take // stride, stride)
-            if run.status != FINISHED or simulator.failed():
-                if take > stride:
-                    # again in single samples, to keep all that is right
-                    simulator.program.function.w[:] = before
-                    chunk = stride
-                    continue
-                dead = simulator.failed()
-                failure = simulator.what_failed() if dead else "the motion diverges"
-                break
-            times.append(run.times[1:])
-            states.append(run.states[1:])
-            x = run.x
-            done += take
-            bar.update(done)
-    spent = time.perf_counter() - moving
-    instants, rows = np.concatenate(times), np.concatenate(states)
-    accelerations = simulator.accelerations(instants, rows)
-    try:
-        solver, motion = simulator.body_motion(instants, rows, accelerations)
-    except DeadPointError as error:
-        # steps so long that a dead point was passed between two of them
-        assert isinstance(error.results, GroupMotion)
-        motion, solver, dead = error.results, error.results.solver, True
-        failure = "a group passed a dead point between two steps: take shorter ones"
-        instants = motion.t
-        if not len(instants):
-            raise
-    motion.time_run = spent
+    named = options.get("independent", "auto") != "auto"
+    grid = _Grid(float(t), step, steps // stride, stride, integrator)
+    with Progress(f"simulation of {model.name}", grid.samples, progress) as bar:
+        motions, failure, dead = _motions(simulator, grid, named, bar.update)
     shown = simulator.model
     lasted = time.perf_counter() - began
-    results = group_results(solver, motion, "groups", lasted, shown, free=True)
+    results = group_results(motions, "groups", lasted, shown, free=True)
+    if not failure:
+        turned, until = half_turn(shown, results)
+        if turned:
+            raise SimulationError(f"{model.name}: {turned}", results.between(results.t[0], until))
     if failure:
         kind = DeadPointError if dead else SimulationError
         raise kind(
-            f"{model.name}: after t = {instants[-1]:.6g} s {failure}. The results until then are "
+            f"{model.name}: after t = {results.t[-1]:.6g} s {failure}. The results until then are "
             f"in the attribute results of this error",
             results,
         )
     return results
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Samples of a run, each so many steps after the one before, and the method of the steps."""
+
+    t: float
+    step: float
+    samples: int
+    stride: int
+    integrator: str
+
+    def time(self, sample: int) -> float:
+        """When a sample is."""
+        return self.t + sample * self.stride * self.step
+
+    def times(self, first: int, end: int) -> Floats:
+        """When samples are, up to one before the end."""
+        return np.array([self.time(k) for k in range(first, end)])
+
+
+def _motions(
+    simulator: GroupSimulator, grid: _Grid, named: bool, told: Callable[[int], None]
+) -> tuple[list[GroupMotion], str, bool]:
+    """The motion of all bodies, piece by piece of independent coordinates.
+
+    Returns:
+        The pieces; what stopped the last one, in words, and whether that is a dead point.
+    """
+    motions: list[GroupMotion] = []
+    known = {frozenset(simulator.start.names): simulator}
+    others: Iterator[tuple[str, ...]] | None = None
+    state: tuple[Floats, Floats] | None = None
+    done = 0
+    while True:
+        moving = time.perf_counter()
+        states, failure, dead = _run(simulator, grid, done, named, told)
+        spent = time.perf_counter() - moving
+        if not motions or len(states) > 1:
+            group, others = simulator.failed_group(), None
+            for before in _BEFORE if dead and not named else (0,):
+                kept = len(states) - -(-before // grid.stride)
+                if before and kept < 2:
+                    continue
+                piece = grid.times(done, done + kept)
+                try:
+                    motion = simulator.body_motion(piece, states[:kept])
+                except DeadPointError as error:
+                    # steps so long that a dead point was passed between two of them
+                    assert isinstance(error.results, GroupMotion)
+                    if not len(error.results.t):
+                        raise
+                    motions.append(error.results)
+                    passed = "a group passed a dead point between two steps: take shorter ones"
+                    return motions, passed, True
+                if not dead or named:
+                    break
+                state = simulator.state(motion)
+                found = list(islice(simulator.others(motion, group, states[kept - 1]), _CHOICES))
+                if found:
+                    others = iter(found)
+                    break
+            done += kept - 1
+            motion.time_run = spent
+            motions.append(motion)
+        if not failure or others is None or state is None:
+            return motions, failure, dead
+        following = _following(simulator, known, others, state, grid.time(done))
+        if following is None:
+            return motions, failure, dead
+        simulator = following
+
+
+def _following(
+    simulator: GroupSimulator,
+    known: dict[frozenset[str], GroupSimulator],
+    others: Iterator[tuple[str, ...]],
+    state: tuple[Floats, Floats],
+    t: float,
+) -> GroupSimulator | None:
+    """The same motion from a state on, in the next of other coordinates in which it can go on."""
+    for names in others:
+        found = known.get(frozenset(names))
+        try:
+            if found is None or not found.restarted(state, t):
+                found = GroupSimulator(
+                    simulator.model,
+                    independent=names,
+                    coordinates=simulator.coordinates,
+                    t=t,
+                    parameters=simulator.parameters,
+                    iteration=simulator.iteration,
+                    state=state,
+                )
+            known[frozenset(names)] = found
+            found.begin()
+        except BielaError:  # these are none here: they do not determine the motion
+            continue
+        return found
+    return None
+
+
+def _run(
+    simulator: GroupSimulator,
+    grid: _Grid,
+    done: int,
+    named: bool,
+    told: Callable[[int], None],
+) -> tuple[Floats, str, bool]:
+    """Samples from the start of a simulator on, as far as it goes.
+
+    Args:
+        simulator: At its start.
+        grid: The samples of the whole run.
+        done: How many of them are done.
+        named: Whether the independent coordinates have to stay.
+        told: Is told how many are done.
+
+    Returns:
+        The states, that at the start first; what stopped it, in words, and whether that is a group
+        that was not solved.
+    """
+    x = simulator.begin()
+    w, nothing = simulator.program.function.w, np.zeros(0)
+    stepper = FixedStep(simulator.problem, grid.integrator)
+    states, longest = [x[None]], max(1, _CHUNK // grid.stride)
+    chunk = longest
+
+    def good(run: FixedStepRun) -> bool:
+        return run.status == FINISHED and not simulator.failed()
+
+    while done < grid.samples:
+        take = min(chunk, grid.samples - done)
+        before = w.copy()
+        run = stepper.run(grid.time(done), x, nothing, grid.step, take, grid.stride)
+        if not good(run) and take > 1:
+            w[:] = before
+            chunk = max(1, take // 8)  # to come to where it fails
+            continue
+        for parts in _MORE_PARTS if named else _PARTS:
+            if good(run) or not simulator.failed():
+                break
+            w[:] = before
+            run = stepper.run(
+                grid.time(done), x, nothing, grid.step / parts, 1, grid.stride * parts
+            )
+        if not good(run):
+            dead = simulator.failed()
+            failure = simulator.what_failed() if dead else "the motion diverges"
+            return np.concatenate(states), failure, dead
+        states.append(run.states[1:])
+        x, done, chunk = run.x, done + take, min(2 * chunk, longest)
+        told(done)
+    return np.concatenate(states), "", False

@@ -37,6 +37,7 @@ from biela.analysis.groups.starting import start_poses
 from biela.analysis.groups.stored import Stored, aligned_rows
 from biela.analysis.groups.tiles import strands_of
 from biela.analysis.groups.workspace import Lanes
+from biela.analysis.preparation import with_values
 from biela.code.llvm.host import host_lanes
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
@@ -118,6 +119,7 @@ class GroupSolver:
         poses: Poses | None = None,
         threads: int = 1,
     ) -> None:
+        model, parameters = with_values(model, parameters)
         began = time.perf_counter()
         if not isinstance(model, Model):
             raise ModelError("groups are those of a Model, of bodies and joints")

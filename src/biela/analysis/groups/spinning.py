@@ -23,14 +23,14 @@ from biela.equations.groups.placing import upright_axis
 from biela.errors import ModelError
 from biela.model.joints import Joint
 
-__all__ = ["spinning_rods"]
+__all__ = ["COAXIAL", "spinning_rods"]
 
 Floats = npt.NDArray[np.float64]
 
 #: Parts of the inertia of a rod that are rounding.
 _SAME: Final = 1e-9
 #: Joints between the halves of a strut, which keep the line where it is in both.
-_COAXIAL: Final = ("prismatic", "cylindrical", "revolute", "fixed", "helical")
+COAXIAL: Final = ("prismatic", "cylindrical", "revolute", "fixed", "helical")
 
 
 def spinning_rods(casts: Casts, poses: Poses, twists: Twists) -> list[Drive]:
@@ -142,7 +142,7 @@ class _Rods:
             if not isinstance(joint, Joint) or not {joint.i.body, joint.j.body} <= inside:
                 continue
             _, (axes,) = self.poses.of(self.world.frames(self.world.host, joint.i))
-            if joint.kind not in _COAXIAL or np.linalg.norm(np.cross(axes[:, 2], line)) > 1e-8:
+            if joint.kind not in COAXIAL or np.linalg.norm(np.cross(axes[:, 2], line)) > 1e-8:
                 return False
         return True
 

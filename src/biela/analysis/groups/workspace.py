@@ -18,11 +18,12 @@ from biela.analysis.groups.stored import aligned_zeros
 from biela.code.llvm.host import host_lanes
 from biela.code.looped import Failure
 from biela.equations.groups.cast import Poses
+from biela.equations.groups.group import Group
 from biela.equations.groups.lowering import RATES, GroupProgram
 from biela.errors import SimulationError
 from biela.solvers.block_sequence import run_blocks
 
-__all__ = ["GroupWorkspace", "Lanes"]
+__all__ = ["GroupWorkspace", "Lanes", "dead_point"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -144,8 +145,8 @@ class GroupWorkspace:
         who = f"group {group.name} ({', '.join(group.bodies)}; joints {joints})"
         if how is Failure.NOT_POSITIVE:
             return (
-                f"{who} is at a dead point: its joints are in line, and two branches meet; or an "
-                f"angle is half a turn from what its driver says"
+                f"{who} is at a dead point, {dead_point(group)}; or an angle is half a turn from "
+                f"what its driver says"
             )
         if how is Failure.NOT_FINITE:
             return f"{who} has no solution: the iterations leave all bounds"
@@ -154,5 +155,11 @@ class GroupWorkspace:
             said = f", or its drivers {', '.join(group.drivers)} contradict each other"
         return (
             f"{who} cannot be assembled: its joints do not reach each other, or it is at a dead "
-            f"point, where they are in line{said}"
+            f"point, {dead_point(group)}{said}"
         )
+
+
+def dead_point(group: Group) -> str:
+    """What a dead point of a group is, in words: of three hinges it is seen at once."""
+    hinges = "its three joints in line, " if group.name == "RRR" else ""
+    return f"{hinges}where two of its branches meet"

@@ -17,7 +17,7 @@ from biela.analysis.inverse_kinematics.objective import Objective, preference
 from biela.analysis.inverse_kinematics.search import Found, Search
 from biela.analysis.inverse_kinematics.solution import IKBatch, IKPath, IKSolution
 from biela.analysis.inverse_kinematics.targets import Target
-from biela.analysis.preparation import Model, Values, as_system, values
+from biela.analysis.preparation import Model, Values, as_system, at_values, values, with_values
 from biela.errors import ModelError, ShapeError
 
 Floats = npt.NDArray[np.float64]
@@ -74,6 +74,7 @@ class InverseKinematics:
         inputs: Values = None,
         tolerance: float = 1e-10,
     ) -> None:
+        model, parameters = with_values(model, parameters)
         self.system = system = as_system(model)
         self.targets = (targets,) if isinstance(targets, Target) else tuple(targets)
         if not self.targets:
@@ -82,9 +83,9 @@ class InverseKinematics:
             raise ModelError(f"{system.name}: the tolerance must be positive, not {tolerance!r}")
         self._given = Given(self.targets)
         kernels = Kernels(system, self.targets)
-        self._limits = bounds(system, kernels.place, limits)
-        rows = [1.0] * kernels.hard + [w for t in self.targets for w in t.row_weights]
         p = values(system, "parameter", system.p, parameters)
+        self._limits = bounds(at_values(system, p), kernels.place, limits)
+        rows = [1.0] * kernels.hard + [w for t in self.targets for w in t.row_weights]
         u = values(system, "input", system.u, inputs)
         self._search = Search(
             kernels,

@@ -13,12 +13,12 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.one_start import start_position, start_state
+from biela.analysis.one_start import WHOLE, start_position, start_state
 from biela.equations import formulate
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.populations import Population
 from biela.equations.blocks.world import World
-from biela.errors import BielaError
+from biela.errors import BielaError, SingularityError
 from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
@@ -27,8 +27,6 @@ Floats = npt.NDArray[np.float64]
 #: Poses of bodies seen from the ground of their instance, by part and body.
 Relative = dict[str, dict[str, Floats]]
 
-#: Bodies up to which a mechanism is assembled whole.
-WHOLE = 60
 #: Sets of parameters up to which the instances of a part are assembled along their joints.
 SETS = 200
 
@@ -41,13 +39,19 @@ def carried_state(
     t: float,
     parameters: Mapping[str, float] | None,
 ) -> tuple[Floats, Floats] | None:
-    """The start of a mechanism of few bodies; None if it is larger, or not found along joints."""
+    """The start of a mechanism of few bodies; None if it is larger, or not found along joints.
+
+    Raises:
+        SingularityError: No motion goes through a singular position with the velocities named.
+    """
     if body_count(model) > WHOLE:
         return None
     try:
         system = formulate(_with(model, parameters), "reference")
         u, p = system.inputs, system.parameters
         place, speed = start_state(system, q, v, t=t, u=u, p=p)
+    except SingularityError:
+        raise  # no motion starts so, whatever the equations
     except BielaError:
         return None  # the looped equations say why, in their own words
     known = dict(zip((e.name for e in system.q), place, strict=True))
@@ -113,5 +117,5 @@ def _closes(model: Model) -> bool:
 
 def _with(model: Model, parameters: Mapping[str, float] | None) -> Model:
     found = copy(model)
-    found.parameters = {**model.parameters, **(parameters or {})}
+    found.parameters = model.parameters.changed(parameters or {}, model.name)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,6 +33,11 @@ class LoopedEvents:
         """How many coordinates and velocities there are."""
         return self.motion.blocks.nq, self.motion.blocks.nv
 
+    @property
+    def names(self) -> tuple[Iterable[str], Iterable[str]]:
+        """The names of coordinates and velocities."""
+        return self.motion.blocks.coordinate_names, self.motion.blocks.velocity_names
+
     def values(self, t: float, q: Floats, v: Floats) -> Floats:
         """The event functions."""
         return self.motion.blocks.g(q, v, t, self.u)
@@ -39,6 +45,10 @@ class LoopedEvents:
     def moved(self, t: float, q: Floats, way: Floats) -> Floats:
         """The position a short way ahead."""
         return self.motion.blocks.moved(q, way)
+
+    def accelerations(self, t: float, q: Floats, v: Floats) -> Floats:
+        """The accelerations in a state."""
+        return self.motion.accelerations(t, q, v, self.u)[0]
 
     def consistent(self, t: float, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """The state nearest to one that fulfils the constraints of position and velocity.

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from biela.analysis.looped.follower import Follower, StuckError
 from biela.analysis.looped.results import Motion, looped_results
 from biela.analysis.looped.start import first_blocks
+from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
 from biela.errors import SimulationError
@@ -61,6 +62,7 @@ def looped_kinematics(
         SimulationError: The mechanism cannot go on; it names the time and the constraints, and
             holds the results until then.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     instants = sampling(duration, step, output=output)
     blocks, guess = first_blocks(model, q, t, parameters)

@@ -27,7 +27,7 @@ def unlinked(model: Model) -> Model | None:
     if not linked:
         return None
     alone = type(model)(model.name, gravity=model.gravity, plane=model.plane)
-    alone.parameters = dict(model.parameters)
+    alone.parameters = model.parameters.copy()
     nothing = (0.0, 0.0, 0.0)
     for name, part in linked.items():
         alone.parts[name] = replace(

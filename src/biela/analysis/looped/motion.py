@@ -33,6 +33,7 @@ from biela.code.looped import Clear, Memory, Program
 from biela.code.looped.dispatch import copying_code
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.block import read_multipliers
+from biela.solvers import BlockLDLT, SymmetricPattern
 from biela.solvers.fronts import FrontStages, GeneralStages, TooMuchCodeError, find_fronts
 
 Floats = npt.NDArray[np.float64]
@@ -41,6 +42,8 @@ Integers = npt.NDArray[np.int64]
 
 #: Rounds for forces that depend on multipliers.
 ROUNDS: Final = 16
+#: Of so many unknowns dependent rows are counted by examination.
+EXAMINED: Final = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,7 @@ class LoopedMotion(MotionStages):
         rows = np.concatenate([self._first, n + blocks.indices[0], first])
         columns = np.concatenate([self._second, blocks.indices[1], second])
         values = np.concatenate([masses, J, self.stiff.values(J, np.zeros(m), n)[0]])
+        self._places = rows, columns
         self.fronts = self._eliminated(rows, columns, values, J)
         slot = self.fronts.fronts.slot
         self._J_slot, self._S_slot = np.split(slot[len(masses) :], [len(J)])
@@ -278,5 +282,18 @@ class LoopedMotion(MotionStages):
         return np.concatenate(found), float(self.memory.view(self.w, "largest")[0])
 
     def dependent_rows(self) -> int:
-        """How many rows depended on others in the last evaluation, and were dropped."""
-        return self.fronts.dependent(self.memory, self.w)
+        """How many rows depended on others in the last evaluation.
+
+        What the elimination has dropped is counted with a look at the rows themselves, unless the
+        mechanism is very large.
+        """
+        found = self.fronts.dependent(self.memory, self.w)
+        if not found or self.n + self.m > EXAMINED:
+            return found
+        K = self.memory.view(self.w, "K")[self.fronts.fronts.slot]
+        pattern = SymmetricPattern(self.n + self.m, *self._places)
+        late = np.arange(self.n, self.n + self.m)
+        solver = BlockLDLT(pattern, late, values=K, kinds=0)
+        solver.factor(K)
+        lost = bool((solver.dropped < self.n).any())
+        return found if lost else len(solver.dropped)

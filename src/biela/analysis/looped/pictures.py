@@ -64,7 +64,8 @@ def joint_channels(
 def _written_out(blocks: ReferenceBlocks) -> Model:
     """The model of the equations without parts, with the parameters of the run."""
     model, known = copy(blocks.world.model), blocks.world.host.parameters
-    model.parameters = {name: float(known[name]) for name in model.parameters}
+    given = {name: float(known[name]) for name in model.parameters.given}
+    model.parameters = model.parameters.changed(given, model.name)
     return model.flattened() if model.parts else model
 
 

@@ -150,21 +150,26 @@ def looped_results(
     )
 
 
+def coordinate_units(blocks: ReferenceBlocks) -> tuple[list[str], list[str]]:
+    """Units of the coordinates of all bodies and of those besides, and of their velocities."""
+    extra, count = [""] * len(blocks.extra), blocks.world.count
+    if blocks.plane is None:
+        units_q, units_v = ["m"] * 3 + [""] * 4, ["m/s"] * 3 + ["rad/s"] * 3
+    else:
+        units_q, units_v = ["m", "m", "rad"], ["m/s", "m/s", "rad/s"]
+    return units_q * count + extra, units_v * count + extra
+
+
 def channel_groups(motion: LoopedStates) -> dict[str, Channels]:
     """The channels of a motion: coordinates, velocities, accelerations, outputs and frames."""
     blocks = motion.blocks
-    extra, count = len(blocks.extra), blocks.world.count
-    if blocks.plane is None:
-        units_q = ["m"] * 3 + [""] * 4
-        units_v = ["m/s"] * 3 + ["rad/s"] * 3
-    else:
-        units_q, units_v = ["m", "m", "rad"], ["m/s", "m/s", "rad/s"]
+    count = blocks.world.count
+    units_q, units_v = coordinate_units(blocks)
     names_v = list(blocks.velocity_names)
-    units_v = units_v * count + [""] * extra
     names_q = list(blocks.coordinate_names)
     slopes = _slopes(blocks, names_v)
     groups = {
-        "q": Channels(names_q, lambda: motion.q, units_q * count + [""] * extra, slopes),
+        "q": Channels(names_q, lambda: motion.q, units_q, slopes),
         "v": Channels(names_v, lambda: motion.v, units_v),
         "a": Channels(
             [f"d{name}" for name in names_v],

@@ -17,17 +17,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.divergence import half_turn, near_half_turn, relative_drift
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.pictures import looped_scene
-from biela.analysis.looped.results import channel_groups
+from biela.analysis.looped.results import channel_groups, coordinate_units
 from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan, closer
-from biela.analysis.preparation import numbers
+from biela.analysis.preparation import numbers, with_values
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault
@@ -106,6 +107,7 @@ def looped_simulation(
         AssemblyError: The mechanism cannot be assembled at the start.
         SimulationError: The run diverges, or the motion is wrong; it holds the results until then.
     """
+    model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     watch = check_watch(model.name, watch)
     if not (np.isfinite(duration) and duration > 0):
@@ -114,6 +116,8 @@ def looped_simulation(
         raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
     if tolerance is not None and not tolerance > 0:
         raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
+    plan = Plan.make(integrator, duration, t, step, output, None, False)
+    tolerance = plan.checked_tolerance(model.name, tolerance)
     q, v = _by_name(model, "q", q), _by_name(model, "v", v)
     blocks, guess, speed = first_state(model, q, v, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
@@ -121,12 +125,10 @@ def looped_simulation(
     motion = LoopedMotion(blocks, start)
     if speed is None:
         speed = first_velocity(model, blocks, start, t, v, parameters)
-    plan = Plan.make(integrator, duration, t, step, output, None, False)
-    tolerance = plan.checked_tolerance(model.name, tolerance)
     if on_event and not events:
         raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
     answers = EventAnswers(motion.blocks.name, motion.blocks.events, on_event)
-    run = _Run(motion, plan, u, answers, watch)
+    run = _Run(model, motion, plan, u, answers, watch)
     x = np.concatenate([start, speed])
     watched = events and len(blocks.events) > 0
     if plan.integrator == "rk4" and not watched:
@@ -166,8 +168,15 @@ class _Run:
     """One run: what it has stored so far, and its loop."""
 
     def __init__(
-        self, motion: LoopedMotion, plan: Plan, u: Floats, answers: EventAnswers, watch: str
+        self,
+        model: Model,
+        motion: LoopedMotion,
+        plan: Plan,
+        u: Floats,
+        answers: EventAnswers,
+        watch: str,
     ) -> None:
+        self.model = model
         self.motion, self.plan, self.u, self.answers = motion, plan, u, answers
         self.watch = watch
         self.watched = LoopedEvents(motion, u)
@@ -181,9 +190,11 @@ class _Run:
     ) -> Results:
         plan, blocks = self.plan, self.motion.blocks
         whole = not problem.ne and plan.integrator == "rk4"
-        stepper = plan.stepper(problem, tolerance, fused=whole)
+        units, rates = coordinate_units(blocks)
+        sizes = plan.sizes(x[: blocks.nq], x[blocks.nq :], units, rates)
+        stepper = plan.stepper(problem, tolerance, fused=whole, sizes=sizes)
         length = np.array([plan.step] if whole else [], dtype=float)
-        stepper.start(plan.start, x, np.concatenate([self.u, length]), plan.times)
+        stepper.start(0.0, x, np.concatenate([self.u, length]), plan.times, plan.start)
         stepper.pause = 10
         self.times.append(np.array([plan.start]))
         self.states.append(x[None].copy())
@@ -211,7 +222,7 @@ class _Run:
                         stepper.pause = min(2 * stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
                         stepper.pause = max(1, stepper.pause // 2)
-                    bar.update(float(found.t) - plan.start)
+                    bar.update(found.elapsed)
             except KeyboardInterrupt:
                 interrupted = True
         spent_in_all = time.perf_counter() - began
@@ -228,6 +239,11 @@ class _Run:
         if wrong is not None and wrong.wrong and not fault and self.watch == "error":
             results = results.between(results.t[0], wrong.time)
             raise SimulationError(f"{blocks.name}: {wrong.said}", results)
+        if fault:
+            fault = near_half_turn(self.model, results) or fault
+        else:
+            fault, until = half_turn(self.model, results)
+            results = results.between(results.t[0], until)
         if fault:
             until = min(self.answers.until, float(results.t[-1]))
             results = results.between(results.t[0], until)
@@ -355,7 +371,6 @@ class _Run:
         if fault is not None:
             events = sorted([*events, fault.event], key=lambda event: event.time)
         energy, blocks = motion.monitored_energies(), motion.blocks
-        drift = Account.of(motion).drift if motion.alone else None
         found = statistics(
             costs,
             method="multipliers, reference point, looped",
@@ -363,7 +378,14 @@ class _Run:
             time_simulated=float(motion.t[-1] - motion.t[0]),
             max_constraint_error=float(errors.max(initial=0.0)),
             events=len(events),
-            energy_drift=drift,
+            energy_drift=relative_drift(
+                motion.t,
+                energy["kinetic energy"],
+                energy["potential energy"],
+                lambda: blocks.height_size(motion.q[0]),
+            )
+            if motion.alone
+            else None,
         )
         monitors: dict[str, Floats | Callable[[], Floats]] = {
             "constraint error": errors,

@@ -47,7 +47,7 @@ class SparseRows:
         """Choose independent rows, and factor; returns the rank of Φ_v with entries J."""
         self._kept[:] = True
         self._all_kept = True
-        self._factor(J, np.zeros(self.m))
+        self._factor(J, np.zeros(self.m), examined=True)
         dropped = self._solver.dropped
         rank = self.m - int((dropped >= self.n).sum())
         self._kept[dropped[dropped >= self.n] - self.n] = False
@@ -73,9 +73,10 @@ class SparseRows:
         """Factor with all rows and D = damping."""
         self._factor(J, np.full(self.m, -damping))
 
-    def _factor(self, J: Floats, diagonal: Floats) -> None:
+    def _factor(self, J: Floats, diagonal: Floats, examined: bool = False) -> None:
         self.factorisations += 1
-        self._solver.factor(np.concatenate([np.ones(self.n), diagonal, J]))
+        values = np.concatenate([np.ones(self.n), diagonal, J])
+        self._solver.factor(values, examined=examined)
 
     # ---------------------------------------------------------------------------- solving
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.engine_choice import with_start
+from biela.analysis.groups.poses import poses_of
 from biela.analysis.looped.carried_start import carried_state, prototype_poses
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.linked_start import Relative, relative_poses, unlinked
@@ -99,6 +100,28 @@ def _guess(blocks: ReferenceBlocks, given: Mapping[str, float]) -> Floats:
                 )
             q[places[name]] = float(value)
     return q
+
+
+def assembled_poses(
+    model: Model, q: Mapping[str, float] | None, t: float, parameters: Mapping[str, float]
+) -> dict[str, Floats]:
+    """The poses of all bodies at the start, T (4, 4) by name, of a model without parts.
+
+    They are closed as a whole with sparse rows, from where bodies stand along their joints.
+
+    Raises:
+        AssemblyError: The joints do not close.
+        ModelError: A name in ``q`` is not known.
+    """
+    given, rest = with_start(model, q or {})
+    blocks = reference_blocks(given, parameters=parameters, t=t)
+    place = Follower(blocks, 1e-10).assembled(t, _guess(blocks, rest))
+    found = {}
+    poses = poses_of(blocks.world, place, None, blocks.across)
+    for name, at, R in zip(blocks.bodies, poses.place, poses.axes, strict=True):
+        found[name] = np.eye(4)
+        found[name][:3, :3], found[name][:3, 3] = R, at
+    return found
 
 
 def named_values(

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from biela.analysis.formulations import Options
-from biela.analysis.preparation import Model, Values, as_system
+from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.analysis.realtime.kernels import kernels
 from biela.analysis.realtime.step import corrected_step, integration_step, rk4_projected_step
 from biela.analysis.realtime.text import Choices, texts
+from biela.analysis.stepping import resolved
 from biela.analysis.unrolled import identifier
 from biela.code.export import _write
 from biela.code.routines import Routine
@@ -67,6 +68,7 @@ def export_simulator(
         ExportError: The name does not suit, or a file is there that biela did not write.
         ModelError: A choice does not fit the model or real time.
     """
+    model, parameters = with_values(model, parameters)
     system = as_system(model)
     name = identifier(system.name) if name is None else name
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name == "main":
@@ -79,6 +81,7 @@ def export_simulator(
             raise ModelError(f"{what} must be a positive number, not {value!r}")
     if not np.isfinite(t):
         raise ModelError(f"the start time must be a number, not {t!r}")
+    resolved(float(t), step, step, "the step")
     made = kernels(
         system,
         formulation,

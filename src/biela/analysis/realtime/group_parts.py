@@ -108,6 +108,10 @@ def group_parts(solver: GroupSolver, groups: GroupProgram) -> GroupParts:
         if id(groups.program.stages[s.stage]) in numbers
     ]
     drivers, kinds = _with_drivers(solver, groups, kinds)
+    # kinds of which nothing is read are not written
+    written = [c for c, kind in enumerate(kinds) if kind.stage.count]
+    segments = [replace(s, stage=written.index(s.stage)) for s in segments]
+    kinds = [kinds[c] for c in written]
     return GroupParts(
         solver,
         groups,

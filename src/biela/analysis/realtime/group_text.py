@@ -113,16 +113,24 @@ def _values(parts: GroupParts, asked: Asked, choices: GroupChoices) -> dict[str,
 def _of_program(name: str, outputs: OutputText) -> dict[str, str]:
     """What is different in the program that times a solver."""
     names = [column.replace(",", ";").replace(" ", "_") for column in outputs.columns]
-    head = _quoted(",".join(["t", *names])).replace("%", "%%")
+    head = _quoted(",".join(["t", *names, "status"])).replace("%", "%%")
     pieces = [head[k : k + _PIECE] for k in range(0, len(head), _PIECE)]
     rows = [
         f"  static {name}_outputs_t outputs;",
         f"  {name}_outputs(&simulator, &outputs);",
         "  // a struct of numbers only",
         "  const double *numbers = (const double *)&outputs;",
+        "  // where an instant is not solved these are outputs of the last one that was",
+        "  const int status = simulator.solved < simulator.t || simulator.solved > simulator.t",
+        "      ? simulator.status : 0;",
         "  for (size_t i = 0; i < sizeof outputs/sizeof *numbers; i++) {",
-        '    fprintf(csv, ",%.17g", numbers[i]);',
+        "    if (status == 0) {",
+        '      fprintf(csv, ",%.17g", numbers[i]);',
+        "    } else {",
+        '      fprintf(csv, ",nan");',
+        "    }",
         "  }",
+        '  fprintf(csv, ",%d", status);',
         "",
     ]
     step = f"{name}_step_time(&simulator, simulator.t + {name.upper()}_STEP);"

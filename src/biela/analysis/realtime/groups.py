@@ -16,9 +16,11 @@ from typing import Any, Final
 import numpy as np
 
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.preparation import with_values
 from biela.analysis.realtime.group_outputs import Asked
 from biela.analysis.realtime.group_parts import group_parts
 from biela.analysis.realtime.group_text import GroupChoices, group_texts
+from biela.analysis.stepping import resolved
 from biela.analysis.unrolled import identifier
 from biela.code.export import _write
 from biela.equations.groups.kernel import GroupEquations
@@ -79,10 +81,11 @@ def export_groups(
         ExportError: The name does not suit, or a file is there that biela did not write.
         ModelError: Freedoms are left that nothing drives, or an argument makes no sense.
     """
+    model, parameters = with_values(model, parameters)
     from biela.analysis.groups.formulations import formulation_named
 
     called = identifier(model.name) if name is None else name
-    _checked(called, step, iterations, 1.0 if limit is None else limit)
+    _checked(called, t, step, iterations, 1.0 if limit is None else limit)
     if not (points or joints or bodies):
         raise ModelError(_NOTHING)
     chosen = formulation_named(formulation, model).options(model) | options
@@ -135,7 +138,7 @@ def write_group_solver(
     """
     name = identifier(solver.model.name) if name is None else name
     limit = groups.iteration.tolerance if limit is None else limit
-    choices = _checked(name, step, iterations, limit)
+    choices = _checked(name, solver.t, step, iterations, limit)
     if not (asked.points or asked.joints or asked.body_requests):
         raise ModelError(_NOTHING)
     parts = group_parts(solver, groups)
@@ -147,7 +150,7 @@ def write_group_solver(
         ) from error
 
 
-def _checked(name: str, step: float, iterations: int, limit: float) -> GroupChoices:
+def _checked(name: str, t: float, step: float, iterations: int, limit: float) -> GroupChoices:
     """The choices, if they make sense.
 
     Raises:
@@ -162,6 +165,9 @@ def _checked(name: str, step: float, iterations: int, limit: float) -> GroupChoi
     for what, value in (("step", step), ("limit", limit)):
         if not (np.isfinite(value) and value > 0):
             raise ModelError(f"the {what} is a positive number, not {value!r}")
+    if not np.isfinite(t):
+        raise ModelError(f"the start time t is a number, not {t!r}")
+    resolved(float(t), step, step, "the step")
     if iterations != int(iterations) or iterations < 1:
         raise ModelError(f"the iterations are a whole number from 1, not {iterations!r}")
     return GroupChoices(name, float(step), int(iterations), float(limit))

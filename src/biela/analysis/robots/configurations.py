@@ -99,6 +99,7 @@ class Configurations(RobotNames):
                 raise ModelError(
                     f"{self.name}: the limits leave no value for {name}: at least {low:.6g} and at "
                     f"most {high:.6g}; those of coordinates that follow it by gears count, too"
+                    f"{': ' * bool(self.narrowed)}{'; '.join(self.narrowed)}"
                 )
             # 0.0 and -0.0 are the same, but no interval to numpy
             q[:, i] = generator.uniform(low, high, rows) if low < high else low

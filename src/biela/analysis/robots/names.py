@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -93,7 +94,7 @@ class RobotNames:
         """The parameters of the model, with the values that this robot has."""
         model = self.snapshot.flattened() if self.snapshot.parts else self.snapshot
         values = [] if self._p is None else self._p.tolist()
-        return dict(zip(model.parameters, values, strict=False))
+        return dict(zip(model.parameters.given, values, strict=False))
 
     @cached_property
     def quaternions(self) -> tuple[tuple[int, int], ...]:
@@ -189,7 +190,8 @@ class RobotNames:
     def lower(self) -> Floats:
         """The lowest value of each coordinate, -∞ where there is none.
 
-        Limits of coordinates that follow it by gears count, too.
+        Limits of coordinates that follow it by gears count, too; a warning says so where they are
+        the narrower ones, and `narrowed` which.
         """
         return self._limits[0]
 
@@ -201,12 +203,16 @@ class RobotNames:
     @cached_property
     def velocity_limits(self) -> Floats:
         """The largest size of each velocity, ∞ where there is none."""
-        return self._sizes("velocity_limits")
+        found = self._own_sizes("velocity_limits")
+        for _, j, size in self._follower_sizes:
+            found[j] = min(found[j], size)
+        _ = self._narrowing_told
+        return found
 
     @cached_property
     def effort_limits(self) -> Floats:
         """The largest size of each joint force, ∞ where there is none."""
-        return self._sizes("effort_limits")
+        return self._own_sizes("effort_limits")
 
     @cached_property
     def _joints(self) -> Mapping[str, Joint]:
@@ -214,21 +220,66 @@ class RobotNames:
         return {name: j for name, j in model.joints.items() if isinstance(j, Joint)}
 
     @cached_property
-    def _limits(self) -> tuple[Floats, Floats]:
+    def narrowed(self) -> tuple[str, ...]:
+        """What coordinates that follow others by gears take from the limits of these, in words."""
+        found = []
+        lower, upper = self._own_limits
+        for name, i, _, ends in self._follower_limits:
+            if ends[0] > lower[i] or ends[1] < upper[i]:
+                low, high = max(lower[i], ends[0]), min(upper[i], ends[1])
+                left = f"[{low:.4g}, {high:.4g}]" if low <= high else "nothing"
+                of = f" of [{lower[i]:.4g}, {upper[i]:.4g}]" if np.isfinite(lower[i]) else ""
+                found.append(f"those of {name} leave {self.q_names[i]} {left}{of}")
+        speeds = self._own_sizes("velocity_limits")
+        for name, j, size in self._follower_sizes:
+            if size < speeds[j]:
+                of = f" of {speeds[j]:.4g}" if np.isfinite(speeds[j]) else ""
+                found.append(f"that of the rate of {name} leaves {self.v_names[j]} {size:.4g}{of}")
+        return tuple(found)
+
+    @cached_property
+    def _narrowing_told(self) -> bool:
+        """Whether there was something to warn of; it is said once."""
+        if self.narrowed:
+            more = len(self.narrowed) - 3
+            others = f"; and {more} more, see robot.narrowed" if more > 0 else ""
+            warnings.warn(
+                f"{self.name}: limits of coordinates that follow others by gears hold for these, "
+                f"too: {'; '.join(self.narrowed[:3])}{others}",
+                stacklevel=4,
+            )
+        return bool(self.narrowed)
+
+    @cached_property
+    def _own_limits(self) -> tuple[Floats, Floats]:
+        """Those that are given to the coordinates themselves."""
         lower, upper = np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
         for name, (i, _) in self.scalars.items():
             joint, _, coordinate = name.rpartition(".")
             pair = self._joints[joint].limits.get(coordinate) if joint in self._joints else None
             if pair is not None:
                 lower[i], upper[i] = (self.snapshot.number(x, self._dimension(name)) for x in pair)
-        for name, i, _, slope, offset in self._followers:
+        return lower, upper
+
+    @cached_property
+    def _follower_limits(self) -> tuple[tuple[str, int, int, Sequence[float]], ...]:
+        """Limits of coordinates that follow others: name, places of the other, its limits."""
+        found = []
+        for name, i, j, slope, offset in self._followers:
             joint, _, coordinate = name.rpartition(".")
             pair = self._joints[joint].limits.get(coordinate)
             if pair is not None and slope:
-                ends = sorted(
-                    (self.snapshot.number(x, self._dimension(name)) - offset) / slope for x in pair
-                )
-                lower[i], upper[i] = max(lower[i], ends[0]), min(upper[i], ends[1])
+                dimension = self._dimension(name)
+                ends = sorted((self.snapshot.number(x, dimension) - offset) / slope for x in pair)
+                found.append((name, i, j, ends))
+        return tuple(found)
+
+    @cached_property
+    def _limits(self) -> tuple[Floats, Floats]:
+        lower, upper = (limits.copy() for limits in self._own_limits)
+        for _, i, _, ends in self._follower_limits:
+            lower[i], upper[i] = max(lower[i], ends[0]), min(upper[i], ends[1])
+        _ = self._narrowing_told
         return lower, upper
 
     @cached_property
@@ -246,19 +297,26 @@ class RobotNames:
             found.append((name, i, j, at[1] - at[0], at[0]))
         return tuple(found)
 
-    def _sizes(self, what: str) -> Floats:
+    def _own_sizes(self, what: str) -> Floats:
+        """Limits of sizes that are given to the velocities themselves."""
         found = np.full(self.nv, np.inf)
         for name, (_, j) in self.scalars.items():
             joint, _, coordinate = name.rpartition(".")
             given = getattr(self._joints.get(joint), what, {}).get(coordinate)
             if given is not None:
                 found[j] = self.snapshot.number(given, "any")
-        for name, _, j, slope, _ in self._followers if what == "velocity_limits" else ():
+        return found
+
+    @cached_property
+    def _follower_sizes(self) -> tuple[tuple[str, int, float], ...]:
+        """Limits of rates that follow others: name, place of the other, its limit."""
+        found = []
+        for name, _, j, slope, _ in self._followers:
             joint, _, coordinate = name.rpartition(".")
             given = self._joints[joint].velocity_limits.get(coordinate)
             if given is not None and slope:
-                found[j] = min(found[j], self.snapshot.number(given, "any") / abs(slope))
-        return found
+                found.append((name, j, self.snapshot.number(given, "any") / abs(slope)))
+        return tuple(found)
 
     def _dimension(self, name: str) -> str:
         return {"rad": "angle", "m": "length"}.get(self._unit(name), "any")

@@ -22,6 +22,7 @@ from biela.errors import ModelError
 from biela.model import Model
 from biela.model.parametrised import parametrised
 from biela.model.parts.flattening import snapshot
+from biela.model.quantities.values import Value
 
 
 class Robot(Loops, Targets):
@@ -48,7 +49,8 @@ class Robot(Loops, Targets):
             robot.
         rotors: Inertia of rotors by joint, reflected to the joint (kg m², or kg along a slide), in
             place of what the model has in ``model.rotors``.
-        parameters: Values of parameters of the model, in place of its own.
+        parameters: Values of parameters of the model, in place of its own: numbers in SI units, or
+            texts with units.
         symbolic: Numbers of the model that become parameters, too: "inertia", "geometry"; see
             `biela.model.parametrised`.
         lowering: "unrolled" writes recursions out, link by link; "looped" compiles one step for
@@ -65,13 +67,19 @@ class Robot(Loops, Targets):
         model: Model,
         *,
         rotors: Mapping[str, float] | None = None,
-        parameters: Mapping[str, float] | None = None,
+        parameters: Mapping[str, Value] | None = None,
         symbolic: Sequence[str] = (),
         lowering: Lowering = "auto",
     ) -> None:
+        values = dict(parameters or {})
         if symbolic:
-            model = parametrised(model, symbolic)
-        given = {**model.rotors, **(rotors or {})}
+            # lengths come first: what becomes a parameter has the value that they give it
+            known = (model.flattened() if model.parts else model).parameters
+            own = {name: values.pop(name) for name in list(values) if name in known}
+            model = parametrised(model.with_parameters(own) if own else model, symbolic)
+        if values:
+            model = model.with_parameters(values)
+        given = {name: model.number(x) for name, x in {**model.rotors, **(rotors or {})}.items()}
         for name, inertia in given.items():
             if not (np.isfinite(inertia) and inertia >= 0):
                 raise ModelError(
@@ -89,16 +97,10 @@ class Robot(Loops, Targets):
         self.start: Floats = np.array(tree.start)
         self._rotors = {tree.coordinate_name(name): inertia for name, inertia in given.items()}
         self._functions: dict[tuple[str, ...], Function] = {}
-        known = tree.model.parameters
-        for name in parameters or {}:
-            if name not in known:
-                raise ModelError(
-                    f"{model.name} has no parameter {name!r}; it has {', '.join(known) or 'none'}"
-                )
-        values = {**known, **(parameters or {})}
-        self._p = np.array(list(values.values())) if values else None
+        numbers = tree.model.parameters.given
+        self._p = np.array(list(numbers.values())) if numbers else None
         self._held = HeldParameters(self._p)
-        self._looped = LoopedFunctions(tree, values, lowering)
+        self._looped = LoopedFunctions(tree, numbers, lowering)
 
     def __repr__(self) -> str:
         return f"Robot {self.model.name}: {self.nv} freedoms, {len(self.frames)} frames"

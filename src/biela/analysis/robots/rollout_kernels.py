@@ -1,6 +1,8 @@
 """The functions that rollouts run: rates of the state, displacements, laws of the joint forces.
 
-Each takes and gives whole rows: x = (q, v, t), p = (τ, parameters), u = (inputs, parameters).
+Each takes and gives whole rows: x = (q, v, time since the start), p = (τ, parameters, time of the
+start), u = (inputs, parameters, time of the start).  Laws and forces are given the sum of the two
+times, so that a step adds to a small number also where the clock shows a large one.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy.typing as npt
 from biela.analysis.robots.configurations import Configurations
 from biela.atoms import Atom, Kind, Workspace, maximum, minimum, sqrt
 from biela.code import Function
+from biela.code.arrays import Entries
 from biela.equations import spatial
 from biela.errors import ModelError
 
@@ -31,14 +34,15 @@ def _inlined(function: Function, arrays: Mapping[str, Sequence[Any]]) -> list[At
 
 
 def dynamics(robot: Configurations, names: Sequence[str], omega: float) -> Function:
-    """X' for x = (q, v, t) and p = (τ, parameters).
+    """X' for x = (q, v, time since the start) and p = (τ, parameters, time of the start).
 
     Gaps of closed loops are taken back, Φ'' + 2ω Φ' + ω² Φ = 0.
     """
     ws = Workspace("rollout")
     q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
-    (t,) = _symbols(ws, "t", 1)
+    (elapsed,) = _symbols(ws, "t", 1)
     tau, p = _symbols(ws, "tau", robot.nv), _symbols(ws, "p", len(names), Kind.PARAMETER)
+    begun = ws.symbol("begun", Kind.PARAMETER)
     forward = robot.function("forward_dynamics")
     if getattr(robot, "constraints", ()):
         gains = (2 * omega, omega**2)
@@ -48,11 +52,12 @@ def dynamics(robot: Configurations, names: Sequence[str], omega: float) -> Funct
             baumgarte=gains,
             ranked=getattr(robot, "_ranked", ()),
         )
-    arrays = {"q": q, "v": v, "tau": tau, "t": [t], "p": p}
+    arrays = {"q": q, "v": v, "tau": tau, "t": [begun + elapsed], "p": p}
     a = _inlined(forward, arrays)
     dq = _inlined(robot.function("rates"), arrays)
     slopes = [*dq, *a, 1.0]
-    return Function("rollout_rates", {"x": [*q, *v, t], "p": [*tau, *p]}, {"dx": slopes})
+    inputs: dict[str, Entries] = {"x": [*q, *v, elapsed], "p": [*tau, *p, begun]}
+    return Function("rollout_rates", inputs, {"dx": slopes})
 
 
 def normalised(robot: Configurations) -> Function:
@@ -103,15 +108,16 @@ def law_of(
     inputs: int,
     bounds: Floats | None,
 ) -> Function:
-    """The map of x and u = (inputs, parameters) to p = (τ, parameters)."""
+    """The map of x and u = (inputs, parameters, start) to p = (τ, parameters, start)."""
     ws = Workspace("rollout")
     q, v = _symbols(ws, "q", robot.nq), _symbols(ws, "v", robot.nv)
-    (t,) = _symbols(ws, "t", 1)
+    (elapsed,) = _symbols(ws, "t", 1)
     u, p = _symbols(ws, "u", inputs), _symbols(ws, "p", len(names), Kind.PARAMETER)
+    begun = ws.symbol("begun", Kind.PARAMETER)
     if law is None:
         tau: list[Any] = list(u)
     else:
-        arrays: dict[str, list[Atom]] = {"q": q, "v": v, "t": [t], "p": p}
+        arrays: dict[str, list[Atom]] = {"q": q, "v": v, "t": [begun + elapsed], "p": p}
         first = 0
         for array in law.inputs:
             if array.name not in arrays:
@@ -123,4 +129,5 @@ def law_of(
             minimum(maximum(x, -limit), limit) if np.isfinite(limit) else x
             for x, limit in zip(tau, bounds.tolist(), strict=True)
         ]
-    return Function("rollout_law", {"x": [*q, *v, t], "u": [*u, *p]}, {"p": [*tau, *p]})
+    given: dict[str, Entries] = {"x": [*q, *v, elapsed], "u": [*u, *p, begun]}
+    return Function("rollout_law", given, {"p": [*tau, *p, begun]})

@@ -4,7 +4,9 @@ The states are dealt into blocks that stay in the cache.  A block goes through a
 native call, with a state in every lane of the vector registers; threads take blocks.  Every state
 goes through the same instructions wherever it is, so that the digits do not depend on threads.
 
-    x' = (N(q) v, forward_dynamics(q, v, τ, t), 1),        τ held over a step of ``dt``.
+    x' = (N(q) v, forward_dynamics(q, v, τ, t), 1),        τ held over a step of ``dt``,
+
+where the last of x is the time since the start.
 
 With closed loops the accelerations also take back the gaps that errors of the method leave,
 Φ'' + 2ω Φ' + ω² Φ = 0 (Baumgarte 1972).
@@ -24,6 +26,7 @@ import numpy.typing as npt
 from biela.analysis.robots.configurations import Configurations
 from biela.analysis.robots.rollout_inputs import input_rows, parameter_rows, state_rows
 from biela.analysis.robots.rollout_kernels import dynamics, inputs_of, law_of, moved, normalised
+from biela.analysis.stepping import resolved
 from biela.analysis.watch import ROUNDING, Account
 from biela.code import Function
 from biela.code.native import Block
@@ -216,19 +219,21 @@ class Roller:
         method: str,
         threads: int,
     ) -> tuple[Floats, Floats]:
-        """States (q, v, t), (N, T + 1, n), and joint forces (N, T, nv) from states x (N, n).
+        """States (N, T + 1, n) and joint forces (N, T, nv) from states x (N, n).
+
+        A state is (q, v, time since the start).
 
         Args:
             x: The states at the start.
             inputs: (N, T, inputs); an axis of N may have one entry for all.
-            parameters: (N, parameters), likewise.
+            parameters: (N, parameters and the time of the start), likewise.
             h: The step.
             substeps: Steps in a sample.
             method: One of `METHODS`.
             threads: How many work at the same time.
         """
         count, n, samples = len(x), x.shape[1], inputs.shape[1]
-        nv, m = self._robot.nv, self._robot.nv + len(self._names)
+        nv, m = self._robot.nv, self._robot.nv + len(self._names) + 1
         found, forces = np.empty((count, samples + 1, n)), np.empty((count, samples, nv))
         # few states: blocks as small as they may be, so that all threads have some
         least = -(-count // (threads * self.lanes)) * self.lanes
@@ -239,10 +244,10 @@ class Roller:
             rows = np.minimum(np.arange(first, first + size), count - 1)
             u = inputs[rows if len(inputs) > 1 else np.zeros(size, int)]
             p = parameters[rows if len(parameters) > 1 else np.zeros(size, int)]
-            whole = np.empty((samples, size, self.inputs + len(self._names)))
+            whole = np.empty((samples, size, self.inputs + len(self._names) + 1))
             whole[:, :, : self.inputs] = u.transpose(1, 0, 2)
             whole[:, :, self.inputs :] = p
-            U = whole.reshape(samples, -1) if whole.size else np.empty((samples, 0))
+            U = whole.reshape(samples, -1)
             X = np.empty((samples + 1, size * n))
             X[0] = x[rows].ravel()
             P = U if self._law is None else np.empty((samples, size * m))
@@ -265,8 +270,8 @@ class Roller:
         """The native loop of a method over a block, its kernels compiled."""
         # time is one more velocity, of acceleration one
         nq, nv = self._robot.nq, self._robot.nv + 1
-        n, m = nq + nv, self._robot.nv + len(self._names)
-        k = self.inputs + len(self._names)
+        n, m = nq + nv, nv + len(self._names)
+        k = self.inputs + len(self._names) + 1
         f = self._block("dynamics", self._dynamics, size)
         law = WITHOUT if self._law is None else self._block("law", self._law, size)
         with_law = int(self._law is not None)
@@ -343,9 +348,11 @@ def rollout(
     count = max(sizes, default=1)
     n = robot.nq + robot.nv
     x = np.empty((count, n + 1))
-    x[:, : robot.nq], x[:, robot.nq : n], x[:, n] = q, v, t
+    x[:, : robot.nq], x[:, robot.nq : n], x[:, n] = q, v, 0.0
+    values = np.append(values, np.full((len(values), 1), float(t)), axis=1)
     given = np.broadcast_to(given, (len(given), samples, given.shape[2]))
     h = dt / substeps
+    resolved(t, samples * dt, h, "the step")
     found, tau = roller.run(x, given, values, h, substeps, method, threads)
     return Rollout(
         t + dt * np.arange(samples + 1.0),
@@ -353,5 +360,5 @@ def rollout(
         found[:, :, robot.nq : n],
         tau,
         robot,
-        values if names else None,
+        values[:, :-1] if names else None,
     )

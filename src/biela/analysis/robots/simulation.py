@@ -105,8 +105,10 @@ def looped_robot_simulation(
         project_q=motion.normalise,
         q_iterations=0 if motion.normalise is None else 1,
     )
-    stepper = plan.stepper(problem, tolerance)
-    stepper.start(plan.start, x, u, plan.times)
+    units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
+    sizes = plan.sizes(x[: robot.nq], x[robot.nq :], units, rates)
+    stepper = plan.stepper(problem, tolerance, sizes=sizes)
+    stepper.start(0.0, x, u, plan.times, plan.start)
     prepared = time.perf_counter()
     times, states, fault, interrupted = _run(system.name, plan, stepper, x, progress)
     ended = time.perf_counter()
@@ -156,7 +158,7 @@ def _run(
                     stepper.pause = min(2 * stepper.pause, 10_000_000)
                 elif spent > 2 * _CHUNK_SECONDS:
                     stepper.pause = max(1, stepper.pause // 2)
-                bar.update(float(found.t) - plan.start)
+                bar.update(found.elapsed)
         except KeyboardInterrupt:
             return np.concatenate(times), np.concatenate(states), fault, True
     return np.concatenate(times), np.concatenate(states), fault, False

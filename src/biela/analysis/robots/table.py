@@ -45,6 +45,7 @@ class RobotTable:
     joints: tuple[JointRow, ...]
     couplings: tuple[str, ...]
     masses: Mapping[str, float]
+    narrowed: tuple[str, ...] = ()
 
     @property
     def mass(self) -> float:
@@ -67,6 +68,8 @@ class RobotTable:
         lines = [self.title, "", *rows] if cells else [self.title]
         if self.couplings:
             lines += ["", f"coupled: {_listed(self.couplings)}"]
+        if self.narrowed:
+            lines += ["", f"limits of followers: {_listed(self.narrowed)}"]
         listed = _listed([f"{name} {mass:g}" for name, mass in self.masses.items()])
         lines += ["", f"mass: {self.mass:g} kg ({listed})"]
         return "\n".join(lines)
@@ -105,7 +108,7 @@ def robot_table(robot: Configurations) -> RobotTable:
         f"{robot.name}: {robot.nv} freedoms, {robot.nq} coordinates, {len(model.bodies)} bodies, "
         f"{len(robot.frames)} frames"
     )
-    return RobotTable(title, tuple(rows), couplings, _masses(model))
+    return RobotTable(title, tuple(rows), couplings, _masses(model), robot.narrowed)
 
 
 def _masses(model: Model) -> dict[str, float]:

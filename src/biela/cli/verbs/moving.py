@@ -112,7 +112,7 @@ def kinematics(
     """
     from biela.cli import kinematics as moving
     from biela.cli.picturing import Pictures
-    from biela.cli.values import assignments, laws, quantities
+    from biela.cli.values import laws, quantities
 
     wanted = moving.Wanted(
         time=time,
@@ -121,12 +121,12 @@ def kinematics(
         formulation=formulation,
         method=method,
         drives=laws("--drive", drives or []),
-        parameters=assignments("--set", parameters or []),
+        parameters=quantities("--set", parameters or []),
         q=quantities("--q", q or []),
         pictures=Pictures(tuple(plot or ()), against, tuple(path or ()), not no_plot),
         reference=reference,
         report=report,
-        within=assignments("--within", within or []),
+        within=quantities("--within", within or []),
         folder=out,
         animation=animate.suffix,
         csv=csv,
@@ -203,7 +203,7 @@ def run(
         formulation=formulation or "",
         integrator=integrator,
         tolerance=tolerance,
-        parameters=assignments("--set", parameters or []),
+        parameters=quantities("--set", parameters or []),
         inputs=assignments("--input", inputs or []),
         q=quantities("--q", q or []),
         v=quantities("--v", v or []),

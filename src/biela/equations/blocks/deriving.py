@@ -197,10 +197,11 @@ class KernelDerivation(SystemDerivation):
             moment = moment - row.moment * multiplier
         return force, moment
 
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
         """A quantity given from outside at every instant."""
         symbol = self.workspace.input(f"u{len(self.said.inputs)}")
-        self.said.inputs.append((name.removeprefix(self.casting.element.name), unit, value, symbol))
+        own = name.removeprefix(self.casting.element.name)
+        self.said.inputs.append((own, unit, quantity(value, dimension), symbol))
         return symbol
 
     # ------------------------------------------------------------- what elements say

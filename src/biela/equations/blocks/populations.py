@@ -25,6 +25,7 @@ from biela.model.bodies import GROUND
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation
 from biela.model.parts.part import Part, plain_parameters
+from biela.model.quantities.dimensions import Dimension
 from biela.model.quantities.units import evaluate, expression, parameters_of
 from biela.model.quantities.values import Value
 
@@ -108,15 +109,8 @@ class Population:
 
     def _read(self, text: str, dimension: str) -> float | Floats:
         given = {name: self.parameters[name] for name in parameters_of(text) if self._has(name)}
-        numbers = {n: v for n, v in given.items() if not isinstance(v, np.ndarray)}
-        if len(numbers) == len(given):
-            return evaluate(text, numbers, dimension)
-        workspace = Workspace("rows")
-        rows = {n: v for n, v in given.items() if isinstance(v, np.ndarray)}
-        symbols = {n: workspace.parameter(f"row{k}") for k, n in enumerate(rows)}
-        atom = workspace.atom(expression(text, {**numbers, **symbols}, dimension))
-        found = evaluate_atoms([atom], {symbols[n]: v for n, v in rows.items()})[0]
-        return np.array(np.broadcast_to(found, (self.count,)), dtype=float)
+        known = self.prototype.parameters.dimensions
+        return _with_rows(text, given, dimension, self.count, known)
 
     def _has(self, name: str) -> bool:
         try:
@@ -170,7 +164,7 @@ class HostParameters(Mapping[str, "float | Floats"]):
                 f"{model.name} has no parameter {', '.join(unknown)}; it has "
                 f"{', '.join(model.parameters) or 'none'}"
             )
-        self._own = {**model.parameters, **given}
+        self._own = model.parameters.changed(given, model.name)
         self._parts = list(model.parts.values())
 
     def __getitem__(self, name: str) -> float | Floats:
@@ -196,10 +190,37 @@ class HostParameters(Mapping[str, "float | Floats"]):
 def settings_of(part: Part, host: Population) -> dict[str, float | Floats]:
     """The parameters of a part, as rows or numbers."""
     found: dict[str, float | Floats] = {}
+    computed = part.model.parameters.texts
     for name, own in plain_parameters(part.model).items():
+        if name in computed and name not in part.parameters:
+            known = {n: found[n] for n in parameters_of(computed[name])}
+            found[name] = _with_rows(computed[name], known, "any", part.size)
+            continue
         given = part.parameters.get(name, own)
+        if name in part.texts:
+            found[name] = np.array([float(host.value(x)) for x in part.texts[name]])
+            continue
         found[name] = host.value(given) if isinstance(given, str) else given
     return found
+
+
+def _with_rows(
+    text: str,
+    given: Mapping[str, float | Floats],
+    dimension: str,
+    count: int,
+    dimensions: Mapping[str, Dimension] | None = None,
+) -> float | Floats:
+    """A text with parameters of which some are rows, one value an instance."""
+    numbers = {n: v for n, v in given.items() if not isinstance(v, np.ndarray)}
+    if len(numbers) == len(given):
+        return evaluate(text, numbers, dimension, dimensions)
+    workspace = Workspace("rows")
+    rows = {n: v for n, v in given.items() if isinstance(v, np.ndarray)}
+    symbols = {n: workspace.parameter(f"row{k}") for k, n in enumerate(rows)}
+    atom = workspace.atom(expression(text, {**numbers, **symbols}, dimension, dimensions))
+    found = evaluate_atoms([atom], {symbols[n]: v for n, v in rows.items()})[0]
+    return np.array(np.broadcast_to(found, (count,)), dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

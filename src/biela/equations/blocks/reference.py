@@ -68,11 +68,13 @@ def _try_parts(model: Model) -> None:
         if part.count is None:
             continue
         trial = type(model)(model.name, gravity=model.gravity, plane=model.plane)
-        trial.parameters = dict(model.parameters)
+        trial.parameters = model.parameters.copy()
         rows = {n: v[:2] if isinstance(v, np.ndarray) else v for n, v in part.parameters.items()}
         on = part.on if part.on == "ground" or part.on in model.bodies else "ground"
         trial.bodies = {on: model.bodies[on]} if on in model.bodies else {}
-        trial.parts[part.name] = replace(part, count=min(2, part.count), on=on, parameters=rows)
+        trial.parts[part.name] = replace(
+            part, count=min(2, part.count), on=on, parameters=rows, texts={}
+        )
         trial.flattened()
 
 

@@ -175,11 +175,21 @@ class ReferenceBlocks:
 
     def height_energy(self, q: Floats) -> Floats:
         """The potential energy of gravity of positions, a row an instant."""
+        weight, place = self._weights_and_places(q)
+        return np.asarray(-np.einsum("ni,tni->t", weight, place))
+
+    def height_size(self, q: Floats) -> float:
+        """The size of that energy in one position, wherever it has its zero: Σ |m g_i r_i|, J."""
+        weight, place = self._weights_and_places(q[None])
+        return float(np.abs(weight * place[0]).sum())
+
+    def _weights_and_places(self, q: Floats) -> tuple[Floats, Floats]:
+        """M g of the bodies, and where they are at every instant."""
         count, wide = self.world.count, self.widths[0]
         place = q[:, : wide * count].reshape(len(q), count, wide)
         mass, g = self.masses.parameters[:, :1], self.masses.parameters[:, 7:]
         axes = [0, 1, 2] if self.plane is None else ["xyz".index(axis) for axis in self.plane]
-        return np.asarray(-np.einsum("ni,tni->t", (mass * g)[:, axes], place[:, :, : len(axes)]))
+        return (mass * g)[:, axes], place[:, :, : len(axes)]
 
     @property
     def reads_multipliers(self) -> bool:

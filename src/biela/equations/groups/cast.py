@@ -42,6 +42,18 @@ class CastMarker:
     slot: int
     frames: Frames
 
+    def is_at(self, other: CastMarker) -> bool:
+        """Whether two markers are one frame in all instances."""
+        mine, theirs = self.frames, other.frames
+        return self.slot == other.slot and all(
+            np.array_equal(a, b)
+            for a, b in (
+                (mine.body, theirs.body),
+                (mine.place, theirs.place),
+                (mine.axes, theirs.axes),
+            )
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class CastElement:

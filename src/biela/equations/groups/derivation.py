@@ -126,6 +126,9 @@ class GroupDerivation(PlacedBodies):
         """The coordinate of a joint, over any number of turns."""
         found, joint, coordinate = self.named(name)
         if not isinstance(found, int):
+            own, reading = self._own_pair(found), coordinate.reading
+            if own is not None and reading is not None and not reading.turns:
+                return reading.value(own)
             return self._outside_coordinate(found, coordinate.name)
         if (found, coordinate.name) in self.coordinates:
             return self.coordinates[found, coordinate.name]
@@ -163,11 +166,31 @@ class GroupDerivation(PlacedBodies):
             if described.reading is None:
                 return np.array([poses.coordinates[f"{n}.{coordinate}"] for n in cast.names])
             relative = relative_poses(poses, i, j)
-            return np.array([described.reading.number(T) for T in relative])
+            found = np.array([described.reading.number(T) for T in relative])
+            if described.unit != "rad":
+                return found
+            # as many turns from zero as are counted, which poses do not tell
+            names = zip(cast.names, found, strict=True)
+            counted = np.array([poses.coordinates.get(f"{n}.{coordinate}", x) for n, x in names])
+            return np.asarray(found + 2 * np.pi * np.round((counted - found) / (2 * np.pi)))
 
         symbol = self.unknown(f"{cast.label}.{coordinate}", start, turns=described.unit == "rad")
         self.coordinates[element, coordinate] = symbol
         return symbol
+
+    def _own_pair(self, joint: CastElement) -> Pair | None:
+        """The markers of a joint on bodies of the group, if it has no equations.
+
+        It is no element of any group then, as a planar joint of a planar model.
+        """
+        if all(end.slot < 0 for end in joint.markers):
+            return None
+        markers = self.cast.elements[self._current].markers
+        i, j = (
+            self.marker(self._current, next(k for k, m in enumerate(markers) if m.is_at(end)))
+            for end in joint.markers
+        )
+        return Pair(i, j, self.number)
 
     def _outside_coordinate(self, cast: CastElement, coordinate: str) -> Atom:
         key = (id(cast), self._current, coordinate)
@@ -200,6 +223,10 @@ class GroupDerivation(PlacedBodies):
         """The row that holds a coordinate of a joint at a target."""
         found, joint, coordinate = self.named(name)
         nothing = Vector(self.space, {})
+        own = None if isinstance(found, int) else self._own_pair(found)
+        if own is not None and coordinate.reading is not None:
+            self._note_side(coordinate.reading.side(own, target))
+            return coordinate.reading.row(own, target, rate)
         if not isinstance(found, int) or coordinate.reading is None:
             q = self.coordinate(name)
             return Row("law", q - target, None, nothing, nothing)
@@ -252,13 +279,13 @@ class GroupDerivation(PlacedBodies):
         """
         raise ModelError(f"the reaction of {joint} is no part of the kinematics of a group")
 
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
         """An input stays at its value.
 
         Joints and drivers have none; laws are known by themselves.
         """
         del name, unit
-        return self.workspace.atom(value)
+        return self.workspace.atom(self.number(value, dimension))
 
     def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:
         """Forces are no part of kinematics."""

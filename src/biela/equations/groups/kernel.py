@@ -44,6 +44,10 @@ Convective: TypeAlias = Literal["rate", "tensor"]
 _NEVER: Final = 1e-9
 #: A row whose derivatives by all unknowns are below this at all positions looked at is no equation.
 _NOTHING: Final = 1e-9
+#: Terms of equations that are larger are those of ordinary mechanisms (m²: bars of 7 cm).
+_ORDINARY: Final = 1e-2
+#: Lengths that all begin below the first (m), such as a slide at zero, count as the second.
+_AT_ZERO: Final = (1e-8, 1e-3)
 #: A determinant below this share of what it was is that of a dead point, or next to one.
 _FALLEN: Final = 0.01
 
@@ -174,19 +178,35 @@ class GroupEquations:
                 f"check the places and axes of the markers"
             )
 
-    @property
-    def floor(self) -> float:
-        """What rounding leaves of the equations: of their terms, at the start."""
+    def bound(self, tolerance: float) -> float:
+        """The bound of the norm of the equations for a tolerance, in proportion to small ones.
+
+        Equations are squares of lengths or lengths: of bars of a millimetre 1e-10 m² would be a
+        ten thousandth.  It is not below what rounding leaves of their terms.
+        """
+        sizes = self._row_sizes()
+        if not sizes.size:
+            return tolerance
+        rounding = 16 * float(np.finfo(float).eps) * float(sizes.max())
+        return max(tolerance * min(1.0, float(sizes.max()) / _ORDINARY), rounding)
+
+    def _row_sizes(self) -> Floats:
+        """Σ |∂Φ/∂x| |x| of each equation at the start, for some instances."""
         if not self.x or not self.Phi:
-            return 0.0
+            return np.zeros(0)
         J = jacobian(self.Phi, self.x).rows
         values = self._samples()[0]
         m = len(self.x)
         slopes = np.abs(self._evaluated([e for row in J for e in row], values))
+        turning = np.array([unknown.turns for unknown in self.derivation.unknowns])
         x = np.abs(self._evaluated(self.x, values))
+        if not turning.all():
+            # a length that is small where it begins grows as large as the others
+            largest = x[~turning].max(axis=0)
+            x[~turning] = np.where(largest > _AT_ZERO[0], largest, _AT_ZERO[1])
+        x[turning] = 1.0  # an angle has no size: what counts is how far it moves things
         sizes = np.einsum("rmi,mi->ri", slopes.reshape(len(self.Phi), m, -1), x)
-        largest = float(sizes[np.isfinite(sizes)].max(initial=0.0))
-        return 16 * float(np.finfo(float).eps) * largest
+        return np.asarray(sizes[np.isfinite(sizes)])
 
     def _drop_empty_rows(self) -> None:
         """Leave out rows that no unknown changes, and what is then superfluous stays.
@@ -360,6 +380,9 @@ class GroupEquations:
             inputs["ddh"] = [self.second(k) for k in known]
         if y:
             outputs |= {"y": y, "dy": dy, "ddy": ddy}
+        if not outputs:
+            # a body that drivers or the ground place, and of which nothing is read
+            outputs["residual"] = [ws.atom(0.0)]
         outputs = with_shared_products(outputs)
         live = set(ws.table.live([a.ref for part in outputs.values() for a in part]))
         columns = [c for c in derivation.columns if c.symbol.ref in live]

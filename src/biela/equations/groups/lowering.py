@@ -203,6 +203,9 @@ class GroupProgram:
                 level = level + self._strands[cast.groups] * (len(self.casts.structure.levels) + 1)
             order = np.lexsort((cast.groups, level))
             self.orders.append(order)
+            if _idle(kernel):
+                stages.append(self._stage(c, kernel, order[:0], False))
+                continue
             level = level[order]
             cuts = np.flatnonzero(np.diff(level)) + 1
             starts = np.concatenate([[0], cuts, [len(level)]])
@@ -247,7 +250,7 @@ class GroupProgram:
             independent=together,
             name=f"group {cast.example.name}",
             status=memory.first("status"),
-            tolerance=max(iteration.tolerance, self.equations[c].floor),
+            tolerance=self.equations[c].bound(iteration.tolerance),
             iterations=iteration.iterations,
             polish=iteration.polish,
             fixed=iteration.fixed,
@@ -308,3 +311,13 @@ class GroupProgram:
 
 def _plain(name: str) -> str:
     return "".join(c if c.isalnum() and c.isascii() else "_" for c in name) or "group"
+
+
+def _idle(kernel: Any) -> bool:
+    """Whether a kind solves nothing, checks nothing, and nothing is read of it."""
+    function = getattr(kernel, "function", None)  # those with numbers at run time have none
+    return (
+        function is not None
+        and not function.inputs
+        and [a.name for a in function.outputs] == ["residual"]
+    )

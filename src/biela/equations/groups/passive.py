@@ -9,12 +9,16 @@ elements from such a set T to bodies outside are balls, the motions of T with ev
 rest are the null space of its rows.  They are passive spins if each is a turn of bodies about one
 line, and the balls are on two different bodies: a door on two balls in one frame swings, and wants
 a driver.
+
+Where T has other motions besides, as two halves that slide along an axis beside the line of the
+balls have, its passive spins are the turn of all of T about that line, if all its balls are on it,
+and the turn of a half by itself about an axis through its ball.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -168,7 +172,7 @@ def _spins(rows: Rows, bodies: list[int], balls: _Balls) -> Iterable[Spin]:
     usable = [k for k, N in enumerate(spaces) if N.shape[1] == least]
     lines = [_line(rows, k, bodies, spaces[k]) for k in usable]
     if any(line is None for line in lines):
-        return []
+        return _some_spins(rows, bodies, ends, balls)
     N = spaces[usable[0]].reshape(len(bodies), 6, least)
     u = lines[0]
     assert u is not None
@@ -195,6 +199,54 @@ def _spins(rows: Rows, bodies: list[int], balls: _Balls) -> Iterable[Spin]:
         w = turns[k] / np.linalg.norm(turns[k])
         turns = turns - np.outer(turns @ w, w)
     return found
+
+
+def _some_spins(
+    rows: Rows, bodies: list[int], ends: Sequence[int], balls: _Balls
+) -> Iterable[Spin]:
+    """The passive spins of a set that has other motions besides."""
+    positions = range(len(rows.values))
+    found = []
+    for b in bodies:
+        own = [e for e in ends if b in rows.elements.touched[e]]
+        numbers = rows.rows_of(rows.elements_of([b]))
+        spaces = [null_space(rows.matrix(k, numbers, [b])) for k in positions]
+        if not own or any(N.shape[1] != 1 for N in spaces):
+            continue
+        axes = [_line(rows, k, [b], N) for k, N in enumerate(spaces)]
+        if all(axis is not None for axis in axes):
+            u, first = tuple(axis for axis in axes if axis is not None), balls.points[0][own[0]]
+            found.append(Spin(b, (b,), tuple(own), u, (first, first + u[0])))
+    alone = {spin.body for spin in found}
+    others = [b for b in bodies if b not in alone]
+    whole = [_turn(rows, k, bodies, balls.points[k][list(ends)]) for k in positions]
+    if others and all(axis is not None for axis in whole):
+        axes_of = tuple(axis for axis in whole if axis is not None)
+        held = min(
+            others,
+            key=lambda b: (
+                -sum(b in rows.elements.touched[e] for e in ends),
+                len(rows.elements_of([b])),
+            ),
+        )
+        points = tuple(balls.points[0][e] for e in ends)
+        found.append(Spin(held, tuple(bodies), tuple(ends), axes_of, points))
+    return found
+
+
+def _turn(rows: Rows, position: int, bodies: list[int], points: Floats) -> Floats | None:
+    """The line of some balls, if all bodies of a set can turn about it as one; else None."""
+    away = points - points[0]
+    far = away[int(np.argmax(np.linalg.norm(away, axis=1)))]
+    size = float(np.linalg.norm(far))
+    if size < 1e-9 or np.abs(np.cross(away, far)).max() > _SAME * size * size:
+        return None
+    u: Floats = far / size
+    arms = rows.centres[position][bodies] - points[0]
+    turn = np.concatenate([np.cross(u, arms), np.tile(u, (len(bodies), 1))], axis=1)
+    numbers = rows.rows_of(rows.elements_of(bodies))
+    moved = rows.matrix(position, numbers, bodies) @ turn.ravel()
+    return u if np.abs(moved).max(initial=0.0) <= _SAME * (1 + size) else None
 
 
 def _rods(rows: Rows, single: Integers, balls: _Balls) -> tuple[list[Spin], Integers]:

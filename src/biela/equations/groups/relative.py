@@ -37,6 +37,7 @@ from biela.equations.reference_point import NORMAL
 from biela.model.drivers.joint_driver import JointDriver
 from biela.model.joints.moves import Move, Rotate, Translate
 from biela.model.pair import Place
+from biela.model.topology.planarity import keeps_plane
 from biela.space import Base
 
 __all__ = ["Angles", "Branch", "carrying_joints", "relative_group"]
@@ -69,7 +70,7 @@ def carrying_joints(cast: Cast) -> list[Branch]:
         for number, marker in at.get(slot, []):
             element = cast.elements[number]
             body = element.markers[marker].slot
-            if body >= 0 and element.joint.carries:
+            if body >= 0 and _carries(element, cast.plane):
                 heappush(queue, (_freedoms(element, cast, body), depth, number, marker))
 
     look_from(-1, 0)
@@ -82,6 +83,14 @@ def carrying_joints(cast: Cast) -> list[Branch]:
         branches.append(Branch(number, body, marker))
         look_from(body, depth + 1)
     return branches
+
+
+def _carries(element: CastElement, plane: str | None) -> bool:
+    """Whether a body can be placed along a joint, and stays in the plane of a planar model."""
+    joint = element.joint
+    if plane is None or not joint.carries:
+        return joint.carries
+    return keeps_plane(joint, element.markers[0].frames.axes, plane)
 
 
 def _freedoms(element: CastElement, cast: Cast, body: int) -> int:

@@ -27,7 +27,7 @@ from biela.model.joints.primitives import Row, all_rows
 from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
-from biela.model.quantities.units import expression
+from biela.model.quantities.units import expression, quantity
 from biela.model.quantities.values import Value
 from biela.space import Solid, Vector
 
@@ -66,10 +66,10 @@ class MechanismDerivation(SystemDerivation):
     def __init__(self, model: Model, system: SymbolicSystem | None = None) -> None:
         super().__init__(SymbolicSystem(model.name) if system is None else system)
         self.model = model
-        symbols = self.system.parameters(**model.parameters)
-        self._parameters: dict[str, Atom | float] = dict(
-            zip(model.parameters, symbols, strict=True)
-        )
+        given = model.parameters.given
+        symbols = self.system.parameters(**given)
+        self.system.parameter_units.update(model.parameter_units)
+        self._parameters = model.parameters.expressions(dict(zip(given, symbols, strict=True)))
         self.placer = Placer(self.system, self.number)
         ground = Place(self.system.origin, self.system.base)
         #: The frame of each body.
@@ -100,7 +100,8 @@ class MechanismDerivation(SystemDerivation):
     def number(self, value: Value, dimension: str) -> Atom:
         """A value: a constant, or an expression of the parameters of the model."""
         if isinstance(value, str):
-            return self.workspace.atom(expression(value, self._parameters, dimension))
+            known = self.model.parameters.dimensions
+            return self.workspace.atom(expression(value, self._parameters, dimension, known))
         return self.workspace.atom(value)
 
     def law(self, law: Law, dimension: str) -> Atom:
@@ -230,12 +231,12 @@ class MechanismDerivation(SystemDerivation):
             moment = moment - h.row.moment * h.constraint.multiplier
         return force, moment
 
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
         """A quantity given from outside at every instant."""
         symbol = identifier(name)
         self.names[symbol] = name
         self.input_units[symbol] = unit
-        return self.system.inputs(**{symbol: value})[0]
+        return self.system.inputs(**{symbol: quantity(value, dimension)})[0]
 
     # ---------------------------------------------------------------- what is declared
 

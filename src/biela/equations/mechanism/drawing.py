@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -64,10 +64,11 @@ def figures(model: Model) -> Iterator[Figure]:
     """What is drawn of a model without parts."""
     slides = list(_slides(model))
     bodies = (model.ground, *model.bodies.values())
-    widths = [_widths(shape) for body in bodies for shape in body.shapes]
+    shapes = {body.name: [s.measured(model.number) for s in body.shapes] for body in bodies}
+    widths = [_widths(shape) for own in shapes.values() for shape in own]
     largest = max((float(width[2]) for width in widths), default=0.0)
     for body in bodies:
-        yield from _solids(body, _SLENDER * largest)
+        yield from _solids(body, shapes[body.name], _SLENDER * largest)
     guides = {slide.guide for slide in slides}
     blocks = {slide.block for slide in slides}
     for body in model.bodies.values():
@@ -86,9 +87,9 @@ def _widths(shape: Shape) -> Floats:
     return np.sort(np.ptp(offsets @ axes, axis=0))
 
 
-def _solids(body: Body, slender: float) -> Iterator[Figure]:
+def _solids(body: Body, shapes: Sequence[Shape], slender: float) -> Iterator[Figure]:
     """The shapes of a body in its frame."""
-    for shape in body.shapes:
+    for shape in shapes:
         R, place = np.asarray(shape.rotation), np.asarray(shape.position)
         if isinstance(shape, Sphere):
             x, y, z = (float(c) for c in place)

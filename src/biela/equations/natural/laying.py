@@ -68,6 +68,8 @@ class Laying(MechanismDerivation):
         self._shared_points = shared.points.shared()
         self._shared_axes = shared.axes.shared()
         self._entities: dict[tuple[str, int], NaturalPoint | NaturalVector] = {}
+        #: What shared points are called, by any of their markers.
+        self._labels = {n.marker.label for nodes in self._shared_points.values() for n in nodes}
         self.naturals: dict[str, Carried] = {}
         #: Where each entity that is no relative coordinate stands: body, place or direction in it.
         self.stands: dict[str, tuple[str, Triple]] = {}
@@ -114,7 +116,7 @@ class Laying(MechanismDerivation):
                 span.vector(self._axis(root), axes[root].at)
         R = self.poses[name][:3, :3]
         for letter, unit in zip("uvw", own, strict=False):
-            made = self.layout.vector(f"{name}.{letter}", self._numbers(R @ unit))
+            made = self.layout.vector(self._own_name(name, letter), self._numbers(R @ unit))
             along = [self.workspace.atom(float(x)) for x in unit]
             self.stands[made.name] = name, along
             span.vector(made, along)
@@ -204,6 +206,18 @@ class Laying(MechanismDerivation):
         T = self.poses[name]
         self.stands[f"{name}.r"] = name, self._com(name)
         return self.layout.point(f"{name}.r", self._numbers(T[:3, :3] @ at + T[:3, 3]))
+
+    def _own_name(self, body: str, letter: str) -> str:
+        """What a unit vector of a body alone is called: "body.u", or "body.u_2" …
+
+        A shared point has the name of a marker, which a user may have called like that.
+        """
+        name = found = f"{body}.{letter}"
+        k = 1
+        while found in self._labels:
+            k += 1
+            found = f"{name}_{k}"
+        return found
 
     def _weigh(self, name: str, way: Triple | None = None) -> None:
         inertia, carried = self.model.bodies[name].inertia, self.naturals[name]

@@ -106,7 +106,8 @@ def _hindrance(model: Model, name: str, exact: bool) -> str:
 def _changed(model: Model) -> Model:
     """The model with other values of its parameters."""
     found, random = copy(model), np.random.default_rng(0)
-    found.parameters = {n: x * random.uniform(1.05, 1.2) for n, x in model.parameters.items()}
+    given = {n: x * random.uniform(1.05, 1.2) for n, x in model.parameters.given.items()}
+    found.parameters = model.parameters.changed(given, model.name)
     return found
 
 

@@ -75,8 +75,10 @@ class WrittenOut:
         small = type(self.model)(
             self.model.name, gravity=self.model.gravity, plane=self.model.plane
         )
-        small.parameters = dict(self.model.parameters)
-        small.parts[self.part.name] = replace(self.part, count=WRITTEN_OUT, parameters=rows)
+        small.parameters = self.model.parameters.copy()
+        small.parts[self.part.name] = replace(
+            self.part, count=WRITTEN_OUT, parameters=rows, texts={}
+        )
         return small
 
     # ------------------------------------------------------------------- what there is

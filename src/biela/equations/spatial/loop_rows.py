@@ -127,8 +127,9 @@ class _Rows:
                 )
             )
             return
-        if isinstance(driver, PositionDriver) and driver.i is not None and driver.i.body != GROUND:
-            # along an axis of the ground: the rows of both points, one less the other
+        if isinstance(driver, PositionDriver) and driver.i is not None:
+            # along an axis of the ground, however marker i is turned: the rows of both points
+            # seen from there, one less the other
             still = replace(driver, marker=driver.i, i=None, law=Constant(0.0))
             first = len(self.rows)
             self.driver(replace(driver, i=None))

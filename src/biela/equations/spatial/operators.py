@@ -74,7 +74,7 @@ class Operators:
     ) -> OperatorValues:
         """The operators at a state."""
         tree = self.tree
-        values = np.array(list(tree.model.parameters.values())) if p is None else p
+        values = np.array(list(tree.model.parameters.given.values())) if p is None else p
         arguments = (q, v, values) if tree.p else (q, v)
         Phi, H, I, V, b, gyr, g = self._function(*arguments)
         n = len(self.blocks)

@@ -20,6 +20,7 @@ from biela.model.forces.force import Force
 from biela.model.joints import Coordinate, Joint
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
+from biela.model.quantities.values import Value
 from biela.space import Space, Vector
 
 if TYPE_CHECKING:
@@ -133,13 +134,13 @@ class Acting(TreeDerivation):
             f"that do not, or use formulate(model)"
         )
 
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
         """Inputs of forces are not among the joint forces.
 
         Raises:
             ModelError: Always.
         """
-        del unit, value
+        del unit, value, dimension
         raise ModelError(
             f"{self._tree.model.name}: {self.asking} has the input "
             f"{name}, and a robot has joint forces only: give it a law of time, or give the push "

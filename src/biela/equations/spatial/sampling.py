@@ -31,7 +31,7 @@ class Samples:
         values: dict[Atom, Floats | float] = dict(zip(tree.q, q.T, strict=True))
         values |= {v: random.uniform(-1, 1, count) for v in tree.v}
         values[tree.workspace.time] = random.uniform(0, 1, count)
-        for symbol, value in zip(tree.p, tree.model.parameters.values(), strict=True):
+        for symbol, value in zip(tree.p, tree.model.parameters.given.values(), strict=True):
             values[symbol] = value * (1 + random.uniform(0, 0.1, count))
         self._values = values
         self.count = count

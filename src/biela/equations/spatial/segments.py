@@ -58,7 +58,8 @@ def segments(
     place, found = start, []
     if not moves:
         return [], start
-    for group in _groups(joint, moves, coordinates):
+    geared = len(set(velocities.values())) < len(velocities)
+    for group in _groups(joint, moves, coordinates, geared):
         first = group[0]
         if isinstance(first, AnyTurn):
             k = first.coordinate
@@ -81,8 +82,14 @@ def segments(
     return found, place
 
 
-def _groups(joint: str, moves: Sequence[Move], coordinates: Mapping[int, int]) -> list[list[Move]]:
-    """Moves that share a coordinate belong together: a screw, a way along a curve."""
+def _groups(
+    joint: str, moves: Sequence[Move], coordinates: Mapping[int, int], geared: bool
+) -> list[list[Move]]:
+    """Moves that share a coordinate belong together: a screw, a way along a curve.
+
+    Those of coordinates that a gear ties to each other may be apart: each is a step, and all of
+    them move by one velocity.
+    """
     groups: list[list[Move]] = []
     last: int | None = None
     seen: set[int] = set()
@@ -90,7 +97,7 @@ def _groups(joint: str, moves: Sequence[Move], coordinates: Mapping[int, int]) -
         number = None if isinstance(move, AnyTurn) else _coordinate(move, coordinates)
         if number is not None and number == last and _commute(groups[-1], move):
             groups[-1].append(move)
-        elif number in seen:
+        elif number in seen and not geared:
             raise ModelError(
                 f"joint {joint} turns and then moves on by the same coordinate; write its "
                 f"moves with the translations first, or use formulate(model)"

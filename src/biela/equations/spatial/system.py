@@ -63,7 +63,10 @@ def spatial_system(model: Model, *, rotors: Mapping[str, float] | None = None) -
         q=_coordinates(tree),
         v=_velocities(tree),
         u=tuple(Quantity(f"tau.{name.removesuffix('_rate')}") for name in tree.v_names),
-        p=tuple(Quantity(name, value=value) for name, value in tree.model.parameters.items()),
+        p=tuple(
+            Quantity(name, value=value, unit=tree.model.parameter_units.get(name, ""))
+            for name, value in tree.model.parameters.given.items()
+        ),
         frames=tuple(name for name in tree.frames if name != "ground"),
         quaternions=tuple(first for first, _ in tree.quaternions),
         functions=LazyFunctions({}, makers),

@@ -48,9 +48,9 @@ class SpatialTree:
     """A model as a tree of links, with the symbols of its state.
 
     Args:
-        model: Bodies and joints; a body that no joint reaches floats, by a free joint of its own
-            name.  Gears are allowed: a coordinate that follows another has no velocity of its own.
-            Joints that close loops carry nothing (`loop_rows` has their equations).
+        model: Bodies and joints; a body that no joint carries floats, by a joint of its own name,
+            free or planar.  Gears are allowed: a coordinate that follows another has no velocity
+            of its own.  Joints that close loops carry nothing (`loop_rows` has their equations).
         rotors: Inertia of rotors, reflected to the joint (kg m², or kg along a slide), by joint or
             "joint.coordinate", in place of those of the model.
         short: Choose the frames of links such that constants vanish; else they are those of the
@@ -77,9 +77,9 @@ class SpatialTree:
         if not self.model.bodies:
             raise ModelError(f"{model.name} has no bodies: add one with body(…)")
         self.workspace = Workspace(identifier(model.name))
-        names = list(self.model.parameters)
+        names = list(self.model.parameters.given)
         self.p: list[Atom] = list(self.workspace.parameters(names))
-        self._parameters: dict[str, Atom | float] = dict(zip(names, self.p, strict=True))
+        self._parameters = self.model.parameters.expressions(dict(zip(names, self.p, strict=True)))
         self.links: list[Link] = []
         self.frames = NamedFrames()
         self.frames.put(GROUND, (-1, Pose.at()))
@@ -184,7 +184,8 @@ class SpatialTree:
         """A value: a number, or an expression of the parameters of the model."""
         if type(value) is float and math.isfinite(value):
             return value
-        found = expression(value, self._parameters, dimension)
+        known = self.model.parameters.dimensions
+        found = expression(value, self._parameters, dimension, known)
         if isinstance(found, Atom) and found.value is not None:
             return float(found.value)
         return found

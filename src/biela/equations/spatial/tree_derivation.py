@@ -78,9 +78,9 @@ class TreeDerivation:
         """The force and moment of a joint."""
         self._refuse(f"depends on the reaction of joint {joint}")
 
-    def input(self, name: str, unit: str, value: float = 0.0) -> Atom:
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
         """A quantity given from outside."""
-        del unit, value
+        del unit, value, dimension
         self._refuse(f"has the input {name}")
 
     def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:

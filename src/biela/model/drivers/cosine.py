@@ -28,7 +28,7 @@ class Cosine(Driver):
 
     i: Marker = quantity("marker", "marker on the body before")
     j: Marker = quantity("marker", "marker on the body after")
-    law: Law = quantity("law", "the angle θ as a function of the time t")
+    law: Law = quantity("law", "the angle θ as a function of the time t", "angle")
     a: str = quantity("text", "axis of i: x, y, z, -x …", default="x")
     b: str = quantity("text", "axis of j: x, y, z, -x …", default="x")
 

@@ -26,7 +26,7 @@ class DistanceDriver(Driver):
 
     i: Marker = quantity("marker", "marker on the body before")
     j: Marker = quantity("marker", "marker on the body after")
-    law: Law = quantity("law", "the distance as a function of the time t; above zero")
+    law: Law = quantity("law", "the distance as a function of the time t; above zero", "length")
 
     kind: ClassVar[str] = "distance"
 

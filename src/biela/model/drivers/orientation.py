@@ -32,9 +32,13 @@ class OrientationDriver(Driver):
     """
 
     marker: Marker = quantity("marker", "marker that is turned")
-    first: Law = quantity("law", "first angle as a function of the time t")
-    second: Law | None = quantity("law", "second angle, if there are two axes", default=None)
-    third: Law | None = quantity("law", "third angle, if there are three axes", default=None)
+    first: Law = quantity("law", "first angle as a function of the time t", "angle")
+    second: Law | None = quantity(
+        "law", "second angle, if there are two axes", "angle", default=None
+    )
+    third: Law | None = quantity(
+        "law", "third angle, if there are three axes", "angle", default=None
+    )
     axes: str = quantity("text", "axes of the turns, as z or zyx", default="z")
     i: Marker | None = quantity("marker", "marker to turn from; else the ground", default=None)
 

@@ -27,9 +27,15 @@ class Path(Driver):
     """
 
     marker: Marker = quantity("marker", "marker whose point is led")
-    x: Law | None = quantity("law", "x as a function of the time t; free if left out", default=None)
-    y: Law | None = quantity("law", "y as a function of the time t; free if left out", default=None)
-    z: Law | None = quantity("law", "z as a function of the time t; free if left out", default=None)
+    x: Law | None = quantity(
+        "law", "x as a function of the time t; free if left out", "length", default=None
+    )
+    y: Law | None = quantity(
+        "law", "y as a function of the time t; free if left out", "length", default=None
+    )
+    z: Law | None = quantity(
+        "law", "z as a function of the time t; free if left out", "length", default=None
+    )
     i: Marker | None = quantity("marker", "marker to see it from; else the ground", default=None)
 
     kind: ClassVar[str] = "path"

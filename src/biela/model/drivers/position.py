@@ -27,7 +27,7 @@ class PositionDriver(Driver):
 
     marker: Marker = quantity("marker", "marker whose point is driven")
     axis: str = quantity("text", "axis of the ground: x, y or z")
-    law: Law = quantity("law", "its coordinate as a function of the time t")
+    law: Law = quantity("law", "its coordinate as a function of the time t", "length")
     i: Marker | None = quantity("marker", "marker to count from; else the origin", default=None)
 
     kind: ClassVar[str] = "position"

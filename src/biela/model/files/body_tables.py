@@ -71,7 +71,7 @@ def shape_table(shape: type[Shape]) -> type[ShapeTable]:
         for item in dataclasses.fields(shape):
             if item.name in ("position", "rotation", "density", "mass"):
                 continue
-            kind = value_of("length") if hints[item.name] is float else _Lengths
+            kind = value_of("length") if hints[item.name] is Any else _Lengths
             required = item.default is dataclasses.MISSING
             made[item.name] = kind, Field(... if required else None)
     table = pydantic.create_model(f"{shape.__name__}Table", __base__=ShapeTable, **made)

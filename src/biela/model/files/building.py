@@ -27,6 +27,7 @@ from biela.model.model import Model
 from biela.model.orientation import Orientation, along
 from biela.model.placing import matrix
 from biela.model.quantities.units import parameters_of
+from biela.model.quantities.values import Value
 from biela.model.shapes import MeshShape, Shape
 
 Elements = Mapping[tuple[str, str], ElementTable | None]
@@ -99,17 +100,18 @@ class Builder:
                 self._element(category, name, element)
         for name, inertia in table.rotors.items():
             with self._at("rotors", name):
-                self._rotor(name, self.model.number(inertia))
+                self._rotor(name, inertia)
         if table.run is not None:
             self.model.run = table.run.given()
         return None if self.faults else self.model
 
-    def _rotor(self, name: str, inertia: float) -> None:
+    def _rotor(self, name: str, inertia: Value) -> None:
         if full_name(self.model, name) is None and not self.model.parts:
             raise ModelError(f"there is no joint {name!r}{nearest(name, self.model.joints)}")
-        if not inertia >= 0:
+        number = self.model.number(inertia)
+        if not number >= 0:
             raise ModelError(f"the inertia of a rotor is zero or more, not {inertia!r}")
-        self.model.rotors[name] = inertia
+        self.model.rotors[name] = inertia if parameters_of(inertia) else number
 
     # ----------------------------------------------------------------------- bodies
 
@@ -120,7 +122,6 @@ class Builder:
         for k, shape in enumerate(given.pop("shapes", ())):
             with self._at("bodies", name, "shapes", k):
                 shapes.append(self._shape(shape))
-        number = self.model.number
         with self._at("bodies", name):
             if name == GROUND:
                 if given:
@@ -130,7 +131,7 @@ class Builder:
                 self.model.ground.shapes = tuple(shapes)
             else:
                 given["points"] = [
-                    (number(p.mass, "mass"), [number(x, "length") for x in p.position])
+                    (self._kept(p.mass, "mass"), [self._kept(x, "length") for x in p.position])
                     for p in given.pop("points", ())
                 ]
                 self.model.body(name, shapes=shapes, **given)
@@ -154,15 +155,16 @@ class Builder:
         return along("this frame", "z" if frame.axis is None else frame.axis, frame.x_axis)
 
     def _shape(self, table: ShapeTable) -> Shape:
-        number = self.model.number
         given = table.given()
         turned = self._orientation(table)
         settings: dict[str, Any] = {}
         if turned is not None:
-            settings["rotation"] = matrix(self.model, turned)
+            settings["rotation"] = turned
+            if not any(parameters_of(angle) for _, angle in turned.turns):
+                settings["rotation"] = matrix(self.model, turned)
         for key in ("density", "mass"):
             if key in given:
-                settings[key] = number(given[key], key)
+                settings[key] = self._kept(given[key], key)
         for key, value in given.items():
             if key not in ("kind", "axis", "x_axis", "orientation", "density", "mass"):
                 settings[key] = value if key in ("file", "scale") else self._lengths(value)
@@ -171,12 +173,19 @@ class Builder:
             made = FileMesh(mesh=read_mesh(path, settings.get("scale", 1.0)), **settings)
             made.remember(path)
             return made
-        return table.shape(**settings)
+        made_of = table.shape(**settings)
+        made_of.measured(self.model.number)  # refuses what is none
+        return made_of
 
     def _lengths(self, value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [self._lengths(item) for item in value]
-        return self.model.number(value, "length")
+        return self._kept(value, "length")
+
+    def _kept(self, value: Value, dimension: str) -> Value:
+        """A number, or a text that has parameters in it."""
+        number = self.model.number(value, dimension)
+        return value if parameters_of(value) else number
 
     # --------------------------------------------------------------------- elements
 

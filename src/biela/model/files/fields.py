@@ -21,7 +21,6 @@ from biela.model.laws.law import Law, law_from
 from biela.model.mass_properties import as_rotation
 from biela.model.orientation import Orientation, by_rows, turned, unit
 from biela.model.quantities.dimensions import described, dimension_of
-from biela.model.quantities.units import evaluate
 from biela.model.quantities.values import Value
 
 VALUE_SCHEMA: dict[str, Any] = {"type": ["number", "string"]}
@@ -73,7 +72,7 @@ def checked_value(given: object, dimension: str, known: Known) -> Value:
             f"not {shown_value(given)}"
         )
     try:
-        number = evaluate(given, known.parameters, dimension)
+        number = known.parameters.value(given, dimension)
     except BielaError as error:
         raise fault(message_of(error)) from None
     return given if isinstance(given, str) else number

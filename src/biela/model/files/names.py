@@ -11,7 +11,7 @@ from biela.model.bodies import GROUND
 from biela.model.element import kind_named
 from biela.model.files.faults import nearest
 from biela.model.joints import Joint
-from biela.model.quantities.units import evaluate
+from biela.model.parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Known:
         parts: The parts, inside of which names are not looked up here.
     """
 
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Parameters = field(default_factory=Parameters)
     bodies: Mapping[str, frozenset[str]] = field(default_factory=dict)
     joints: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
     parts: frozenset[str] = frozenset()
@@ -86,10 +86,10 @@ class Known:
 
 def known_in(document: Mapping[str, Any]) -> Known:
     """The names of a document, whatever is wrong with the rest of it."""
-    parameters: dict[str, float] = {}
+    parameters = Parameters()
     for name, given in _table(document, "parameters").items():
         try:
-            parameters[name] = evaluate(given, parameters)
+            parameters.define(name, given)
         except (ModelError, ParseError):
             parameters[name] = 1.0
     bodies: dict[str, frozenset[str]] = {GROUND: frozenset()}

@@ -7,6 +7,7 @@ default is left out.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from biela.errors import FileError, ModelError
-from biela.model.bodies import GROUND, Body, Inertia
+from biela.model.bodies import GROUND, Body, Inertia, weighed
 from biela.model.element import Element
 from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.toml_text import document_text
@@ -26,6 +27,7 @@ from biela.model.meshes.files import write_stl
 from biela.model.model import Model
 from biela.model.orientation import IDENTITY, Orientation, along
 from biela.model.parts.part import Part
+from biela.model.quantities.values import SiText, Value
 from biela.model.shapes import MeshShape, Shape
 
 #: Names the file of a mesh.
@@ -84,7 +86,9 @@ def _named_mesh(body: str, shape: MeshShape) -> dict[str, Any]:
 
 
 def _parameter(model: Model, name: str) -> Any:
-    """The value of a parameter, with its unit if that is known."""
+    """The value of a parameter, with its unit if that is known, or the text that computes it."""
+    if name in model.parameters.texts:
+        return model.parameters.texts[name]
     value, unit = model.parameters[name], model.parameter_units.get(name, "")
     # a reciprocal such as 1/m is no unit that can stand after a number
     return f"{float(value)!r} {unit}" if unit and unit[0].isalpha() else value
@@ -116,9 +120,9 @@ def _model(model: Model, mesh: MeshFile) -> dict[str, Any]:
 
 def _body(model: Model, body: Body, mesh: MeshFile) -> dict[str, Any]:
     data: dict[str, Any] = {}
-    weighed = [shape.mass_properties() for shape in body.shapes if shape.has_mass]
-    of_shapes = Inertia.of(sum(weighed[1:], weighed[0])) if weighed else Inertia()
-    if body.inertia != of_shapes:
+    if body.points and _same(model, body.inertia, weighed(body.shapes, body.points)):
+        data["points"] = [{"mass": mass, "position": list(at)} for mass, at in body.points]
+    elif not _same(model, body.inertia, weighed(body.shapes)):
         data["mass"] = body.inertia.mass
         if body.inertia.com != (0.0, 0.0, 0.0):
             data["com"] = list(body.inertia.com)
@@ -135,6 +139,26 @@ def _body(model: Model, body: Body, mesh: MeshFile) -> dict[str, Any]:
     if body.markers:
         data["markers"] = {name: _marker(marker) for name, marker in body.markers.items()}
     return data
+
+
+def _same(model: Model, one: Inertia, other: Inertia) -> bool:
+    """Whether two inertias are equal, for all parameters if they are texts."""
+    pairs = list(zip(_entries(one), _entries(other), strict=True))
+    if one == other or not any(isinstance(x, SiText) for pair in pairs for x in pair):
+        return one == other
+    if any(isinstance(a, str) != isinstance(b, str) for a, b in pairs):
+        return False
+    given = model.parameters.given
+    for shift in (0.0, 1e-4):  # small, so that there still is such a mechanism
+        near = {n: x * (1 + shift * (k % 7 + 1)) for k, (n, x) in enumerate(given.items())}
+        known = model.parameters.changed(near)
+        if not all(math.isclose(known.value(a), known.value(b), rel_tol=1e-9) for a, b in pairs):
+            return False
+    return True
+
+
+def _entries(inertia: Inertia) -> tuple[Value, ...]:
+    return inertia.mass, *inertia.com, *inertia.moments
 
 
 def _orientation(orientation: Orientation) -> dict[str, Any]:
@@ -172,10 +196,12 @@ def _shape(body: str, shape: Shape, mesh: MeshFile) -> dict[str, Any]:
         value = getattr(shape, item.name)
         if item.name in ("mesh", "file", "scale") or value is None:
             continue
-        if item.name == "rotation":
+        if isinstance(value, Orientation):
+            data["orientation"] = _orientation(value)
+        elif item.name == "rotation":
             rows = tuple((float(a), float(b), float(c)) for a, b, c in np.asarray(value))
             data |= _turned(Orientation(rows))
-        elif item.name != "position" or np.any(value):
+        elif item.name != "position" or any(isinstance(x, str) or x for x in plain(value)):
             data[item.name] = plain(value)
     return data
 
@@ -241,7 +267,7 @@ def _part(part: Part, mesh: MeshFile) -> dict[str, Any]:
     if part.orientation != Orientation():
         data["orientation"] = _orientation(part.orientation)
     if part.parameters:
-        data["parameters"] = plain(part.parameters)
+        data["parameters"] = plain({**part.parameters, **part.texts})
     if part.between:
         data["between"] = [
             {

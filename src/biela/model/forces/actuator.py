@@ -12,7 +12,6 @@ from biela.model.element import Evaluate, quantity
 from biela.model.forces.force import Force
 from biela.model.forces.units import force_along
 from biela.model.laws.law import Law
-from biela.model.quantities.units import quantity as in_si
 from biela.model.quantities.values import Value
 
 
@@ -55,7 +54,7 @@ class Actuator(Force):
         if self.law is not None:
             u = derivation.law(self.law, dimension)
         else:
-            u = derivation.input(self.name, unit, in_si(self.value, dimension))
+            u = derivation.input(self.name, unit, self.value, dimension)
         if self.limit is not None:
             limit = derivation.number(self.limit, dimension)
             u = maximum(-limit, minimum(limit, u))

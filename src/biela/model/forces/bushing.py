@@ -25,11 +25,15 @@ _NONE: Triple = (0.0, 0.0, 0.0)
 class Bushing(Force):
     """Three springs and dampers along the axes of marker i, and three about them.
 
-    With the gap x from i to j along the axes of i, and the rotation vector φ of j seen from i, the
-    body of j is pushed by -K (x - x0) - C x' and turned by the moment that has the power of
-    -K φ - C φ' (for small angles it is that; a turn about one axis has it at any angle below π).
-    Both forces go through the point of j: only so is their power that of the springs, and no
-    couple is left over.
+    With the gap x from i to j along the axes of i, the rotation vector φ of j seen from i and its
+    angular velocity ω, also along the axes of i, the body of j is pushed by -K (x - x0) - C x' and
+    turned by -C ω and by the moment that has the power of -K φ (for small angles it is that; a turn
+    about one axis has it at any angle below π).  Both forces go through the point of j: only so is
+    their power that of the springs, and no couple is left over.
+
+    Beyond half a turn φ is the way back on the other side, and the springs would turn the wrong
+    way: simulations stop at 176°.  A ``torsional`` spring on the angle of a joint counts turns; the
+    dampers work at any angle.
     """
 
     i: Marker = quantity("marker", "marker on the body whose axes are used")
@@ -79,11 +83,19 @@ class Bushing(Force):
         K = three(self.torsional_stiffness, "torsional stiffness")
         C = three(self.torsional_damping, "torsional damping")
         pair = derivation.pair(self.i, self.j)
-        if all(constant.value == 0 for constant in (*K, *C)):
-            return Vector(derivation.space, {})
-        angles, levers = rotation_vector(pair)
         parts = []
-        for k, c, angle, lever in zip(K, C, angles, levers, strict=True):
-            derivation.store(k * angle**2 / 2)
-            parts.append(lever * (k * angle + c * pair.turning.dot(lever)))
+        if any(k.value != 0 for k in K):
+            angles, levers = rotation_vector(pair)
+            for k, angle, lever in zip(K, angles, levers, strict=True):
+                derivation.store(k * angle**2 / 2)
+                parts.append(lever * (k * angle))
+        if any(c.value != 0 for c in C):
+            turning = pair.turning.components(pair.i.base)
+            x, y, z = (c * w for c, w in zip(C, turning, strict=True))
+            parts.append(pair.i.base.vector(x, y, z))
         return total(derivation.space, parts)
+
+    @property
+    def turns_back(self) -> bool:
+        """Whether it has torsional springs, whose angles are below half a turn."""
+        return any(value != 0 for value in self.torsional_stiffness)

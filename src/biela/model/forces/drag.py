@@ -26,9 +26,9 @@ class Drag(Force):
     area: Value = quantity("area", "area across the stream")
     coefficient: Value = quantity("none", "drag coefficient C_d")
     density: Value = quantity("density", "density of the fluid; air by default", default=1.225)
-    wind_x: Law | None = quantity("law", "wind along x, m/s", default=None)
-    wind_y: Law | None = quantity("law", "wind along y, m/s", default=None)
-    wind_z: Law | None = quantity("law", "wind along z, m/s", default=None)
+    wind_x: Law | None = quantity("law", "wind along x, m/s", "velocity", default=None)
+    wind_y: Law | None = quantity("law", "wind along y, m/s", "velocity", default=None)
+    wind_z: Law | None = quantity("law", "wind along z, m/s", "velocity", default=None)
 
     kind: ClassVar[str] = "drag"
 
@@ -52,5 +52,5 @@ class Drag(Force):
             / 2
         )
         # the tiny speed gives the root a slope where the point rests
-        size = sqrt(speed.norm2() + 1e-24)
+        size = sqrt(speed.sum_of_squares() + 1e-24)
         derivation.apply(self.marker, speed * (-factor * size), Vector(derivation.space, {}))

@@ -121,8 +121,8 @@ class Friction(Force):
                 )
             )
         force, moment = derivation.reaction(self.joint)
-        load = sqrt(force.norm2() + _ROUNDED**2)
+        load = sqrt(force.sum_of_squares() + _ROUNDED**2)
         if self.span is not None:
             span = derivation.number(self.span, "length")
-            load = load + 2 * sqrt(moment.norm2() + _ROUNDED**2) / span
+            load = load + 2 * sqrt(moment.sum_of_squares() + _ROUNDED**2) / span
         return radius * load if turns else load

@@ -41,7 +41,7 @@ class SpringDamper(Force):
     length: Value = quantity("length", "length l0 without force", default=0.0)
     damping: Value = quantity("damping", "damping constant c", default=0.0)
     force: Law | None = quantity(
-        "law", "push of an actuator as a function of the time t", default=None
+        "law", "push of an actuator as a function of the time t", "force", default=None
     )
     actuated: bool = quantity("flag", "the push has an input of the system added", default=False)
     only: str = quantity("text", 'acts in "tension" or "compression" only', default="")

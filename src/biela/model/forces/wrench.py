@@ -24,12 +24,12 @@ class AppliedWrench(Force):
     """
 
     marker: Marker = quantity("marker", "marker where the force acts")
-    fx: Law | None = quantity("law", "force along x", default=None)
-    fy: Law | None = quantity("law", "force along y", default=None)
-    fz: Law | None = quantity("law", "force along z", default=None)
-    mx: Law | None = quantity("law", "moment about x", default=None)
-    my: Law | None = quantity("law", "moment about y", default=None)
-    mz: Law | None = quantity("law", "moment about z", default=None)
+    fx: Law | None = quantity("law", "force along x", "force", default=None)
+    fy: Law | None = quantity("law", "force along y", "force", default=None)
+    fz: Law | None = quantity("law", "force along z", "force", default=None)
+    mx: Law | None = quantity("law", "moment about x", "torque", default=None)
+    my: Law | None = quantity("law", "moment about y", "torque", default=None)
+    mz: Law | None = quantity("law", "moment about z", "torque", default=None)
     along: Marker | None = quantity("marker", "marker whose axes are used", default=None)
     reaction: Marker | None = quantity("marker", "marker on the body that reacts", default=None)
 

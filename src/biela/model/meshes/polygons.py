@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
@@ -37,23 +39,24 @@ def as_polygon(points: ArrayLike) -> Floats:
     return corners if area_moments(corners)[0] > 0 else corners[::-1].copy()
 
 
-def area_moments(corners: Floats) -> tuple[float, Floats, Floats]:
+def area_moments(corners: Floats) -> tuple[Any, Floats, Floats]:
     """The area A, the centroid (2,), and ∫ r rᵀ dA (2, 2) about the centroid.
 
     By Green's theorem a sum over the triangles of each edge (a, b) and a fixed point, of area
     w = (a x b)/2: ∫ r dA = w (a + b)/3 and ∫ r rᵀ dA = w (a aᵀ + b bᵀ + (a + b)(a + b)ᵀ)/12.
-    A clockwise polygon has a negative area.
+    A clockwise polygon has a negative area.  Corners may be atoms, in an array of objects.
     """
     origin = corners.mean(axis=0)  # near by, so that the sum does not cancel
     a = corners - origin
     b = np.roll(a, -1, axis=0)
     w = (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) / 2
-    area = float(w.sum())
-    if not area:
+    area = w.sum()
+    if corners.dtype != object and not area:
         return 0.0, origin, np.zeros((2, 2))
     s = a + b
     first = w @ s / 3 / area
     second = sum(np.einsum("i,ij,ik->jk", w, x, x) for x in (a, b, s)) / 12
+    area = area if corners.dtype == object else float(area)
     return area, origin + first, np.asarray(second - area * np.outer(first, first))
 
 

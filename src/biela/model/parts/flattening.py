@@ -15,7 +15,7 @@ from biela.model.element import Element
 from biela.model.markers import Marker
 from biela.model.parts.instances import Instance
 from biela.model.parts.part import split_place
-from biela.model.parts.renaming import moved_element
+from biela.model.parts.renaming import moved_element, renamed
 from biela.model.placing import body_pose
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _copied(model: Model) -> Model:
     """All but the parts."""
     whole = type(model)(model.name, gravity=model.gravity, plane=model.plane)
     whole.description, whole.written_out = model.description, model.written_out
-    whole.parameters = dict(model.parameters)
+    whole.parameters = model.parameters.copy()
     whole.rotors, whole.aliases = dict(model.rotors), dict(model.aliases)
     whole.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():
@@ -96,9 +96,12 @@ def _add_part(host: Model, part: Part, whole: Model) -> None:
                     f"{host.name}: its parameter {name} has the name that a parameter of part "
                     f"{part.name} gets; call it something else"
                 )
-            whole.parameters[name] = value
+            whole.parameters.define(name, value)
+        for name, dimension in prototype.parameters.dimensions.items():
+            if instance.names[name] in whole.parameters:
+                whole.parameters.dimensions[instance.names[name]] = dimension
         for name, inertia in prototype.rotors.items():
-            whole.rotors[instance.prefix + name] = inertia
+            whole.rotors[instance.prefix + name] = renamed(inertia, instance.names)
         outer = _start(whole, instance.ground.body)
         for name in prototype.bodies:
             body = instance.body(name, outer, name in floating)

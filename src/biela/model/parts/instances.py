@@ -12,9 +12,9 @@ parameters.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from biela.model.quantities.values import Value
 if TYPE_CHECKING:
     from biela.model.model import Model
     from biela.model.parts.part import Part
+    from biela.model.shapes import Shape
 
 Floats = npt.NDArray[np.float64]
 _INSTANCE = re.compile(r"(?P<part>[^.\[\]]+)(?:\[(?P<number>-?\d+)\])?\.(?P<rest>.+)")
@@ -61,13 +62,13 @@ class Instance:
         """A value of the prototype as a number, with the parameters of this instance."""
         if isinstance(value, float):
             return value
-        own = dict(self.prototype.parameters)
+        own: dict[str, Value] = {}
         for name, given in self.part.parameters.items():
             if isinstance(given, str):
                 own[name] = self.host.number(given)
             else:
                 own[name] = float(given[self.number] if isinstance(given, np.ndarray) else given)
-        return evaluate(value, own, dimension)
+        return self.prototype.parameters.changed(own, self.part.name).value(value, dimension)
 
     # ----------------------------------------------------------------------- ground
 
@@ -150,8 +151,9 @@ class Instance:
         made = Body(
             self.prefix + name,
             self._inertia(body.inertia),
-            shapes=body.shapes,
+            shapes=tuple(self._shape(shape) for shape in body.shapes),
             markers={n: self.marker(m) for n, m in body.markers.items()},
+            points=renamed(body.points, self.names),
         )
         given = body.position is not None or body.orientation is not None
         if outer is None or not (given or (floating and not self.at_home)):
@@ -163,6 +165,18 @@ class Instance:
         frame = renamed_orientation(body.orientation or Orientation(), self.names)
         made.orientation = Orientation(by_rows(T[:3, :3] @ np.array(frame.axes)).axes, frame.turns)
         return made
+
+    def _shape(self, shape: Shape) -> Shape:
+        if not (self.names and shape.texts):
+            return shape
+        changes: dict[str, Any] = {
+            item.name: renamed_orientation(value, self.names)
+            if isinstance(value, Orientation)
+            else renamed(value, self.names)
+            for item in fields(shape)
+            if (value := getattr(shape, item.name)) is not None
+        }
+        return replace(shape, **changes)
 
     def _inertia(self, inertia: Inertia) -> Inertia:
         if not self.names:

@@ -28,6 +28,7 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
 from biela.model.orientation import Orientation, turned
+from biela.model.parts.renaming import renamed_text
 from biela.model.parts.settings import (
     Between,
     Setting,
@@ -74,6 +75,8 @@ class Part:
     link: str | None = None
     between: tuple[Between, ...] = ()
     parameters: Mapping[str, Setting] = field(default_factory=dict)
+    #: The rows among them that have parameters of the host in them, as they were given.
+    texts: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     #: One joint of each kind of ``between``, for what is the same in all instances.
     joints_between: tuple[Joint, ...] = ()
 
@@ -114,6 +117,11 @@ class Part:
                 )
         if (many := needs_many(count, shift, link, between)) is not None:
             raise ModelError(f"{who}: {many} says how instances follow each other; give a count")
+        rows = {
+            n: tuple(row)
+            for n, row in (parameters or {}).items()
+            if isinstance(row, list | tuple) and any(parameters_of(x) for x in row)
+        }
         part = cls(
             name,
             model,
@@ -125,6 +133,7 @@ class Part:
             link,
             betweens(who, between),
             settings_of(who, host, model, plain_parameters(model), count, parameters or {}),
+            rows,
         )
         if link is not None and part.link_place[0] == GROUND:
             raise ModelError(f"{who}: the ground cannot be a link; name a body that moves")
@@ -137,9 +146,9 @@ class Part:
         from biela.model.parts.flattening import flattened
 
         trial = type(host)(host.name)
-        trial.parameters = dict(host.parameters)
+        trial.parameters = host.parameters.copy()
         rows = {n: v[:2] if isinstance(v, np.ndarray) else v for n, v in self.parameters.items()}
-        trial.parts[self.name] = replace(self, count=2, on=GROUND, parameters=rows)
+        trial.parts[self.name] = replace(self, count=2, on=GROUND, parameters=rows, texts={})
         whole = flattened(trial)
         made = [whole.joints[f"{self.name}[1].{b.name}"] for b in self.between]
         return replace(self, joints_between=tuple(j for j in made if isinstance(j, Joint)))
@@ -195,25 +204,37 @@ class Part:
         """What stands in the host for each parameter of the prototype: a name, or "(text)".
 
         Parameters that are the same in all instances have one name; in rows each has its own.
+        One that is computed from others is the text that computes it.
         """
-        names = {}
+        names: dict[str, str] = {}
+        computed = self.model.parameters.texts
         for name in plain_parameters(self.model):
             given = self.parameters.get(name)
+            if name in self.texts:
+                given = self.texts[name][k]
             if isinstance(given, str):
                 names[name] = f"({given})"
-            elif isinstance(given, np.ndarray):
+            elif isinstance(self.parameters.get(name), np.ndarray):
                 names[name] = _identifier(f"{self.name}_{k}_{name}")
+            elif given is None and name in computed:
+                names[name] = f"({renamed_text(computed[name], names)})"
             else:
                 names[name] = _identifier(f"{self.name}_{name}")
         return names
+
+    def with_rows(self, host: Model) -> Part:
+        """The part with rows computed anew, for other values of the parameters of the host."""
+        rows = {n: np.array([host.number(x) for x in row]) for n, row in self.texts.items()}
+        return replace(self, parameters={**self.parameters, **rows}) if rows else self
 
     def parameter_values(self, k: int) -> dict[str, float]:
         """The numbers of instance k by the names they have in the host."""
         values = {}
         names = self.parameter_names(k)
         for name, own in plain_parameters(self.model).items():
-            given = self.parameters.get(name, own)
-            if not isinstance(given, str):
+            given = self.parameters.get(name, self.model.parameters.texts.get(name, own))
+            text = isinstance(self.texts[name][k] if name in self.texts else given, str)
+            if not text:
                 values[names[name]] = float(given[k] if isinstance(given, np.ndarray) else given)
         return values
 

@@ -17,6 +17,7 @@ from biela.model.laws.law import Law
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation
 from biela.model.quantities.unit_text import UnitReader
+from biela.model.quantities.values import SiText
 
 T = TypeVar("T", bound=Element)
 
@@ -77,6 +78,8 @@ def renamed(value: Any, names: Mapping[str, str]) -> Any:
     """A value, or values in lists and tables, with parameters replaced."""
     if not names:
         return value
+    if isinstance(value, SiText):
+        return value.changed(lambda text: renamed_text(text, names))
     if isinstance(value, str):
         return renamed_text(value, names)
     if isinstance(value, Mapping):

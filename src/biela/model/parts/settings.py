@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from biela.errors import ModelError
 from biela.model.element import nearest
-from biela.model.quantities.units import parameters_of
+from biela.model.quantities.dimensions import described, si_unit
+from biela.model.quantities.units import dimension_in, parameters_of
 from biela.model.quantities.values import Value
 
 if TYPE_CHECKING:
@@ -123,6 +124,9 @@ def settings_of(
     for name, value in given.items():
         if name not in known:
             raise ModelError(f"{who}: {model.name} has no parameter {name!r}{nearest(name, known)}")
+        row = value if isinstance(value, list | tuple) else [value]
+        for text in (each for each in row if isinstance(each, str)):
+            _check_unit(f"{who}: parameter {name}", host, model, name, text)
         if isinstance(value, str) and parameters_of(value):
             host.number(value)
             found[name] = value
@@ -134,9 +138,20 @@ def settings_of(
                     f"{who}: parameter {name} has {len(value)} values for {count or 1} instances"
                 )
             texts = not isinstance(value, np.ndarray) and any(isinstance(x, str) for x in value)
-            row = np.array([host.number(x) for x in value] if texts else value, dtype=float)
-            if row.ndim != 1 or not np.isfinite(row).all():
+            numbers = np.array([host.number(x) for x in value] if texts else value, dtype=float)
+            if numbers.ndim != 1 or not np.isfinite(numbers).all():
                 raise ModelError(f"{who}: the values of parameter {name} are not finite numbers")
-            row.setflags(write=False)
-            found[name] = row
+            numbers.setflags(write=False)
+            found[name] = numbers
     return found
+
+
+def _check_unit(who: str, host: Model, model: Model, name: str, text: str) -> None:
+    """Refuse a value whose unit is not that of the parameter of the prototype."""
+    wanted = model.parameters.dimensions.get(name)
+    found = dimension_in(text, host.parameters, host.parameters.dimensions)
+    if wanted is not None and found not in (None, wanted):
+        raise ModelError(
+            f"{who} is {described(wanted)}, in {si_unit(wanted)}, and {text!r} is "
+            f"{described(found)}"
+        )

@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from functools import cache
 from typing import TypeAlias
 
 from biela.errors import ModelError
@@ -232,6 +233,7 @@ def described(dimension: Dimension) -> str:
     return f"in {'*'.join(parts)}"
 
 
+@cache
 def si_unit(dimension: Dimension) -> str:
     """The SI unit of a dimension, as one types it; "" of a pure number.
 

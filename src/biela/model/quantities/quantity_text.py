@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -46,13 +46,30 @@ class Measured:
 
     ``plain`` is what was written without a unit; it may become anything, and its dimension is
     that of a number.  ``reciprocal`` is not empty for a plain number over one with a unit, such as
-    1/2 mm, which few people mean: it says how to write what is meant.
+    1/2 mm, which few people mean: it says how to write what is meant.  ``named`` is what was made
+    of parameters: their dimensions are compared without angles, as in r*phi, and plain numbers are
+    added to them as SI.
     """
 
     value: Atom | float
     dimension: Dimension | None = NUMBER
     plain: bool = False
     reciprocal: str = ""
+    named: bool = False
+
+    def fits(self, wanted: Dimension) -> bool:
+        """Whether it may stand where a dimension is wanted."""
+        if self.dimension is None or self.plain:
+            return True
+        if self.named:
+            return without_angle(self.dimension) == without_angle(wanted)
+        return self.dimension == wanted
+
+
+def without_angle(dimension: Dimension) -> Dimension:
+    """A dimension in which the radian is the number one."""
+    length, mass, time, _, current = dimension
+    return length, mass, time, Fraction(0), current
 
 
 _Unary = Callable[[Any], Any]
@@ -79,10 +96,23 @@ _OF_NUMBERS: dict[str, _Unary] = {"exp": exp, "log": log, "tanh": hyperbolic_tan
 class Reader(UnitReader):
     """Reads one text."""
 
-    def __init__(self, text: str, parameters: Mapping[str, Atom | float]) -> None:
+    def __init__(
+        self,
+        text: str,
+        parameters: Mapping[str, Atom | float],
+        dimensions: Mapping[str, Dimension] | None = None,
+        *,
+        bare: bool = True,
+        blind: bool = False,
+    ) -> None:
         # the time is never a tonne
         super().__init__(text, parameters, ["t"] if "t" in parameters else [])
         self.parameters = parameters
+        self.dimensions: Mapping[str, Dimension] = dimensions or {}
+        #: Whether plain numbers are pure factors; else they may have any dimension.
+        self.bare = bare and not blind
+        #: Whether units are factors and nothing else, in a text that has been checked before.
+        self.blind = blind
         self.depth = 0
 
     def whole(self) -> Measured:
@@ -117,7 +147,7 @@ class Reader(UnitReader):
             right = self._product()
             dimension, plain = self._common(left, right, sign)
             value = left.value + right.value if sign.text == "+" else left.value - right.value
-            left = Measured(value, dimension, plain)
+            left = Measured(value, dimension, plain, named=left.named or right.named)
         self.depth -= 1
         return left
 
@@ -133,7 +163,13 @@ class Reader(UnitReader):
             kept = left.reciprocal if right.plain else ""
             if power < 0 and left.plain and over.kind == "number":
                 kept = self._reciprocal(start, sign, over, right)
-            left = Measured(value, _times(left, right, power), left.plain and right.plain, kept)
+            left = Measured(
+                value,
+                _times(left, right, power),
+                left.plain and right.plain,
+                kept,
+                left.named or right.named,
+            )
         return left
 
     def _reciprocal(self, start: int, sign: Token, over: Token, right: Measured) -> str:
@@ -150,7 +186,7 @@ class Reader(UnitReader):
         while sign := self._take("+", "-"):
             minus ^= sign.text == "-"
         found = self._power()
-        return Measured(-found.value, found.dimension, found.plain) if minus else found
+        return replace(found, value=-found.value, reciprocal="") if minus else found
 
     def _power(self) -> Measured:
         base = self._operand()
@@ -162,17 +198,17 @@ class Reader(UnitReader):
             raise self._error(f"more than {_DEEPEST} powers in each other")
         exponent = self._signed()
         self.depth -= 1
-        if exponent.dimension not in (None, NUMBER):
+        if not (exponent.dimension == NUMBER or replace(exponent, plain=False).fits(NUMBER)):
             raise self._error("an exponent is a pure number", sign)
         with _arithmetic(self, sign):
             value = base.value**exponent.value
             if isinstance(value, complex):
                 raise ValueError("a negative number to a broken power")
         if base.plain or base.dimension == NUMBER:
-            return Measured(value, NUMBER, base.plain)
+            return Measured(value, NUMBER, base.plain, named=base.named)
         if base.dimension is None or isinstance(exponent.value, Atom):
             return Measured(value, None)
-        return Measured(value, _raised(base.dimension, Fraction(exponent.value)))
+        return Measured(value, _raised(base.dimension, Fraction(exponent.value)), named=base.named)
 
     def _operand(self) -> Measured:
         token = self.here
@@ -182,13 +218,17 @@ class Reader(UnitReader):
             number = exact(token.text)
             unit = self._unit()
             if unit is None:
-                return Measured(self._in_si(ONE, number, token), NUMBER, plain=True)
-            return Measured(self._in_si(unit, number, token), unit.dimension)
+                known = NUMBER if self.bare else None
+                return Measured(self._in_si(ONE, number, token), known, plain=self.bare)
+            return Measured(
+                self._in_si(unit, number, token), None if self.blind else unit.dimension
+            )
         if token.kind == "name" and following.text == "(":
             return self._call(token)
         if token.kind == "name":
             if token.text in self.parameters:
-                return Measured(self.parameters[token.text], None)
+                value, dimension = self.parameters[token.text], self.dimensions.get(token.text)
+                return Measured(value, dimension, named=True)
             if token.text == "pi":
                 return self._with_unit(Measured(math.pi, NUMBER, plain=True))
             raise self._error(self._unknown(token.text), token)
@@ -231,28 +271,31 @@ class Reader(UnitReader):
             return Measured(_OF_NUMBERS[word](first.value), NUMBER, plain=True)
         if word == "abs":
             size: Any = abs(first.value)
-            return Measured(size, first.dimension, first.plain)
+            return Measured(size, first.dimension, first.plain, named=first.named)
         if word == "sqrt":
             known = first.dimension
             half = None if known is None else _raised(known, Fraction(1, 2))
-            return Measured(sqrt(first.value), half, first.plain)
+            return Measured(sqrt(first.value), half, first.plain, named=first.named)
         if word == "sign":
             return Measured(sign(first.value), NUMBER, plain=True)
         condition, arguments = first, arguments[word in ("if", "select") :]
         total = arguments[0]
         for other in arguments[1:]:
-            total = Measured(other.value, *self._common(total, other, name))
-        dimension, plain = total.dimension, total.plain
+            common = self._common(total, other, name)
+            total = Measured(other.value, *common, named=total.named or other.named)
+        dimension, plain, named = total.dimension, total.plain, total.named
         values = [a.value for a in arguments]
         if word == "atan2":
             return Measured(atan2(values[0], values[1]), _ANGLE)
         if word in ("if", "select"):
-            return Measured(select(condition.value, values[0], values[1]), dimension, plain)
+            chosen = select(condition.value, values[0], values[1])
+            return Measured(chosen, dimension, plain, named=named)
         extreme = minimum if word == "min" else maximum
-        return Measured(extreme(values[0], values[1], *values[2:]), dimension, plain)
+        return Measured(extreme(values[0], values[1], *values[2:]), dimension, plain, named=named)
 
     def _expect(self, name: Token, given: Measured, wanted: Dimension) -> None:
-        if given.dimension not in (None, NUMBER, wanted):
+        if not (given.dimension == NUMBER or replace(given, plain=False).fits(wanted)):
+            assert given.dimension is not None
             raise self._error(
                 f"{name.text} takes {described(wanted)}, not {described(given.dimension)}", name
             )
@@ -267,6 +310,10 @@ class Reader(UnitReader):
         for zero, other in ((a, b), (b, a)):  # nothing is nothing in any unit
             if zero.plain and not isinstance(zero.value, Atom) and zero.value == 0:
                 return other.dimension, False
+        if a.named or b.named:
+            first = b if a.plain else a  # a plain number is in SI units
+            if a.plain or b.plain or without_angle(a.dimension) == without_angle(b.dimension):
+                return first.dimension, False
         # the radian is the number one
         if {a.dimension, b.dimension} == {NUMBER, _ANGLE}:
             return _ANGLE, False
@@ -284,8 +331,8 @@ class Reader(UnitReader):
         unit = self._unit()
         if unit is None:
             return found
-        factor = Measured(unit.value(Fraction(1)), unit.dimension)
-        return Measured(found.value * factor.value, _times(found, factor, 1))
+        factor = Measured(unit.value(Fraction(1)), None if self.blind else unit.dimension)
+        return Measured(found.value * factor.value, _times(found, factor, 1), named=found.named)
 
     def _unknown(self, name: str) -> str:
         if name in UNITS:

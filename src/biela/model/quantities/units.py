@@ -17,7 +17,9 @@ What is known of dimensions is checked:
 * a plain number is a pure factor (``2 * 5 mm``), and 0 is nothing of anything; a text without any
   unit is in SI units;
 * radians and plain numbers mix (``pi/2 + 30 deg``), ``sin`` takes an angle, ``acos`` gives one;
-* parameters are numbers in SI units and may be anything.
+* parameters are numbers in SI units, of the dimension that they were given with; one without a
+  unit may be anything, and so may a plain number that is added to parameters;
+* where parameters stand in it, the radian is the number one: r*phi is a length.
 
 The units are a table in `biela.model.quantities.dimensions`, which says why.
 """
@@ -27,15 +29,32 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 
 from biela.atoms import Atom
-from biela.errors import ModelError
-from biela.model.quantities.dimensions import described, dimension_of, si_unit
+from biela.errors import ModelError, ParseError
+from biela.model.quantities.dimensions import (
+    NUMBER,
+    Dimension,
+    described,
+    dimension_of,
+    si_unit,
+)
 from biela.model.quantities.quantity_text import Measured, Reader
 from biela.model.quantities.unit_text import names_in
+from biela.model.quantities.values import SiText
 
-__all__ = ["evaluate", "expression", "format_quantity", "parameters_of", "quantity", "unit_of"]
+__all__ = [
+    "check_law",
+    "dimension_in",
+    "evaluate",
+    "expression",
+    "format_quantity",
+    "parameters_of",
+    "quantity",
+    "unit_of",
+]
 
 _PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*\Z")
 
@@ -59,7 +78,10 @@ def quantity(value: str | float, dimension: str = "any") -> float:
 
 
 def evaluate(
-    text: str | float, parameters: Mapping[str, float] | None = None, dimension: str = "any"
+    text: str | float,
+    parameters: Mapping[str, float] | None = None,
+    dimension: str = "any",
+    dimensions: Mapping[str, Dimension] | None = None,
 ) -> float:
     """The value, in SI units, of arithmetic with units and named parameters.
 
@@ -70,18 +92,22 @@ def evaluate(
         text: What to evaluate; a number is returned as it is.
         parameters: The parameters by name, in SI units.
         dimension: What it must be, see `quantity`.
+        dimensions: Those of the parameters, as far as they are known.
 
     Raises:
         ParseError: The text cannot be read, has an unknown name, or adds what cannot be added.
         ModelError: It has another dimension, or is not a finite number.
     """
-    found = _value(text, parameters or {}, dimension)
+    found = _value(text, parameters or {}, dimension, dimensions)
     assert not isinstance(found, Atom), "parameters that are numbers give a number"
     return found
 
 
 def expression(
-    text: str | float, parameters: Mapping[str, Atom | float], dimension: str = "any"
+    text: str | float,
+    parameters: Mapping[str, Atom | float],
+    dimension: str = "any",
+    dimensions: Mapping[str, Dimension] | None = None,
 ) -> Atom | float:
     """The same with parameters that are atoms: an atom, or a number if it depends on none.
 
@@ -89,7 +115,7 @@ def expression(
         ParseError: The text cannot be read, has an unknown name, or adds what cannot be added.
         ModelError: It has another dimension, or is not a finite number.
     """
-    return _value(text, parameters, dimension)
+    return _value(text, parameters, dimension, dimensions)
 
 
 def parameters_of(text: str | float) -> frozenset[str]:
@@ -101,7 +127,60 @@ def parameters_of(text: str | float) -> frozenset[str]:
     Raises:
         ParseError: The text holds characters that belong to no expression.
     """
+    if isinstance(text, SiText):
+        named = {name for name, _ in text.steps}
+        return frozenset(n for _, step in text.steps for n in names_in(step)) - named
     return frozenset(names_in(text)) if isinstance(text, str) else frozenset()
+
+
+def dimension_in(
+    text: str | float,
+    parameters: Mapping[str, float] | None = None,
+    dimensions: Mapping[str, Dimension] | None = None,
+) -> Dimension | None:
+    """The dimension of a value, None where it is a pure number or does not tell.
+
+    Raises:
+        ParseError: The text cannot be read, has an unknown name, or adds what cannot be added.
+    """
+    if not isinstance(text, str) or _PLAIN.match(text):
+        return None
+    found = Reader(text, parameters or {}, dimensions).whole()
+    return None if found.plain or found.dimension == NUMBER else found.dimension
+
+
+def check_law(
+    text: str,
+    parameters: Mapping[str, float],
+    dimension: str,
+    dimensions: Mapping[str, Dimension],
+) -> None:
+    """Refuse a text of t whose parameters have dimensions that do not fit.
+
+    The time counts as a time, or as a number, as in the law "2*pi*t" of an angle; and plain numbers
+    may be of any dimension.
+
+    Raises:
+        ModelError: It has another dimension, or adds what cannot be added.
+    """
+    known = {name: d for name, d in dimensions.items() if name in parameters_of(text)}
+    wanted = dimension_of(dimension)
+    if not known or wanted is None:
+        return
+    for time in (NUMBER, dimension_of("time")):
+        try:
+            read = Reader(
+                text, {**parameters, "t": 1.0}, {**known, "t": time or NUMBER}, bare=False
+            )
+            found = read.whole()
+        except ParseError as error:
+            message = f'{error.message} in "{_short(text)}": it has {_listed(text, dimensions)}'
+            fault = ModelError(message)
+            continue
+        if found.fits(wanted):
+            return
+        fault = _misfit(text, found, wanted, dimensions)
+    raise fault
 
 
 def unit_of(text: str | float, parameters: Mapping[str, float] | None = None) -> str:
@@ -113,10 +192,8 @@ def unit_of(text: str | float, parameters: Mapping[str, float] | None = None) ->
     Raises:
         ParseError: The text cannot be read, has an unknown name, or adds what cannot be added.
     """
-    if not isinstance(text, str) or _PLAIN.match(text):
-        return ""
-    found = Reader(text, parameters or {}).whole()
-    return "" if found.plain or found.dimension is None else si_unit(found.dimension)
+    found = dimension_in(text, parameters)
+    return "" if found is None else si_unit(found)
 
 
 def format_quantity(value: float, dimension: str = "any") -> str:
@@ -130,21 +207,22 @@ def format_quantity(value: float, dimension: str = "any") -> str:
 
 
 def _value(
-    text: str | float, parameters: Mapping[str, Atom | float], dimension: str
+    text: str | float,
+    parameters: Mapping[str, Atom | float],
+    dimension: str,
+    dimensions: Mapping[str, Dimension] | None = None,
 ) -> Atom | float:
     wanted = dimension_of(dimension)
     if not isinstance(text, str):
         return _number(text)
     if _PLAIN.match(text):
         return _finite(float(text), repr(text))
-    found = Reader(text, parameters).whole()
-    if wanted is not None and not _fits(found, wanted):
-        assert found.dimension is not None
-        upside_down = tuple(-e for e in found.dimension) == wanted
-        raise ModelError(
-            f'"{_short(text)}" is {described(found.dimension)}; {described(wanted)} is wanted'
-            + (": a unit belongs to the number before it, so write (1/2) mm" * upside_down)
-        )
+    if isinstance(text, SiText):
+        found = _stepwise(text, parameters)
+    else:
+        found = Reader(text, parameters, dimensions).whole()
+    if wanted is not None and not found.fits(wanted):
+        raise _misfit(text, found, wanted, dimensions or {})
     if wanted is None and found.reciprocal:
         raise ModelError(
             f'"{_short(text)}" divides by the unit too, which belongs to the number before it: '
@@ -155,6 +233,15 @@ def _value(
     return _finite(found.value, f'"{_short(text)}"')
 
 
+def _stepwise(text: SiText, parameters: Mapping[str, Atom | float]) -> Measured:
+    """The value of a text with steps."""
+    *steps, (_, whole) = text.steps
+    known = dict(parameters)
+    for name, step in steps:
+        known[name] = Reader(step, known, blind=True).whole().value
+    return replace(Reader(whole, known, blind=True).whole(), dimension=None)
+
+
 def _number(given: object) -> float:
     if type(given) is float and math.isfinite(given):
         return given
@@ -163,10 +250,29 @@ def _number(given: object) -> float:
     return _finite(float(given), repr(given))
 
 
-def _fits(found: Measured, wanted: tuple[object, ...]) -> bool:
-    if found.dimension is None or found.plain:
-        return True
-    return found.dimension == wanted
+def _misfit(
+    text: str, found: Measured, wanted: Dimension, dimensions: Mapping[str, Dimension]
+) -> ModelError:
+    """What to say of a text of another dimension."""
+    assert found.dimension is not None
+    upside_down = not found.named and tuple(-e for e in found.dimension) == wanted
+    known = _listed(text, dimensions)
+    return ModelError(
+        f'"{_short(text)}" is {described(found.dimension)}; {described(wanted)}'
+        + (f", in {si_unit(wanted)}," * bool(known and si_unit(wanted)))
+        + f" is wanted{known and f': it has {known}, and plain numbers are factors without a unit'}"
+        + (": a unit belongs to the number before it, so write (1/2) mm" * upside_down)
+    )
+
+
+def _listed(text: str, dimensions: Mapping[str, Dimension]) -> str:
+    """The parameters in a text whose units are known, for messages; "" if there are none."""
+    known = [
+        f"{name} in {si_unit(dimensions[name])}"
+        for name in sorted(parameters_of(text))
+        if name in dimensions
+    ]
+    return f"the parameter{'s' * (len(known) > 1)} {', '.join(known)}" if known else ""
 
 
 def _finite(value: float, shown: str) -> float:

@@ -11,11 +11,43 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from biela.atoms import Atom
+from biela.atoms.text import shared_text
 from biela.errors import ModelError
 
 #: A number (SI) or a text with units and parameters.
 Value: TypeAlias = float | str
 Triple: TypeAlias = tuple[Value, Value, Value]
+
+
+class SiText(str):
+    """A text that biela wrote, such as the mass of a shape: arithmetic of numbers in SI units.
+
+    What it was made of had units, which were checked; its numbers have none.  It may have steps,
+    whose names no parameter can have: "s[1] = a + b; s[1]^2 + 3*s[1]".
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, atom: Atom) -> SiText:
+        """The text of an expression."""
+        steps, whole = shared_text(atom, "s[{}]".format)
+        return cls("; ".join([*(f"{name} = {text}" for name, text in steps), whole]))
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """The names and texts of its steps; the last one, which is the value, has no name."""
+        found = []
+        for part in self.split("; "):
+            name, _, text = part.rpartition(" = ")
+            found.append((name, text))
+        return found
+
+    def changed(self, change: Callable[[str], str]) -> SiText:
+        """The same with each text replaced."""
+        parts = ((name, change(text)) for name, text in self.steps)
+        return SiText("; ".join(f"{name} = {text}" if name else text for name, text in parts))
+
 
 #: Makes an atom or a number of a value, given its dimension ("length", "angle" …).
 Number: TypeAlias = Callable[[Value, str], Atom | float]

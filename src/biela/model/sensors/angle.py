@@ -58,7 +58,7 @@ class AngleSensor(Sensor):
     def _between(pair: Pair, a: Vector, b: Vector) -> tuple[Atom, Atom]:
         """The angle, and (ω_j - ω_i) · (a x b) / |a x b|."""
         across = a.cross(b)
-        size = sqrt(across.norm2())
+        size = sqrt(across.sum_of_squares())
         return atan2(size, a.dot(b)), pair.turning.dot(across) / size
 
     def _about(self, pair: Pair, a: Vector, b: Vector) -> tuple[Atom, Atom]:

@@ -12,7 +12,7 @@ from biela.errors import ModelError
 from biela.model.mass_properties import as_vector
 from biela.model.meshes.mesh import Floats, Mesh
 from biela.model.meshes.surfaces import ball_profile, revolved
-from biela.model.shapes.shape import Shape
+from biela.model.shapes.shape import Measure, Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,14 +20,14 @@ class Cylinder(Shape):
     """A cylinder about its z axis, half of its length on either side of its origin."""
 
     kind = "cylinder"
-    radius: float
-    length: float
+    radius: Measure
+    length: Measure
 
     def _check(self) -> None:
         self._positive("radius", "length")
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """π r² l."""
         return math.pi * self.radius**2 * self.length
 
@@ -46,9 +46,9 @@ class Tube(Shape):
     """A hollow cylinder about its z axis, half of its length on either side of its origin."""
 
     kind = "tube"
-    outer_radius: float
-    inner_radius: float
-    length: float
+    outer_radius: Measure
+    inner_radius: Measure
+    length: Measure
 
     def _check(self) -> None:
         self._positive("outer_radius", "inner_radius", "length")
@@ -59,7 +59,7 @@ class Tube(Shape):
             )
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """π (R² - r²) l."""
         return math.pi * (self.outer_radius**2 - self.inner_radius**2) * self.length
 
@@ -85,9 +85,9 @@ class Cone(Shape):
     """
 
     kind = "cone"
-    lower_radius: float
-    upper_radius: float
-    length: float
+    lower_radius: Measure
+    upper_radius: Measure
+    length: Measure
 
     def _check(self) -> None:
         self._positive("length")
@@ -95,7 +95,7 @@ class Cone(Shape):
         if self.lower_radius == self.upper_radius == 0:
             raise ModelError("one of the radii of a cone must be positive")
 
-    def _moments(self) -> tuple[float, float, float]:
+    def _moments(self) -> tuple[Measure, Measure, Measure]:
         """∫ sᵏ ρ(s)² ds for k = 0, 1, 2, with ρ the radius at height s from 0 to 1."""
         a, b = self.lower_radius, self.upper_radius
         return (
@@ -105,7 +105,7 @@ class Cone(Shape):
         )
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """π l (a² + a b + b²)/3."""
         return math.pi * self.length * self._moments()[0]
 
@@ -136,19 +136,19 @@ class Sphere(Shape):
     """A ball about its origin."""
 
     kind = "sphere"
-    radius: float
+    radius: Measure
 
     def _check(self) -> None:
         self._positive("radius")
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """4/3 π r³."""
         return 4 / 3 * math.pi * self.radius**3
 
     def second_moments(self) -> Floats:
         """r²/5 in all directions."""
-        return self.radius**2 / 5 * np.eye(3)
+        return np.diag([self.radius**2 / 5] * 3)
 
     def surface(self, sides: int = 32) -> Mesh:
         """A globe of triangles."""
@@ -169,9 +169,9 @@ class Ellipsoid(Shape):
         self._set("semi_axes", semi_axes)
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """4/3 π a b c."""
-        return 4 / 3 * math.pi * float(np.prod(np.asarray(self.semi_axes)))
+        return 4 / 3 * math.pi * math.prod(np.asarray(self.semi_axes).tolist())
 
     def second_moments(self) -> Floats:
         """diag(a², b², c²)/5."""
@@ -187,14 +187,14 @@ class Capsule(Shape):
     """A cylinder about its z axis of ``length``, with a half ball on each end."""
 
     kind = "capsule"
-    radius: float
-    length: float
+    radius: Measure
+    length: Measure
 
     def _check(self) -> None:
         self._positive("radius", "length")
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """π r² l + 4/3 π r³."""
         return math.pi * self.radius**2 * (self.length + 4 / 3 * self.radius)
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biela.atoms import Atom, sqrt
 from biela.errors import ModelError
 from biela.model.mass_properties import as_vector
 from biela.model.meshes.mesh import Floats, Mesh
 from biela.model.meshes.polygons import area_moments, as_polygon
 from biela.model.meshes.surfaces import extruded
 from biela.model.shapes.round import Cylinder
-from biela.model.shapes.shape import Shape
+from biela.model.shapes.shape import Measure, Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +32,9 @@ class Box(Shape):
         self._set("size", size)
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """The product a b c."""
-        return float(np.prod(np.asarray(self.size)))
+        return math.prod(np.asarray(self.size).tolist())
 
     def second_moments(self) -> Floats:
         """diag(a², b², c²)/12."""
@@ -56,18 +57,18 @@ class Plate(Shape):
 
     kind = "plate"
     corners: ArrayLike
-    thickness: float
+    thickness: Measure
 
     def _check(self) -> None:
         self._positive("thickness")
         self._set("corners", as_polygon(self.corners))
 
     @property
-    def _area(self) -> tuple[float, Floats, Floats]:
+    def _area(self) -> tuple[Measure, Floats, Floats]:
         return area_moments(np.asarray(self.corners))
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """Area times thickness."""
         return self._area[0] * self.thickness
 
@@ -79,7 +80,7 @@ class Plate(Shape):
     def second_moments(self) -> Floats:
         """Those of the outline, and thickness²/12."""
         area, _, second = self._area
-        S = np.zeros((3, 3))
+        S = np.zeros((3, 3), dtype=np.result_type(second, float))
         S[:2, :2] = second / area
         S[2, 2] = self.thickness**2 / 12
         return S
@@ -100,7 +101,7 @@ class Rod(Shape):
     kind = "rod"
     start: ArrayLike
     end: ArrayLike
-    radius: float = 0.0
+    radius: Measure = 0.0
 
     def _check(self) -> None:
         self._set("start", as_vector("the start of a rod", self.start))
@@ -113,16 +114,20 @@ class Rod(Shape):
 
     @property
     def _along(self) -> Floats:
-        along: Floats = np.asarray(self.end, dtype=float) - np.asarray(self.start, dtype=float)
+        along: Floats = np.asarray(self.end) - np.asarray(self.start)
         return along
 
     @property
-    def length(self) -> float:
+    def length(self) -> Measure:
         """From start to end."""
-        return float(np.linalg.norm(self._along))
+        along = self._along
+        if along.dtype == object:  # of atoms; along an axis nothing has to be squared
+            sizes = [x for x in along.tolist() if isinstance(x, Atom) or x]
+            return abs(sizes[0]) if len(sizes) == 1 else sqrt(sum(x * x for x in sizes))
+        return float(np.linalg.norm(along))
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """π r² l."""
         return math.pi * self.radius**2 * self.length
 
@@ -163,7 +168,7 @@ class MeshShape(Shape):
             raise ModelError("a mesh shape needs a Mesh: read one with read_mesh(path)")
 
     @property
-    def volume(self) -> float:
+    def volume(self) -> Measure:
         """Inside the mesh."""
         return self.mesh.volume
 

@@ -12,12 +12,13 @@ planar if the equations
     x_j - x_i ∈ S,   x_ground = 0
 
 have no solution but zero.  That holds whatever the joints are that make it so: a ball and a sleeve
-at the ends of a rod do as well as two hinges.
+at the ends of a rod do as well as two hinges.  It holds for a structure too, which does not move at
+all; so every joint that leaves something free must leave something free in the plane.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from biela.errors import ModelError
 from biela.graph import components
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
+from biela.model.joints.moves import Rotate, Turn
 from biela.model.joints.primitives import (
     Along,
     Coincide,
@@ -120,13 +122,77 @@ def planar_removes(model: Model, joint: Joint, plane: str) -> int:
     if not joint.carries:
         rows = sum(_planar_count(p, R_i, R_j, n) for p in joint.conditions())
         return min(3, rows + len(joint.laws))
-    W = joint_twists(model, joint)
-    normal = R_i.T @ n
-    a, b = _across(normal)
+    return 3 - _shared(joint_twists(model, joint), R_i.T @ n)
+
+
+def _shared(W: Floats, n: Floats) -> int:
+    """The dimension of the twists W that are motions in a plane across n."""
     P = np.zeros((6, 3))
-    P[:3, 0], P[3:, 1], P[3:, 2] = normal, a, b
-    shared = W.shape[1] + 3 - np.linalg.matrix_rank(np.hstack([W, P]), tol=_SAME)
-    return 3 - int(shared)
+    P[:3, 0], (P[3:, 1], P[3:, 2]) = n, _across(n)
+    own, both = (np.linalg.matrix_rank(A, tol=_SAME) for A in (W, np.hstack([W, P])))
+    return int(own + 3 - both)
+
+
+def _outside(W: Floats, n: Floats) -> Floats:
+    """What is left of twists beside motions in a plane across n, (3, freedoms)."""
+    M = np.zeros((3, 6))
+    M[:2, :3] = _across(n)
+    M[2, 3:] = n
+    return np.asarray(M @ W)
+
+
+def plane_faults(model: Model, plane: str) -> Iterator[str]:
+    """What does not fit a plane: tilted bodies, and joints that cannot move in it.
+
+    Places are those in the bodies, whose frames turn about the normal of the plane only; parts are
+    looked at by their own models.
+    """
+    letter = "xyz"[PLANES[plane]]
+    n = np.eye(3)[PLANES[plane]]
+    for name, body in model.bodies.items():
+        if body.orientation is not None and not _along(matrix(model, body.orientation) @ n, n):
+            yield f"body {name} is turned out of the {plane} plane; give it a frame that lies in it"
+    for joint in model.joints.values():
+        if not isinstance(joint, Joint) or not joint.carries:
+            continue
+        R_i, R_j = (matrix(model, marker.orientation) for marker in (joint.i, joint.j))
+        who = f"joint {joint.name} ({joint.kind})"
+        if joint.kind == "revolute":
+            if not all(_along(R[:, 2], n) for R in (R_i, R_j)):
+                yield (
+                    f"{who} cannot turn in the {plane} plane: its axis is not along the "
+                    f'normal {letter} of the plane; give it axis="{letter}"'
+                )
+        elif not joint.coordinates:
+            if joint.kind == "fixed" and not _along(R_i.T @ n, R_j.T @ n):
+                yield f"{who} turns {joint.j.body} out of the {plane} plane"
+        elif planar_removes(model, joint, plane) == 3:
+            yield (
+                f"{who} leaves nothing free in the {plane} plane, whose normal is {letter}: "
+                f"turn its axis"
+            )
+
+
+def keeps_plane(joint: Joint, axes: Floats, plane: str) -> bool:
+    """Whether a joint keeps the bodies of a planar model in their plane, so that it can carry one.
+
+    A ball does not, nor does a hinge that is not along the normal.  ``axes`` are those of marker i
+    in its body, (3, 3), or (n, 3, 3) of several joints of one kind.
+    """
+    n = np.eye(3)[PLANES[plane]]
+    for move in joint.moves([1.0] * len(joint.coordinates), lambda value, dimension: 1.0):
+        if isinstance(move, Turn):
+            return False
+        axis = axes[..., :, "xyz".index(move.axis)]
+        off = np.cross(axis, n) if isinstance(move, Rotate) else axis @ n
+        if np.abs(off).max() > _SAME:
+            return False
+    return True
+
+
+def _along(a: Floats, n: Floats) -> bool:
+    """Whether two unit vectors are parallel."""
+    return bool(np.linalg.norm(np.cross(a, n)) < _SAME)
 
 
 def _planar_count(primitive: Primitive, R_i: Floats, R_j: Floats, n: Floats) -> int:
@@ -174,6 +240,8 @@ def plane_of_motion(model: Model, poses: Mapping[str, Floats]) -> Plane | None:
     twists = [_in_ground(model, joint, poses) for joint in joints]
     ends = np.array([[index[j.i.body], index[j.j.body]] for j in joints], dtype=np.int64)
     for normal in _candidates(twists):
+        if not all(_fits(W, normal) for W in twists if W.shape[1]):
+            continue
         if _stays(len(index), ends, twists, normal):
             return Plane(normal, _named(normal))
     return None
@@ -208,12 +276,14 @@ def _candidates(twists: list[Floats]) -> list[Floats]:
     return distinct
 
 
+def _fits(W: Floats, n: Floats) -> bool:
+    """Whether a joint with these twists leaves something free in a plane across n."""
+    return _shared(W, n) > 0
+
+
 def _stays(size: int, ends: npt.NDArray[np.int64], twists: list[Floats], n: Floats) -> bool:
     """Whether nothing can leave the plane across n."""
-    M = np.zeros((3, 6))
-    M[:2, :3] = _across(n)
-    M[2, 3:] = n
-    outside = [M @ W for W in twists]
+    outside = [_outside(W, n) for W in twists]
     kept = np.array([bool(np.abs(S).max(initial=0.0) < _SAME) for S in outside])
     root = components(size, ends[kept, 0], ends[kept, 1])
     groups, group = np.unique(root, return_inverse=True)
@@ -250,7 +320,7 @@ def in_plane(model: Model, plane: str) -> Model:
     `plane_of_motion` says whether it does.  Gravity stays as it is.
 
     Raises:
-        ModelError: The plane is none, or a part is turned out of it.
+        ModelError: The plane is none, or a part, a body or a joint is turned out of it.
     """
     if plane not in PLANES:
         raise ModelError(f"{model.name}: the plane of a model is xy, xz or yz, not {plane!r}")
@@ -258,18 +328,34 @@ def in_plane(model: Model, plane: str) -> Model:
     for name, part in model.parts.items():
         if np.linalg.norm(np.cross(matrix(model, part.orientation) @ n, n)) > _SAME:
             raise ModelError(f"{model.name}: part {name} is turned out of the {plane} plane")
-    return _copy(model, plane)
+    check_plane(model, plane)
+    return copied(model, plane)
+
+
+def check_plane(model: Model, plane: str) -> None:
+    """Refuse a plane that a model, or one of its parts, does not lie in.
+
+    Raises:
+        ModelError: With the bodies and joints that are tilted.
+    """
+    faults = list(plane_faults(model, plane))
+    if faults:
+        more = f"; and {len(faults) - 4} more" if len(faults) > 4 else ""
+        raise ModelError(f"{model.name} does not move in a plane: {'; '.join(faults[:4])}{more}")
+    for part in model.parts.values():
+        check_plane(part.model, plane)
 
 
 def in_space(model: Model) -> Model:
     """A copy of a model with six freedoms a body."""
-    return _copy(model, None)
+    return copied(model, None)
 
 
-def _copy(model: Model, plane: str | None) -> Model:
+def copied(model: Model, plane: str | None) -> Model:
+    """A copy in a plane, or in space, to be changed apart from the model."""
     copy = type(model)(model.name, gravity=model.gravity, plane=plane)
-    copy.description = model.description
-    copy.parameters = dict(model.parameters)
+    copy.description, copy.written_out = model.description, model.written_out
+    copy.parameters = model.parameters.copy()
     copy.rotors, copy.aliases = dict(model.rotors), dict(model.aliases)
     copy.ground = replace(model.ground, markers=dict(model.ground.markers))
     for name, body in model.bodies.items():
@@ -278,5 +364,5 @@ def _copy(model: Model, plane: str | None) -> Model:
     copy.forces, copy.sensors = dict(model.forces), dict(model.sensors)
     copy.run = dict(model.run)
     for name, part in model.parts.items():
-        copy.parts[name] = replace(part, model=_copy(part.model, plane))
+        copy.parts[name] = replace(part, model=copied(part.model, plane))
     return copy

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Routine, Vector, routine
 from biela.solvers.integrators.adaptive_memory import (
     BEGIN,
+    CLOCK,
     CORRECTIONS,
     COUNTS,
     EPSILON,
@@ -33,6 +34,7 @@ from biela.solvers.integrators.adaptive_memory import (
     FRESH,
     H_MAX,
     H_MIN,
+    NOW,
     ORIGIN,
     OUTPUTS,
     PERIOD,
@@ -44,7 +46,13 @@ from biela.solvers.integrators.adaptive_memory import (
     H,
 )
 from biela.solvers.integrators.corrections import correct, finite
-from biela.solvers.integrators.events import crossing, fire, first_signs, keep_signs
+from biela.solvers.integrators.events import (
+    crossing,
+    event_tolerance,
+    fire,
+    first_signs,
+    keep_signs,
+)
 from biela.solvers.integrators.roots import (
     ROOT_LIMIT,
     root_after,
@@ -62,8 +70,6 @@ from biela.solvers.integrators.status import (
 )
 
 __all__ = ["AdaptiveMethod", "driver"]
-
-EVENT_TOLERANCE = 2.5e-13  # s: width of the bracket in which an event is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +131,15 @@ def _driver(
         trial: Vector,
     ) -> Int:  # fmt: skip
         """Take the step from `start` again with another length; -1 if the state is not finite."""
-        t[0] = store[BEGIN]
+        t[0] = store[CLOCK] + store[BEGIN]
         for i in range(n):
             x[i] = start[i]
         good = attempt(
             n, m, ns, rows, size, h, t, x, p, f, jacobian, atol, store, counts, memory, table, J,
             E1, E2, pivots, delta, y,
         )  # fmt: skip
-        t[0] = store[BEGIN] + h
+        store[NOW] = store[BEGIN] + h
+        t[0] = store[CLOCK] + store[NOW]
         for i in range(n):
             x[i] = y[i]
         taken = correct(
@@ -162,9 +169,9 @@ def _driver(
     ) -> Int:  # fmt: skip
         """Integrate until all output times are passed, never beyond `end`; return a status.
 
-        (t, x) is the end of the last step, and `states` the solution at the output times, projected
-        onto its constraints; `inputs` are those that a controller held until then. At most `limit`
-        steps are tried.
+        (NOW, x) is the end of the last step, and `states` the solution at the output times,
+        projected onto its constraints; `inputs` are those that a controller held until then. At
+        most `limit` steps are tried.
         """
         counts[OUTPUTS] = 0
         unsigned = counts[FRESH]
@@ -175,9 +182,9 @@ def _driver(
             # outputs inside the last step
             written = counts[OUTPUTS]
             for o in range(written, outputs):
-                if times[o] > t[0]:
+                if times[o] > store[NOW]:
                     break
-                if times[o] == t[0] or store[USED] == 0.0:
+                if times[o] == store[NOW] or store[USED] == 0.0:
                     for i in range(n):
                         states[o, i] = x[i]
                 else:
@@ -186,7 +193,7 @@ def _driver(
                         jacobian, atol, store, counts, memory, table, J, E1, E2, pivots, delta,
                         start, states[o],
                     )  # fmt: skip
-                    moment[0] = times[o]
+                    moment[0] = store[CLOCK] + times[o]
                     taken = correct(
                         n, m, moment, states[o], p, project_q, q_iterations, project_v,
                         v_iterations, threshold, trial,
@@ -197,7 +204,7 @@ def _driver(
                 counts[OUTPUTS] = o + 1
             if stopped != 0:
                 return EVENT
-            if counts[OUTPUTS] == outputs or t[0] >= end:
+            if counts[OUTPUTS] == outputs or store[NOW] >= end:
                 return FINISHED
             if k == limit:
                 return TOO_MANY_STEPS
@@ -207,7 +214,7 @@ def _driver(
                 unsigned = 0
 
             # a sample of the controller, and the start after it or after an event
-            if nu > 0 and t[0] >= store[ORIGIN] + counts[SAMPLES] * store[PERIOD]:
+            if nu > 0 and store[NOW] >= store[ORIGIN] + counts[SAMPLES] * store[PERIOD]:
                 if counts[FRESH] == 0:
                     keep = 1
                 counts[FRESH] = 1
@@ -215,7 +222,7 @@ def _driver(
                 control(t, x, p, p[u_first : u_first + nu])
 
             if counts[FRESH] != 0:
-                store[BEGIN] = t[0]
+                store[BEGIN] = store[NOW]
                 store[USED] = 0.0
                 begin(
                     n, m, ns, rows, size, keep, end, t, x, p, f, jacobian, atol, store, counts,
@@ -230,10 +237,10 @@ def _driver(
             if nu > 0:
                 bound = min(end, store[ORIGIN] + counts[SAMPLES] * store[PERIOD])
             h = min(store[H], store[H_MAX])
-            lands = 1 if 1.1 * h >= bound - t[0] else 0
+            lands = 1 if 1.1 * h >= bound - store[NOW] else 0
             if lands == 1:
-                h = bound - t[0]
-            elif not h > max(4.0 * EPSILON * abs(t[0]), store[H_MIN]):
+                h = bound - store[NOW]
+            elif not h > max(4.0 * EPSILON * abs(store[NOW]), store[H_MIN]):
                 return NOT_FINITE if good < 0 else STEP_TOO_SMALL
             proposed = store[H]
             good = attempt(
@@ -246,17 +253,19 @@ def _driver(
                 continue
 
             # the new state, on its constraints
-            store[BEGIN] = t[0]
+            store[BEGIN] = store[NOW]
             for i in range(n):
                 start[i] = x[i]
                 x[i] = y[i]
-            t[0] = bound if lands == 1 else store[BEGIN] + h
+            store[NOW] = bound if lands == 1 else store[BEGIN] + h
+            t[0] = store[CLOCK] + store[NOW]
             changed = correct(
                 n, m, t, x, p, project_q, q_iterations, project_v, v_iterations, threshold, trial
             )
             counts[CORRECTIONS] += changed
             if finite(n, x) == 0:
-                t[0] = store[BEGIN]
+                store[NOW] = store[BEGIN]
+                t[0] = store[CLOCK] + store[NOW]
                 for i in range(n):
                     x[i] = start[i]
                 return NOT_FINITE
@@ -267,7 +276,7 @@ def _driver(
                 events(t, x, p, g[1])
             for e in range(ne):
                 if crossing(signs[e], sign(g[1, e]), directions[e]) != 0:
-                    tolerance = max(EVENT_TOLERANCE, 2.0 * EPSILON * abs(t[0]))
+                    tolerance = event_tolerance(h, store[NOW])
                     guess = 0.0
                     if dense_first == 1 and stopped == 0:
                         # on the continuous solution, for a good first point
@@ -281,7 +290,7 @@ def _driver(
                                 n, m, ns, rows, size, h, guess, t, x, p, f, jacobian, atol, store,
                                 counts, memory, table, J, E1, E2, pivots, delta, start, y,
                             )  # fmt: skip
-                            moment[0] = store[BEGIN] + guess
+                            moment[0] = store[CLOCK] + (store[BEGIN] + guess)
                             events(moment, y, p, g[2])
                             closed = root_update(guess, g[2, e], max(tolerance, 1e-8 * h), z)
                     stopped = 1
@@ -311,7 +320,8 @@ def _driver(
                         )  # fmt: skip
                     changed = 1
             if finite(n, x) == 0:
-                t[0] = store[BEGIN]
+                store[NOW] = store[BEGIN]
+                t[0] = store[CLOCK] + store[NOW]
                 for i in range(n):
                     x[i] = start[i]
                 return NOT_FINITE

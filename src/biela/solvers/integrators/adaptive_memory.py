@@ -3,6 +3,9 @@
 `store` holds reals and `counts` integers; a method has places of its own from OWN on. With these,
 `memory` (rows of n) and the arrays of an implicit method, an integration can be left after any
 output and gone on with later.
+
+All times in `store` are counted from CLOCK, so that a step is as exact at t = 10⁹ s as at 0; only
+the time given to kernels, in `t`, is the sum, and rounded.
 """
 
 from __future__ import annotations
@@ -12,13 +15,15 @@ RTOL = 0  # relative tolerance
 H_MAX = 1  # longest step
 FIRST = 2  # first step, or 0 to have it chosen
 PERIOD = 3  # of the sampled controller
-ORIGIN = 4  # time of its first sample
+ORIGIN = 4  # time of its first sample, from CLOCK like all others
 H = 5  # length proposed for the next step
 BEGIN = 6  # time at the start of the last step
 USED = 7  # length of the last step
 OLD_ERROR = 8  # error of the last accepted step, as a share of the tolerance
 H_MIN = 9  # length at which a step that still fails is given up
-STORE_OWN = 10
+NOW = 10  # time reached, counted from the time CLOCK
+CLOCK = 11  # what is added to times for the kernels: they are given CLOCK + NOW
+STORE_OWN = 12
 STORE = 64
 
 # places in `counts`

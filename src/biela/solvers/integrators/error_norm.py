@@ -17,6 +17,7 @@ from biela.solvers.integrators.adaptive_memory import (
     EVALUATIONS,
     FIRST,
     H_MAX,
+    NOW,
     RTOL,
     STORE,
 )
@@ -74,7 +75,7 @@ def first_step(
     From the sizes of x, x' and of x'' by one Euler step (Hairer, Nørsett & Wanner 1993, §II.4);
     with MATLAB's convention from those of x and x' alone. y and e are scratch.
     """
-    longest = min(store[H_MAX], end - t[0])
+    longest = min(store[H_MAX], end - store[NOW])
     if store[FIRST] > 0.0:
         return float(min(store[FIRST], longest))
     d1 = error_norm(n, counts[CONVENTION], store[RTOL], slope, x, x, atol)

@@ -7,12 +7,25 @@ so that it does not stop it again, whatever rounding or the caller have made of 
 
 from __future__ import annotations
 
-from biela.code.routines import Int, IntVector, Kernel, Vector, routine
+from biela.code.routines import Int, IntVector, Kernel, Real, Vector, routine
 from biela.solvers.integrators.roots import sign
 
-__all__ = ["FIRED", "crossing", "fire", "first_signs", "keep_signs"]
+__all__ = ["FIRED", "crossing", "event_tolerance", "fire", "first_signs", "keep_signs"]
 
 FIRED = 2
+
+EVENT_TOLERANCE = 2.5e-13  # s: width of the bracket in which an event is left, at most
+EVENT_SHARE = 2.5e-10  # … and as a share of the step, for motions of microseconds
+EPSILON = 2.220446049250313e-16
+
+
+@routine()
+def event_tolerance(h: Real, elapsed: Real) -> Real:
+    """Return how closely an event in a step of length h is located, s.
+
+    `elapsed` is the time since the start of the integration, which rounds the result.
+    """
+    return max(min(EVENT_TOLERANCE, EVENT_SHARE * h), 2.0 * EPSILON * abs(elapsed))
 
 
 @routine(t="1", x="n", p="m", events="1, n, m -> ne", signs="ne", fired="ne", g="ne")

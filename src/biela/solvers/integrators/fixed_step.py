@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from biela.code.routines import Routine
 from biela.errors import ShapeError
-from biela.solvers.integrators.march import march, marching
+from biela.solvers.integrators.march import STEPS, march, marching
 from biela.solvers.integrators.problem import Problem
+from biela.solvers.integrators.roots import root_after
 from biela.solvers.integrators.status import EVENT, UNSUITABLE, WITHOUT
 from biela.solvers.integrators.steps import (
     EXPLICIT_EULER,
@@ -46,6 +47,7 @@ class FixedStepRun:
     Attributes:
         status: FINISHED, NOT_FINITE or EVENT.
         t: time reached: that of the event, or of the last good step.
+        elapsed: the same since the start of this run, without the rounding of t.
         x: state then.
         times: times of the rows of `states`.
         states: x at the start and after every stride, as far as the run came.
@@ -58,6 +60,7 @@ class FixedStepRun:
 
     status: int
     t: float
+    elapsed: float
     x: NDArray[np.float64]
     times: NDArray[np.float64]
     states: NDArray[np.float64]
@@ -139,6 +142,7 @@ class FixedStep:
         nu = problem.nu if control else 0
         held = np.empty((samples + 1, nu))
         k = problem.kernel
+        before = int(self._counts[STEPS])
         status = self._march(
             *(self._number, problem.nq, problem.n, problem.m, nu),
             *(
@@ -167,7 +171,8 @@ class FixedStep:
         times = t + h * stride * np.arange(rows, dtype=np.float64)
         steps, evaluations, corrections, _ = map(int, self._counts)
         fired = self._fired.copy() if status == EVENT else np.zeros(problem.ne, np.int64)
+        elapsed = (steps - before) * h + (root_after(self._scratch[-1]) if status == EVENT else 0.0)
         return FixedStepRun(
-            status, float(time[0]), state, times, trajectory[:rows], held[:rows], fired, steps,
-            evaluations, corrections,
+            status, float(time[0]), elapsed, state, times, trajectory[:rows], held[:rows], fired,
+            steps, evaluations, corrections,
         )  # fmt: skip

@@ -17,11 +17,18 @@ from biela.code.routines import Int, IntVector, Kernel, Matrix, Real, Routine, V
 from biela.code.routines.types import ArrayType
 from biela.errors import ShapeError
 from biela.solvers.integrators.corrections import correct, finite
-from biela.solvers.integrators.events import crossing, fire, first_signs, keep_signs
+from biela.solvers.integrators.events import (
+    crossing,
+    event_tolerance,
+    fire,
+    first_signs,
+    keep_signs,
+)
 from biela.solvers.integrators.roots import (
     ROOT_LIMIT,
     root_after,
     root_begin,
+    root_close,
     root_point,
     root_update,
     sign,
@@ -35,9 +42,6 @@ __all__ = ["march", "marching"]
 STEPS = 0
 CORRECTIONS = 2
 SAMPLES = 3
-
-EVENT_TOLERANCE = 2.5e-13  # s: width of the bracket in which an event is left
-EPSILON = 2.220446049250313e-16
 
 
 def marching(step: Routine[..., Any], evaluations: int = 1) -> Routine[..., Any]:
@@ -271,7 +275,7 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
                 if crossing(signs[e], sign(g[1, e]), directions[e]) != 0:
                     found = 1
                     root_begin(0.0, g[0, e], length, g[1, e], z)
-                    tolerance = max(EVENT_TOLERANCE, 2.0 * EPSILON * abs(begin))
+                    tolerance = event_tolerance(h, 0.0)
                     closed = 1 if g[1, e] == 0.0 else 0
                     for _r in range(ROOT_LIMIT):
                         if closed != 0:
@@ -289,7 +293,10 @@ def _driver(step: Routine[..., int], rows: str) -> Routine[..., Any]:
                             break
                         events(t, x, p, g[1])
                         closed = root_update(s, g[1, e], tolerance, z)
-                    length = root_after(z)
+                    # a little behind it: on the root itself, rounding would tell on which side of a
+                    # law that jumps there the next step begins
+                    length = min(root_after(z) + tolerance, length)
+                    root_close(length, z)
                     # the state there, for the events still to be looked at
                     t[0] = begin
                     for i in range(n):

@@ -93,8 +93,10 @@ def factor(
         if counts[WITH_JACOBIAN] == 1:
             jacobian(t, x, p, J)
         else:
+            # numbers count as small where the absolute tolerance is larger than the relative one;
+            # smaller increments of coordinates that are zero would show the rounding of f
             for i in range(n):
-                memory[SCRATCH, i] = atol[i]
+                memory[SCRATCH, i] = atol[i] / store[RTOL]
             difference_jacobian(
                 n, ns, m, t, x, p, f, memory[SLOPE], memory[SCRATCH], memory[SCRATCH + 1],
                 memory[SCRATCH + 2], J,

@@ -21,7 +21,15 @@ from __future__ import annotations
 
 from biela.code.routines import Int, Real, Vector, routine
 
-__all__ = ["ROOT_LIMIT", "root_after", "root_begin", "root_point", "root_update", "sign"]
+__all__ = [
+    "ROOT_LIMIT",
+    "root_after",
+    "root_begin",
+    "root_close",
+    "root_point",
+    "root_update",
+    "sign",
+]
 
 ROOT_LIMIT = 100
 
@@ -89,3 +97,10 @@ def root_update(s: Real, g: Real, tolerance: Real, z: Vector) -> Int:
 def root_after(z: Vector) -> Real:
     """Return the end of the bracket that lies later, where g has changed its sign."""
     return float(z[0] if z[1] == 0.0 else max(z[0], z[2]))
+
+
+@routine(z="7")
+def root_close(s: Real, z: Vector) -> None:
+    """Put both ends of the bracket at s, where the caller stops."""
+    z[0] = s
+    z[2] = s

@@ -151,10 +151,15 @@ class VariableStep:
         self._t, self._x, self._p = np.zeros(1), np.zeros(n), np.zeros(problem.m)
         self._last = -np.inf
 
-    def start(self, t: float, x: ArrayLike, p: ArrayLike = ()) -> None:
-        """Begin at (t, x) with the parameters p; the statistics begin anew."""
+    def start(self, t: float, x: ArrayLike, p: ArrayLike = (), clock: float = 0.0) -> None:
+        """Begin at (t, x) with the parameters p; the statistics begin anew.
+
+        All times, also `end`, are counted from ``clock``: kernels are given clock + t.  A motion
+        that begins at t = 10⁹ s is followed from t = 0 with that clock, where steps are exact.
+        """
         problem = self.problem
-        self._t[0] = t
+        self._store[place.CLOCK] = clock
+        self._set_time(t)
         self._x[:] = problem.state("x", x, problem.n)
         self._p[:] = problem.state("p", p, problem.m)
         kept = self._counts[place.CONVENTION]
@@ -179,12 +184,16 @@ class VariableStep:
         if p is not None:
             self._p[:] = problem.state("p", p, problem.m)
         self._counts[place.FRESH] = 1
-        self._last = float(self._t[0])
+        self._last = float(self._store[place.NOW])
 
     def leap(self, t: float, x: ArrayLike) -> None:
         """Go on from another time and state, reached in another way."""
-        self._t[0] = t
+        self._set_time(t)
         self.restart(x)
+
+    def _set_time(self, t: float) -> None:
+        self._store[place.NOW] = t
+        self._t[0] = self._store[place.CLOCK] + t
 
     @property
     def parameters(self) -> NDArray[np.float64]:
@@ -226,14 +235,14 @@ class VariableStep:
             self._last = float(wanted[reached - 1])
         if status not in (FINISHED, EVENT):
             # an attempt that came to nothing has written over the continuous solution
-            self._last = max(self._last, float(self._t[0]))
+            self._last = max(self._last, float(self._store[place.NOW]))
         fired = self._fired.copy() if status == EVENT else np.zeros(problem.ne, np.int64)
         return VariableStepRun(
             status,
             wanted[:reached],
             states[:reached],
             inputs[:reached],
-            float(self._t[0]),
+            float(self._store[place.NOW]),
             self._x.copy(),
             fired,
         )

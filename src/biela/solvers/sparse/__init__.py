@@ -31,7 +31,8 @@ signatures. A solver that Python made gives the arrays:
 - `block_ldlt_factor_solve(plan, addresses, A, b, tolerance, sweeps, W, x, r, dropped, report)`
   does all: factors with forward substitution fused, drops redundant rows, substitutes back, looks
   at the backward error and refines if it exceeds 1e-13. `sweeps = -1` leaves the look out. Returns
-  the rank. b and x are different arrays.
+  the rank as the pivots tell it; `BlockLDLT` also examines the rows where they are small. b and x
+  are different arrays.
 - `block_ldlt_factor(plan, addresses, A, b, tolerance, W, x)` then `block_ldlt_back(plan, addresses,
   W, x)`: the bare minimum, one pass each. Returns dropped pivots + 2³² × nearly dropped ones.
 - `block_ldlt_solve(plan, addresses, W, x)`: another right-hand side, in place.

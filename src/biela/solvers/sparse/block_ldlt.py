@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from biela.errors import BielaError, ShapeError
 from biela.graph.adjacency import integer_array
 from biela.solvers.ldlt import DROP_TOLERANCE
+from biela.solvers.sparse.independence import Constraints, examine
 from biela.solvers.sparse.pattern import SymmetricPattern
 from biela.solvers.sparse.trust import (
     LARGEST_ERROR,
@@ -29,6 +31,9 @@ _CURE = (
     "give `values` in which the diagonals of unknowns without inertia are zero, so that each is "
     "paired with a constraint, and name the multipliers in `late`"
 )
+
+
+_NONE: Integers = np.zeros(0, dtype=np.int64)
 
 
 class BlockLDLT:
@@ -71,7 +76,14 @@ class BlockLDLT:
         rank: number of pivots kept: the rank of the matrix if all dropped rows are late.
         dropped: rows dropped. A late one is redundant; another is an unknown that neither inertia
             nor its constraint in `pairs` determines, and late ones beside it may be needed.
-        threshold: the limit that was used for dropping.
+        threshold: the limit for dropping by pivots. Where some are small, the rows behind them
+            are examined, see `biela.solvers.sparse.independence`, and others may be dropped.
+        gap: how many times further from depending on others the rows kept are than those dropped;
+            than rounding, where none was dropped. Infinite if no pivot is small, 0 if it would
+            have been too much work to find out.
+        doubtful: rows of which the gap is too small to tell whether they are redundant; where
+            there are any, the rank is a choice.
+        contradicted: dropped rows that the last solution does not fulfil.
         backward_error: max|r| / (max|K| max|x| + max|b|) of the last solution, over the rows that
             were not dropped; over all rows where one that is not late was dropped.
         plan, addresses, work: what the routines of `biela.solvers.sparse` need; see there.
@@ -117,6 +129,9 @@ class BlockLDLT:
         self._late = np.zeros(n, dtype=np.bool_)
         self._late[integer_array("late", late)] = True
         self._vanished: Integers = np.zeros(0, dtype=np.int64)
+        self.gap = np.inf
+        self.doubtful: Integers = np.zeros(0, dtype=np.int64)
+        self._last: tuple[Reals, Reals, Reals] | None = None
 
     @property
     def size(self) -> int:
@@ -128,6 +143,16 @@ class BlockLDLT:
         """Numbers kept in L and D, zeros of merged fronts included."""
         return self.analysis.fill
 
+    @property
+    def contradicted(self) -> Integers:
+        """Dropped rows that the last solution does not fulfil: they contradict the others.
+
+        By more than 1e-8 of what was added up in them.
+        """
+        if self._last is None:
+            return _NONE
+        return np.intersect1d(contradicted(self.pattern, self._A, *self._last), self.dropped)
+
     def factor(self, values: ArrayLike) -> int:
         """Factor the matrix with these values of its entries; return its rank.
 
@@ -136,7 +161,10 @@ class BlockLDLT:
             DomainError: a value that is not finite.
         """
         self._take(values)
-        return self._factor(self._zero, -1)
+        self._factor(self._zero, -1)
+        self._examine()
+        assert self.rank is not None
+        return self.rank
 
     def factor_solve(self, values: ArrayLike, b: ArrayLike) -> Reals:
         """Factor and solve for one right-hand side, in one pass; faster than one after the other.
@@ -151,8 +179,12 @@ class BlockLDLT:
         if self.scaled:
             b = b * self._scale
         self._factor(b, self.sweeps)
-        self._judge(b, self._x, float(self._report[1]))
-        return self._x * self._scale if self.scaled else self._x.copy()
+        if self._examine():
+            x, error = self._solved(b)
+        else:
+            x, error = self._x.copy(), float(self._report[1])
+        self._judge(b, x, error)
+        return x * self._scale if self.scaled else x
 
     def solve(self, b: ArrayLike) -> Reals:
         """Solve for one right-hand side, or for each column of a matrix of them.
@@ -165,8 +197,6 @@ class BlockLDLT:
             SingularityError: a pivot that is not late vanished and the right-hand side is not
                 consistent without it, or the backward error stays above 1e-8.
         """
-        from biela.solvers.sparse import block_routines
-
         if self.rank is None:
             raise BielaError("BlockLDLT.solve: no matrix was factored yet; call factor first")
         b = np.asarray(b, dtype=np.float64)
@@ -176,16 +206,7 @@ class BlockLDLT:
         b = self._checked("b", b, self.size)
         if self.scaled:
             b = b * self._scale
-        x = b.copy()
-        code = self.plan, self.addresses
-        block_routines.block_ldlt_solve(*code, self.work, x)
-        error = -1.0
-        if self.sweeps >= 0:
-            small = int(self._report[2])
-            error = block_routines.block_ldlt_refine(
-                *(*code, self._A, b, len(self.dropped), self._flags, self.sweeps, small),
-                *(self.work, x, self._r),
-            )
+        x, error = self._solved(b)
         self._judge(b, x, error)
         return x * self._scale if self.scaled else x
 
@@ -196,6 +217,10 @@ class BlockLDLT:
             b, x = b * self._scale, x / self._scale
         r, _ = self._residual(b, x)
         return r / self._scale if self.scaled else r
+
+    @cached_property
+    def _constraints(self) -> Constraints:
+        return Constraints(self.pattern, self._late, self.pairs.ravel())
 
     # --- inside -----------------------------------------------------------------------------------
 
@@ -211,7 +236,21 @@ class BlockLDLT:
             self._A *= self._scale[i]
             self._A *= self._scale[j]
 
-    def _factor(self, b: Reals, sweeps: int) -> int:
+    def _solved(self, b: Reals) -> tuple[Reals, float]:
+        """A solution with the last factors, and its backward error; -1 if nobody looks."""
+        from biela.solvers.sparse import block_routines
+
+        x, code = b.copy(), (self.plan, self.addresses)
+        block_routines.block_ldlt_solve(*code, self.work, x)
+        if self.sweeps < 0:
+            return x, -1.0
+        error = block_routines.block_ldlt_refine(
+            *(*code, self._A, b, len(self.dropped), self._flags, self.sweeps),
+            *(int(self._report[2]), self.work, x, self._r),
+        )
+        return x, error
+
+    def _factor(self, b: Reals, sweeps: int) -> None:
         from biela.solvers.sparse.block_routines import block_ldlt_factor_solve
 
         self.rank = block_ldlt_factor_solve(
@@ -231,14 +270,65 @@ class BlockLDLT:
         if self.rank < self.size:
             self.dropped = np.flatnonzero(self._flags)
         else:
-            self.dropped = np.zeros(0, dtype=np.int64)
+            self.dropped = _NONE
+        self._last = None
+        self._vanished = self.dropped[~self._late[self.dropped]] if len(self.dropped) else _NONE
+
+    def _examine(self) -> bool:
+        """Look at the rows behind small pivots; whether others were dropped and factored without.
+
+        Where an unknown has vanished that is no multiplier, the solution is judged instead.
+        """
+        self.gap, self.doubtful = np.inf, _NONE
+        if not self._report[2] or len(self._vanished):
+            return False
+        from biela.solvers.sparse import block_routines
+
+        A, factored = self._A, self._A
+        flags = self._flags if len(self.dropped) else np.zeros(self.size, dtype=np.int64)
+        code, ratios = (self.plan, self.addresses), np.zeros(self.size)
+        block_routines.block_ldlt_ratios(self.plan, self.work, ratios)
+
+        def eliminate(A: Reals, tolerance: float) -> Reals:
+            nonlocal factored, flags
+            factored, flags, found = A, np.zeros(self.size, dtype=np.int64), np.zeros(self.size)
+            block_routines.block_ldlt_factor(*code, A, self._zero, tolerance, self.work, self._x)
+            block_routines.block_ldlt_dropped(self.plan, self.work, tolerance, flags)
+            block_routines.block_ldlt_ratios(self.plan, self.work, found)
+            return found
+
+        def solve(b: Reals) -> Reals:
+            x = b.copy()
+            block_routines.block_ldlt_solve(*code, self.work, x)
+            block_routines.block_ldlt_refine(
+                *(*code, factored, b, 1, flags, 1, 1, self.work, x, self._r)
+            )
+            return x
+
+        constraints = self._constraints
+        constraints.take(A)
+        found = examine(
+            *(constraints, A, ratios, flags != 0, self.tolerance),
+            *(4.0 * self.fill, eliminate, solve),
+        )
+        self.gap, self.doubtful = found.gap, found.doubtful
+        if found.dropped is None:
+            return False
+        redundant = np.zeros(self.size, dtype=np.bool_)
+        redundant[found.dropped] = True
+        eliminate(constraints.without(A, redundant), 0.0)
+        self._flags[:] = flags
+        self.dropped = np.flatnonzero(flags)
+        self.rank = self.size - len(self.dropped)
         self._vanished = self.dropped[~self._late[self.dropped]]
-        return self.rank
+        return True
 
     def _judge(self, b: Reals, x: Reals, error: float) -> None:
         """Keep the backward error, -1 if nobody looked; refuse what does not solve the system."""
+        self._last = None
         if len(self.dropped):
             r, whole = self._residual(b, x)
+            self._last = b.copy(), x.copy(), r.copy()
             if len(self._vanished):
                 # without that unknown a constraint may seem redundant which is not: all rows count
                 error = whole if error >= 0.0 else error

@@ -39,6 +39,7 @@ __all__ = [
     "block_ldlt_dropped",
     "block_ldlt_factor",
     "block_ldlt_factor_solve",
+    "block_ldlt_ratios",
     "block_ldlt_refine",
     "block_ldlt_residual",
     "block_ldlt_solve",
@@ -151,6 +152,17 @@ def block_ldlt_dropped(plan: Plan, W: Reals, tolerance: float, dropped: Integers
             dropped[plan[at + 2 + j]] = 1 if gone else 0
             count += 1 if gone else 0
     return count
+
+
+@njit(f"void({_plan}, float64[::1], float64[::1])", **_options)
+def block_ldlt_ratios(plan: Plan, W: Reals, ratios: Reals) -> None:
+    """Set `ratios` to the magnitude of each pivot as a part of what was accumulated in it."""
+    for s in range(plan[FRONTS]):
+        at, w, _ = front_shape(plan, s)
+        for j in range(w):
+            place = np.int64(plan[at]) + 2 * j
+            d, e = W[place], W[place + 1]
+            ratios[plan[at + 2 + j]] = d / e if d != 0.0 else 0.0
 
 
 @njit("float64(float64[::1])", **_options)

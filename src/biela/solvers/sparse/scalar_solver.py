@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from biela.graph import (
 )
 from biela.graph.adjacency import integer_array
 from biela.solvers.ldlt import DROP_TOLERANCE
+from biela.solvers.sparse.independence import Constraints, examine
 from biela.solvers.sparse.pattern import SymmetricPattern, drop_threshold
 from biela.solvers.sparse.scalar_ldlt import (
     sparse_equilibrate,
@@ -51,6 +53,9 @@ Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
+_NONE: Integers = np.zeros(0, dtype=np.int64)
+
+
 class SparseLDLT:
     """LDLᵀ of symmetric matrices with one pattern, with multipliers and redundant rows.
 
@@ -79,7 +84,14 @@ class SparseLDLT:
         rank: number of pivots kept: the rank of the matrix if all dropped rows are late.
         dropped: rows dropped. A late one is redundant. One that is not late had nothing on its
             diagonal: an unknown without inertia. Late ones beside it may be needed.
-        threshold: the limit that was used for dropping.
+        threshold: the limit for dropping by pivots. Where some are small, the rows behind them
+            are examined, see `biela.solvers.sparse.independence`, and others may be dropped.
+        gap: how many times further from depending on others the rows kept are than those dropped;
+            than rounding, where none was dropped. Infinite if no pivot is small, 0 if it would
+            have been too much work to find out, nan if the rows were not examined.
+        doubtful: rows of which the gap is too small to tell whether they are redundant; where
+            there are any, the rank is a choice.
+        contradicted: dropped rows that the last solution does not fulfil.
         backward_error: that of the last solution, or None where it was not refined. Over the rows
             that were not dropped; over all where one that is not late was dropped.
     """
@@ -120,6 +132,9 @@ class SparseLDLT:
         self.threshold = tolerance
         self.dropped: Integers = np.zeros(0, dtype=np.int64)
         self.backward_error: float | None = None
+        self.gap = np.inf
+        self.doubtful: Integers = np.zeros(0, dtype=np.int64)
+        self._last: tuple[Reals, Reals, Reals] | None = None
 
     @property
     def size(self) -> int:
@@ -138,8 +153,21 @@ class SparseLDLT:
         ratios[self.order] = self._ratios
         return ratios
 
-    def factor(self, values: ArrayLike) -> int:
+    @property
+    def contradicted(self) -> Integers:
+        """Dropped rows that the last solution does not fulfil: they contradict the others.
+
+        By more than 1e-8 of what was added up in them.
+        """
+        if self._last is None:
+            return _NONE
+        return np.intersect1d(contradicted(self.pattern, self._A, *self._last), self.dropped)
+
+    def factor(self, values: ArrayLike, *, examined: bool = True) -> int:
         """Factor the matrix with these values of its entries; return its rank.
+
+        Where pivots are small, the rows behind them are examined. ``examined=False`` leaves that
+        out where the rows are known to be independent: pivots alone decide then, and `gap` is nan.
 
         Raises:
             ShapeError: not one value an entry of the pattern.
@@ -163,11 +191,15 @@ class SparseLDLT:
             self.threshold = limit
             rank = self._eliminate(limit)
             small = self._ratios[self._ratios < NEARLY_DROPPED]
-        self.dropped = np.flatnonzero(self._flags)
-        self._vanished = self.dropped[~self._late[self.dropped]]
+        self._last = None
+        self._count(rank)
         self._refines = self.sweeps > 0 and len(small) > 0
-        self.rank = rank
-        return rank
+        self.gap = np.inf if examined or not len(small) else np.nan
+        self.doubtful = _NONE
+        if examined and len(small) and not len(self._vanished) and np.isfinite(self._A).all():
+            self._examine()
+        assert self.rank is not None
+        return self.rank
 
     def solve(self, b: ArrayLike) -> Reals:
         """Solve for one right-hand side, or for each column of a matrix of them.
@@ -220,19 +252,64 @@ class SparseLDLT:
         `int name_factor(name_state *s, const double *A)` returns the rank, and
         `double name_solve(name_state *s, const double *b, double *x)` the backward error after
         exactly `sweeps` sweeps of refinement. There is no scaling: it would not change the digits.
-        The limit for dropping is the `threshold` of the last factorisation in process.
+        The limit for dropping is the `threshold` of the last factorisation in process; pivots alone
+        decide, with fixed work. Behind nearly dependent rows a redundant one may then be kept: its
+        multiplier means nothing, and contradictory right-hand sides make it grow.
         """
         from biela.solvers.sparse.scalar_c import sparse_ldlt_c
 
         return sparse_ldlt_c(self, name, real, integer, sweeps)
 
+    @cached_property
+    def _constraints(self) -> Constraints:
+        return Constraints(self.pattern, self._late, np.zeros(0, dtype=np.int64))
+
     # --- inside -----------------------------------------------------------------------------------
 
-    def _eliminate(self, tolerance: float) -> int:
+    def _eliminate(self, tolerance: float, values: Reals | None = None) -> int:
+        A = self._A if values is None else values
         schedule = self.start, self.rows, self.order, self.targets, self.scatter
         sizes = self.size, self.fill, len(self._A), len(self.targets)
         out = self._LD, self._y, self._ratios, self._flags
-        return int(sparse_ldlt_factor.compiled(*sizes, *schedule, self._A, tolerance, *out))
+        return int(sparse_ldlt_factor.compiled(*sizes, *schedule, A, tolerance, *out))
+
+    def _count(self, rank: int) -> None:
+        self.rank = rank
+        self.dropped = np.flatnonzero(self._flags)
+        self._vanished = self.dropped[~self._late[self.dropped]] if len(self.dropped) else _NONE
+
+    def _examine(self) -> None:
+        """Look at the rows behind small pivots, and factor without those that are redundant."""
+        A = factored = self._A
+        L = self.start, self.rows, self.order
+        entries = self.pattern.rows, self.pattern.columns
+
+        def eliminate(values: Reals, tolerance: float) -> Reals:
+            nonlocal factored
+            factored = values
+            self._count(self._eliminate(tolerance, values))
+            return self.ratios
+
+        def solve(b: Reals) -> Reals:
+            x = b.copy()
+            sparse_ldlt_solve.compiled(self.size, self.fill, *L, self._LD, x, self._y)
+            sparse_ldlt_refine.compiled(
+                *(self.size, self.fill, len(A), 1, *L, *entries, factored, self._flags, self._LD),
+                *(b, x, self._r, self._y),
+            )
+            return x
+
+        constraints = self._constraints
+        constraints.take(A)
+        found = examine(
+            *(constraints, A, self.ratios, self._flags != 0, self.tolerance),
+            *(4.0 * self.fill, eliminate, solve),
+        )
+        self.gap, self.doubtful = found.gap, found.doubtful
+        if found.dropped is not None:
+            redundant = np.zeros(self.size, dtype=np.bool_)
+            redundant[found.dropped] = True
+            eliminate(constraints.without(A, redundant), 0.0)
 
     def _refine(self, b: Reals, x: Reals) -> None:
         error = self._residual(b, x)
@@ -257,9 +334,12 @@ class SparseLDLT:
     def _judge(self, b: Reals, x: Reals) -> None:
         """Refuse what does not solve the system; let what is not finite be seen."""
         error = self._residual(b, x)
+        self._last = None
         if not np.isfinite(self._r).all():
             x[:] = np.nan
             return
+        if len(self.dropped):
+            self._last = b.copy(), x.copy(), self._r.copy()
         if error > LARGEST_ERROR and not self._refines and self.sweeps > 0:
             self._refine(b, x)
             error = self._residual(b, x)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import biela as bl
 from biela.errors import BielaError, FileError, ModelError
+from biela.model.quantities.values import Value
 from biela.studio.report.making import Making, Progress
 from biela.studio.report.motion import settings_for
 from biela.studio.source import FileSource, source_of
@@ -22,7 +23,7 @@ def report(
     *,
     duration: float | None = None,
     step: float | None = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Value] | None = None,
     channels: Sequence[str] = (),
     command: str = "",
     progress: Progress | None = None,
@@ -39,7 +40,7 @@ def report(
         path: The file to write; by default the name of the model with ``_report.html``.
         duration: How long it moves (s); by default as its table ``[run]`` says, else 5 s.
         step: Between instants (s); likewise, else a 250th of the duration.
-        parameters: Values other than those of the model, SI.
+        parameters: Values other than those of the model: numbers in SI units, or texts with units.
         channels: Names, groups or patterns of further channels to plot.
         command: What makes the same report again, if not a call of this function.
         progress: Called with what is being done, the number of parts done, and of all.
@@ -78,7 +79,7 @@ def report_html(
     *,
     duration: float | None = None,
     step: float | None = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Value] | None = None,
     channels: Sequence[str] = (),
     command: str = "",
     progress: Progress | None = None,
@@ -101,7 +102,7 @@ def report_html(
     return Making(subject, settings, channels, command or _call(model, given), progress).page()
 
 
-def subject_of(model: object, parameters: Mapping[str, float] | None) -> Describable:
+def subject_of(model: object, parameters: Mapping[str, Value] | None) -> Describable:
     """The model with its parameters.
 
     Raises:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.robots.trajectories.turns import angular_acceleration, angular_velocity
+from biela.analysis.stepping import resolved
 from biela.errors import ModelError
 from biela.results import Results
 
@@ -94,10 +95,11 @@ class Trajectory:
         """At instants dt apart, the first at the start, the last not before the end.
 
         Raises:
-            ModelError: The time between instants is not positive.
+            ModelError: The time between instants is not positive, or so short that they coincide.
         """
         if not (np.isfinite(dt) and dt > 0):
             raise ModelError(f"{self.robot.name}: samples are a positive time apart, not {dt!r}")
+        resolved(float(self.breaks[0]), self.duration, dt, "the time between samples")
         count = int(np.ceil(self.duration / dt - 1e-9)) + 1
         t = self.breaks[0] + dt * np.arange(count)
         return Samples(t, *self.at(t))

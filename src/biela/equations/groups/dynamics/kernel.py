@@ -8,12 +8,22 @@ of its frame,
     M_jk = m v_j · v_k + ω_j · I ω_k,      Q_j = v_j · m (g - b_c) - ω_j · (I b_ω + ω x I ω)
 
 with v_j, ω_j its columns and b_c, b_ω its accelerations at z'' = 0.
+
+Newton's method may find a solution of another branch, past a dead point or far from one.  Along a
+branch the columns S before and after a move Δz explain the change of the unknowns,
+
+    Δφ = ½ (S_last + S) Δz + O(Δz³)
+
+(with ∂φ/∂t Δt for drivers that move, likewise), so that what they leave must be a share of Δφ.  A
+group may also bounce off a dead point, with its energy, where positions do not leap; but next to a
+dead point the determinant, which vanishes there, falls by a clear share in every step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -30,6 +40,15 @@ from biela.space import angular_velocity
 __all__ = ["BodyMasses", "MotionKernel", "motion_kernel"]
 
 Values = dict[Atom, Atom | float]
+
+#: A determinant below this share of what it was at the call before is so near to a dead point that
+#: the step does not resolve it: at half a step, that is reached within five.
+_FALLEN: Final = 0.9
+#: What the columns before and after a move may leave unexplained of it, squared.
+_UNEXPLAINED: Final = 0.75**2
+#: A change below this share of the unknowns, or below this, is that of Newton's method; squared.
+_NOISE: Final = 1e-12
+_NOTHING: Final = 1e-18
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +79,8 @@ class MotionKernel:
 
 
 class _Maker:
-    def __init__(self, equations: GroupEquations, width: int) -> None:
-        self.equations, self.width = equations, width
+    def __init__(self, equations: GroupEquations, width: int, timed: bool) -> None:
+        self.equations, self.width, self.timed = equations, width, timed
         self.derivation = equations.derivation
         self.ws = self.derivation.workspace
         self.x, self.dx = equations.x, equations.dx
@@ -120,30 +139,53 @@ class _Maker:
             values |= dict(zip(dx, found, strict=True))
         columns = [ws.atom(values[rate]) for rate in dx for values in self.column]
         last = [ws.parameter(f"last{k}") for k in range(m)]
-        before = [ws.parameter(f"slast{k}") for k in range(m * self.width)]
-        moves = [ws.parameter(f"move{j}") for j in range(self.width)]
-        guess = []
-        for k in range(m):
-            total = last[k]
-            for j in range(self.width):
-                total = total + before[k * self.width + j] * moves[j]
-            guess.append(total)
         sign = ws.parameter("gauge_before")
         gauge = elimination.gauge
         self.inputs = {"x": x, "last": last, "gauge_before": [sign]}
+        found_outputs: dict[str, list[Atom]] = {}
+        # what z, and then the time, have moved by, with the columns before and now
+        moves: list[tuple[Atom, list[Atom], list[Atom]]] = []
         if self.width:
-            self.inputs |= {"slast": before, "move": moves}
-        found_outputs = {
+            before = [ws.parameter(f"slast{k}") for k in range(m * self.width)]
+            dz = [ws.parameter(f"move{j}") for j in range(self.width)]
+            self.inputs |= {"slast": before, "move": dz}
+            found_outputs["sx"] = columns
+            moves += [
+                (dz[j], before[j :: self.width], columns[j :: self.width])
+                for j in range(self.width)
+            ]
+        if self.timed:
+            drift = list(speeds)
+            if self.width:
+                rates_z = [ws.parameter(f"rate{j}") for j in range(self.width)]
+                self.inputs["rates"] = rates_z
+                drift = [
+                    speed - _sum(c * r for c, r in zip(own, rates_z, strict=True))
+                    for speed, own in zip(speeds, _rows(columns, self.width), strict=True)
+                ]
+            drifted = [ws.parameter(f"dlast{k}") for k in range(m)]
+            tau = ws.parameter("tau")
+            self.inputs |= {"dlast": drifted, "tau": [tau]}
+            found_outputs["drift"] = drift
+            moves.append((tau, drifted, drift))
+        zero = ws.atom(0.0)
+        ahead = [_sum((move * old[k] for move, old, _ in moves), zero) for k in range(m)]
+        back = [_sum((move * new[k] for move, _, new in moves), zero) for k in range(m)]
+        guess = [a + b for a, b in zip(last, ahead, strict=True)]
+        halfway = [(a + b) / 2 for a, b in zip(ahead, back, strict=True)]
+        ways = [a - b for a, b in zip(x, last, strict=True)]
+        missing = _sum((a - b) * (a - b) for a, b in zip(ways, halfway, strict=True))
+        told = _sum(a * a for a in ways)
+        noise = _NOISE * _sum(a * a for a in x) + _NOTHING
+        kept = [sign * (gauge - _FALLEN * sign), _UNEXPLAINED * told + noise - missing]
+        return found_outputs | {
             "guess": guess,
             "residual": equations.tested,
             "next": [a - s for a, s in zip(x, step, strict=True)],
-            "positive": [gauge * sign, *self.derivation.sides],
+            "positive": [*kept, *self.derivation.sides],
             "x_found": x,
             "gauge": [gauge],
         }
-        if self.width:
-            found_outputs["sx"] = columns
-        return found_outputs
 
     inputs: dict[str, list[Atom]]
 
@@ -244,15 +286,33 @@ class _Maker:
                 M[j][k] = M[j][k] + columns[j] * loads[k]
 
 
+def _sum(terms: Iterable[Atom], start: Atom | None = None) -> Atom:
+    """The sum of some terms, one at least if there is no start."""
+    found = iter(terms)
+    total = next(found) if start is None else start
+    for term in found:
+        total = total + term
+    return total
+
+
+def _rows(entries: Sequence[Atom], width: int) -> list[Sequence[Atom]]:
+    """A matrix that is given row by row, as its rows."""
+    return [entries[k : k + width] for k in range(0, len(entries), width)]
+
+
 def motion_kernel(
     equations: GroupEquations,
     name: str,
     wanted: Sequence[Wanted],
     width: int,
     masses: Sequence[BodyMasses],
+    timed: bool = False,
 ) -> MotionKernel:
-    """The kernel of a kind with ``width`` independent coordinates."""
-    maker = _Maker(equations, width)
+    """The kernel of a kind with ``width`` independent coordinates.
+
+    ``timed`` are groups that drivers move besides.
+    """
+    maker = _Maker(equations, width, timed)
     derivation, ws = equations.derivation, equations.derivation.workspace
     outputs: dict[str, list[Atom]] = {}
     inputs: dict[str, list[Atom]] = {}
@@ -278,6 +338,9 @@ def motion_kernel(
                 Q = [a + b for a, b in zip(Q, push, strict=True)]
         outputs["M"] = [M[j][k] for j in range(width) for k in range(j + 1)]
         outputs["Q"] = Q
+    if not outputs:
+        # a body that drivers or the ground place, and of which nothing is read
+        outputs["residual"] = [ws.atom(0.0)]
     live = set(ws.table.live([a.ref for part in outputs.values() for a in part]))
     known = equations.depends_on(wanted)
     moving = [

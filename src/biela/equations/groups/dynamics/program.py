@@ -3,7 +3,7 @@
     state (z, z')  →  laws, groups in order, forces, (Σ Sᵀ M S) z'' = Q  →  slope (z', z'')
 
 Between calls the workspace keeps the last solution of every group with its columns: the next one
-starts from φ + S (z - z_last).
+starts from φ + S (z - z_last), and from ∂φ/∂t (t - t_last) besides where drivers move the group.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from biela.equations.groups.dynamics.kernel import BodyMasses, motion_kernel
 from biela.equations.groups.dynamics.masses import masses_of, of_slot
 from biela.equations.groups.dynamics.state import (
     StateCoordinates,
+    clock_kernel,
     number_kernel,
     rotation_kernel,
 )
@@ -131,7 +132,8 @@ class MotionProgram(GroupProgram):
     def _kernel(
         self, c: int, equations: GroupEquations, name: str, wanted: Sequence[Wanted]
     ) -> Any:
-        return motion_kernel(equations, name, wanted, self._width(c), self._masses[c])
+        timed = self.influence.timed[c]
+        return motion_kernel(equations, name, wanted, self._width(c), self._masses[c], timed)
 
     def _width(self, c: int) -> int:
         """How many independent coordinates a group of a kind depends on."""
@@ -142,7 +144,7 @@ class MotionProgram(GroupProgram):
     def _make_memory(self) -> None:
         f, laws, nq = self.freedoms, self.casts.laws.size, self.coordinates.positions
         sizes: dict[str, int] = {"status": STATUS, "t": 1, "state": nq + f, "p": 0, "slope": nq + f}
-        sizes |= {"one": 1, "zero": 1, "z_last": nq, "move": f, "ddz": f}
+        sizes |= {"one": 1, "zero": 1, "z_last": nq, "move": f, "ddz": f, "t_last": 1, "tau": 1}
         sizes["turns"] = 12 * self.coordinates.rotations
         sizes |= {"M": len(self.mass_rows), "Q": f, "w": laws, "dw": laws, "ddw": laws}
         counts = [cast.count for cast in self.kinds]
@@ -150,6 +152,7 @@ class MotionProgram(GroupProgram):
             m, width = len(kernel.unknowns), self._width(c)
             sizes |= {f"x{c}": counts[c] * m, f"sx{c}": counts[c] * m * width}
             sizes[f"gauge{c}"] = counts[c] if m else 0
+            sizes[f"drift{c}"] = counts[c] * m if self.influence.timed[c] else 0
             sizes[f"sy{c}"] = counts[c] * int(self._widths[c]) * width
         total = int((np.array(counts) * self._widths).sum())
         sizes |= {"y": total, "dy": total, "ddy": total}
@@ -190,11 +193,16 @@ class MotionProgram(GroupProgram):
     def _state_stages(self) -> Iterator[Stage]:
         """From the state to the laws of the independent coordinates, and how far they moved."""
         n, row = self.coordinates.numbers, np.zeros(1, dtype=np.int64)
+        first = self.memory.first
+        if any(self.influence.timed):
+            gather = {"t": first("t") + row, "last": first("t_last") + row}
+            scatter = {"tau": Write(first("tau") + row), "now": Write(first("t_last") + row)}
+            yield Stage(clock_kernel(), gather, scatter)
         if n:
             yield self._state_stage(number_kernel(n), row, row, self.laws[None, :n], {})
         if self.coordinates.rotations:
             k = np.arange(self.coordinates.rotations)
-            turns = {"turns": Write(self.memory.first("turns") + 12 * k)}
+            turns = {"turns": Write(first("turns") + 12 * k)}
             laws = self.laws[n:].reshape(-1, 4)
             yield self._state_stage(rotation_kernel(), n + 4 * k, n + 3 * k, laws, turns)
 
@@ -239,6 +247,12 @@ class MotionProgram(GroupProgram):
             gather["slast"] = memory.first(f"sx{c}") + order * m * width
             gather["move"] = memory.first("move") + columns
             scatter["sx"] = Write(memory.first(f"sx{c}") + order * m * width)
+        if m and self.influence.timed[c]:
+            gather["dlast"] = memory.first(f"drift{c}") + order * m
+            gather["tau"] = np.full(len(order), memory.first("tau"))
+            scatter["drift"] = Write(memory.first(f"drift{c}") + order * m)
+            if width:
+                gather["rates"] = memory.first("state") + self.coordinates.positions + columns
         if width:
             ny = int(self._widths[c])
             if kernel.known:
@@ -372,11 +386,13 @@ class MotionProgram(GroupProgram):
 
     # ---------------------------------------------------------------------------- start
 
-    def start(self, w: Floats, poses: Poses, z: Floats) -> None:
+    def start(self, w: Floats, poses: Poses, z: Floats, t: float) -> None:
         """Write the unknowns at a position into a workspace."""
         memory = self.memory
+        w[:] = 0.0  # what a run that failed has left may not be numbers
         memory.view(w, "one")[:] = 1.0
         memory.view(w, "z_last")[:] = z
+        memory.view(w, "t_last")[:] = t
         for c, kernel in enumerate(self.kernels):
             if kernel.unknowns:
                 x = np.stack([u.start(poses) for u in kernel.unknowns], axis=1)

@@ -24,7 +24,7 @@ from biela.atoms import Atom, Workspace, sqrt
 from biela.code import Function
 from biela.equations.blocks.populations import Floats
 
-__all__ = ["StateCoordinates", "number_kernel", "rotation_kernel"]
+__all__ = ["StateCoordinates", "clock_kernel", "number_kernel", "rotation_kernel"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,13 @@ def number_kernel(count: int) -> Function:
     outputs = {"w": z, "dw": dz, "ddw": [ws.atom(0.0)] * count}
     outputs |= {"move": moves, "now": z, "rate": dz}
     return Function("numbers", {"q": z, "v": dz, "last": last}, outputs)
+
+
+def clock_kernel() -> Function:
+    """From the time to how much has passed since the last call."""
+    ws = Workspace("clock")
+    t, last = ws.symbol("t"), ws.symbol("last")
+    return Function("clock", {"t": [t], "last": [last]}, {"tau": [t - last], "now": [t]})
 
 
 def rotation_kernel() -> Function:

@@ -39,7 +39,7 @@ class LoopedDynamics:
     @collector_paused()
     def __init__(self, tree: SpatialTree, parameters: Mapping[str, float] | None = None) -> None:
         tree.check_open("looped dynamics")
-        self._lowering = Lowering(tree, {**tree.model.parameters, **(parameters or {})})
+        self._lowering = Lowering(tree, {**tree.model.parameters.given, **(parameters or {})})
 
     def inverse_dynamics(self) -> ProgramFunction:
         """τ(q, v, a) by recursive Newton–Euler.
