@@ -50,9 +50,9 @@ def hanging() -> bl.Model:
 # ------------------------------------------------------------------------------- account
 
 
-def account(t, kinetic, potential, power, floor=1e-14, **more):
+def account(t, kinetic, potential, power, size=1e-2, **more):
     arrays = (np.asarray(x, dtype=float) for x in (t, kinetic, potential, power))
-    return Account(*arrays, floor, **more)
+    return Account(*arrays, size, **more)
 
 
 def test_the_work_of_a_smooth_power_is_found_to_within_its_doubt():
@@ -82,7 +82,7 @@ def test_states_that_events_change_are_no_energy_missing():
 
 def test_energies_that_are_rounding_do_not_drift():
     t = np.linspace(0, 1, 5)
-    found = account(t, [0, 1e-30, 0, 2e-30, 0], [10.0, 10.0, 10 + 1.8e-15, 10, 10], 0 * t, 1e-12)
+    found = account(t, [0, 1e-30, 0, 2e-30, 0], [10.0, 10.0, 10 + 1.8e-15, 10, 10], 0 * t, 10.0)
     assert found.drift == 0.0
     assert energy_fault(found, None, Means(1e-8, 0.0, 100)) is None
 

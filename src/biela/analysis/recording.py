@@ -320,14 +320,19 @@ class Recording:
         found = np.einsum("kij,kj->ki", self.rows(), self.readings()["v"]) - self.moving()
         return np.asarray(found)
 
-    def inertia(self) -> float:
-        """The trace of M at the start."""
-        if "M" not in self.system:
-            return 0.0
+    def size(self) -> float:
+        """The size of the energies at the start, J: Σ |Q_i q_i|, and ½ vᵀ M v of slow velocities.
+
+        Those are some 1e-5 m/s or rad/s.
+        """
+        system, q = self.system, self.readings()["q"][0]
         given = {"t": self.t[0], "u": self.inputs[0], "p": self._p}
-        return float(
-            np.trace(np.atleast_2d(self.system.evaluate("M", self.readings()["q"][0], **given)))
-        )
+        slow = 0.0
+        if "M" in system:
+            slow = 1e-9 * float(np.trace(np.atleast_2d(system.evaluate("M", q, **given))))
+        if "Q" not in system:
+            return slow
+        return slow + energy_size(system, {k: x[:1] for k, x in self._columns("Q").items()})
 
     def accelerations(self) -> Floats:
         """The accelerations v', one row per instant."""

@@ -438,7 +438,6 @@ class Run:
             partial(self._replayed, recording) if self.law is None else None,
             partial(fastest, system, recording),
             partial(likely_cause, system, recording, self.p, self.plan.adaptive),
-            lambda k: bool(self._dependent(recording, k)),
         )
         open_ = self._opened(recording, means)
         if "energy" not in system or "power" not in system:
@@ -459,14 +458,6 @@ class Run:
         return closure_fault(
             names[: system.geometric], recording.t, recording.gaps(), q, "", means
         ) or closure_fault(names, recording.t, recording.slips(), 10 * v, "the rate of ", means)
-
-    def _dependent(self, recording: Recording, k: int) -> list[int]:
-        """The constraints that depend on others at a stored instant."""
-        if not self.system.multipliers:
-            return []
-        q, given = recording.readings()["q"][k], {"t": recording.t[k], "u": recording.inputs[k]}
-        rows = np.atleast_2d(self.system.evaluate("Phi_v", q, p=self.p, **given))
-        return list(dependent_rows(rows))
 
     def _replayed(self, recording: Recording, k: int, finer: int) -> Recording | None:
         """The run once more from a stored instant to the next, seen closely."""

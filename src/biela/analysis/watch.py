@@ -5,18 +5,23 @@ Along a motion of M v' + Φ_vᵀ λ = Q
     T + V - (T + V)₀ = W,       W' = P = power of forces without potential - λᵀ Φ_v v,
 
 whatever the formulation and however well it holds the constraints.  What is left of that at the
-stored instants is energy that the integration has made or lost.  A run explains some of it: its
-tolerance, times the slopes of the energy; or the length of its steps, if half of it loses less.
-What it does not explain tells that the motion is wrong.
+stored instants is energy that the integration has made or lost, or work between the instants that
+they do not show.  Where more than a small part is missing, the intervals that miss most are run
+once more, seen closely, until it is sure where the energy is missing.  Then
 
-Ordinary runs pay for the energies at the stored instants only.  Where more than a small part is
-missing, the intervals that miss most are run once more, in finer steps.
+- a tolerance explains errors of the states in every step, and so many of them times the slopes of
+  the energy;
+- a step explains what steps a few times shorter do not miss, unless it goes missing all at once
+  while no force changes, as where a mechanism is thrown onto another branch.
+
+What they do not explain tells that the motion is wrong.  What a step explains is told too if it is
+much.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, Protocol
@@ -31,38 +36,31 @@ Floats = npt.NDArray[np.float64]
 
 #: Ways to answer a run whose energy or closure is not explained.
 WATCHES: Final = ("error", "event")
-#: Energy missing up to this part of its scale is never looked into.
-SMALL: Final = 1e-7
-#: Energy missing beyond this part of its scale is told, even where the step explains it …
+
+# Parts of the energy that takes part in the motion:
+#: what is missing up to here is never looked into,
+SMALL: Final = 1e-6
+#: from here on a step is told to be too long,
+TOLD: Final = 1e-3
+#: from here on no tolerance of 1e-6 or less explains it,
 LARGE: Final = 1e-2
-#: … and beyond this the motion means nothing any more.
-MEANINGLESS: Final = 1.0
-#: Rounding of energies, as a part of the magnitudes that are added up.
+#: and from here on the motion is wrong, whatever explains it.
+UNSOUND: Final = 0.05
+
+#: Rounding of energies, as a part of their size; what is below the second part stands still.
 ROUNDING: Final = 1e-13
-#: Velocities that are rounding, m/s or rad/s.
-STILL: Final = 1e-11
-#: What an adaptive run may miss, in tolerances a step times the slopes of the energy: runs of the
-#: gallery miss a thousandth to a twentieth.
+STANDING: Final = 1e-9
+#: Errors of a step in tolerances; most runs have a hundredth of that.
 MARGIN: Final = 10.0
-#: The absolute tolerance as a part of the relative one, see `Plan.stepper`.
-ABSOLUTE: Final = 0.01
-#: What steps of mean length across singular positions may miss, as a part of the scale; and what
-#: tolerances may miss at the most, or so many of them.
-LEAP: Final = 2e-2
-MOST: Final = 1e4
-#: Intervals that are run once more, and instants for slopes of the energy.
-INTERVALS: Final = 3
-INSTANTS: Final = 40
-#: Energy missing in an interval that is so large a part of the scale, and so many times what is
-#: missing in intervals just before or after, has come abruptly …
-ABRUPT: Final = 1e-6
+#: Intervals that are run once more, with steps so many times shorter, which miss half at the most.
+LOOKS: Final = 8
+FINER: Final = 16
+#: Energy that goes missing all at once is so many times what the intervals beside it miss, while
+#: accelerations change by less than this part of the largest.
 CONTRAST: Final = 1e4
-#: … which forces explain if accelerations change there by this part of the largest.
 SHAKEN: Final = 0.05
-#: Constraints hold to this part of the coordinates at the least, or to a hundred tolerances.
-CLOSED: Final = 1e-7
-#: Half a step that misses this part of what a whole one does, or more, does not converge.
-CONVERGING: Final = 0.75
+#: Constraints hold to this part of the coordinates, or to a hundred tolerances.
+CLOSED: Final = 1e-5
 
 
 class Motion(Protocol):
@@ -76,14 +74,17 @@ class Motion(Protocol):
     def power(self) -> Floats:
         """What changes their sum, at every instant; exact zeros where nothing does."""
 
-    def inertia(self) -> float:
-        """The sum of all masses and moments of inertia, kg or kg·m²."""
+    def size(self) -> float:
+        """The size of the energies, J, also where nothing moves."""
 
     def accelerations(self) -> Floats:
         """The accelerations, one row per instant."""
 
     def sensitivity(self, rows: npt.NDArray[np.intp]) -> Floats:
-        """Σ |∂(T + V)/∂x_i| (|x_i| + ABSOLUTE) over the entries x of q and v, at some instants."""
+        """Σ |∂(T + V)/∂x_i| (|x_i| + 0.01) over the entries x of q and v, at some instants.
+
+        0.01 is the absolute tolerance as a part of the relative one, see `Plan.stepper`.
+        """
 
 
 @dataclass(frozen=True)
@@ -95,25 +96,30 @@ class Account:
         kinetic: Kinetic energy.
         potential: Potential energy.
         power: What changes their sum.
-        floor: Energy that is rounding, J.
+        size: The size of the energies, J, of which rounding is a part.
         sampled: Whether the power jumps between instants, as that of a sampled controller does.
+        known: Work and its doubt in intervals that were seen closely, by their number.
     """
 
     t: Floats
     kinetic: Floats
     potential: Floats
     power: Floats
-    floor: float
+    size: float
     sampled: bool = False
+    known: tuple[tuple[int, float, float], ...] = ()
 
     @classmethod
     def of(cls, motion: Motion, sampled: bool = False) -> Account:
         """The account of a motion."""
         kinetic, potential = motion.energies()
-        power = motion.power()
-        size = float(np.abs(kinetic).max() + np.abs(potential).max())
-        floor = ROUNDING * size * (1.0 + len(motion.t) ** 0.5) + motion.inertia() * STILL**2
-        return cls(motion.t, kinetic, potential, power, floor, sampled)
+        size = float(np.abs(kinetic).max() + np.abs(potential).max()) + motion.size()
+        return cls(motion.t, kinetic, potential, motion.power(), size, sampled)
+
+    @property
+    def floor(self) -> float:
+        """Energy that is rounding, J."""
+        return ROUNDING * self.size * (1.0 + len(self.t) ** 0.5)
 
     @cached_property
     def work(self) -> tuple[Floats, Floats]:
@@ -125,6 +131,11 @@ class Account:
         h, P = np.diff(self.t), self.power
         found, doubt = np.zeros(len(h)), np.zeros(len(h))
         if not P.any():
+            return found, doubt
+        if len(self.known):
+            found, doubt = (part.copy() for part in replace(self, known=()).work)
+            for k, work, unsure in self.known:
+                found[k], doubt[k] = work, unsure
             return found, doubt
         cuts = [0, *(np.flatnonzero(h <= 0) + 1), len(P)]
         for first, last in pairwise(cuts):
@@ -170,13 +181,24 @@ class Account:
         """The energy that takes part in the motion, J."""
         begins = [0, *(np.flatnonzero(np.diff(self.t) <= 0) + 1)]
         done = np.concatenate([[0.0], np.cumsum(self.work[0])])
-        return float(self.kinetic[begins].max() + np.ptp(self.potential) + np.ptp(done))
+        moved = float(self.kinetic[begins].max() + np.ptp(self.potential) + np.ptp(done))
+        return max(moved, STANDING * self.size)
 
     @property
     def drift(self) -> float:
-        """The largest energy missing, as a part of the scale; 0 where it is rounding."""
-        largest = float(np.abs(self.in_all).max())
-        return 0.0 if largest <= self.floor else largest / max(self.scale, self.floor)
+        """The largest energy missing, as a part of the scale; 0 where it is rounding or doubt."""
+        surely = np.abs(self.in_all) - self.doubt - self.floor
+        return max(0.0, float(surely.max())) / self.scale if self.scale > 0 else 0.0
+
+    @property
+    def worst(self) -> int:
+        """The interval that misses most."""
+        return int(np.argmax(np.abs(self.missing) - self.work[1]))
+
+    def change(self, k: int) -> float:
+        """The change of the energy from an instant to the next."""
+        total = self.kinetic + self.potential
+        return float(total[k + 1] - total[k])
 
     def first_beyond(self, limit: Floats | float) -> int | None:
         """The instant before which more is missing than a limit, with the doubt of the work."""
@@ -209,12 +231,10 @@ class Means:
         step: Length of fixed steps, s; 0 for an adaptive run.
         steps: How many were taken.
         leaps: Steps across singular positions, taken without control of errors.
-        replay: Runs an interval once more, from an instant to the next: with steps as they were (1)
-            or so many times shorter, or with a tolerance so many times smaller; None where that
-            cannot be done.
+        replay: Runs an interval once more, from an instant to the next, with so many times shorter
+            steps if they are fixed; None where that cannot be done.
         place: Who moves most between two instants, in words; may be empty.
         cause: What may have happened there, in words, and what to try; None asks nothing.
-        redundant: Whether constraints depend on each other at an instant.
     """
 
     tolerance: float
@@ -224,7 +244,6 @@ class Means:
     replay: Callable[[int, int], Motion | None] | None = None
     place: Callable[[int], str] | None = None
     cause: Callable[[int], str] | None = None
-    redundant: Callable[[int], bool] | None = None
 
     def where(self, k: int) -> str:
         """Who moves most, as part of a sentence."""
@@ -242,7 +261,7 @@ def energy_fault(account: Account, motion: Motion, means: Means) -> Fault | None
         return None
     if account.first_beyond(SMALL * account.scale) is None:
         return None
-    if account.sampled:
+    if means.replay is None or account.sampled:
         k = account.first_beyond(2 * LARGE * account.scale)
         return None if k is None else _wrong(account, k, means)
     return (_of_tolerance if means.tolerance else _of_steps)(account, motion, means)
@@ -263,7 +282,7 @@ def closure_fault(
     """
     if not missed.size or not np.isfinite(missed).all():
         return None
-    part = max(CLOSED, 100 * means.tolerance) if means.tolerance else 10 * CLOSED
+    part = max(CLOSED, 100 * means.tolerance)
     beyond = np.flatnonzero((np.abs(missed) > part * max(1.0, size)).any(axis=1))
     if not len(beyond):
         return None
@@ -279,70 +298,64 @@ def closure_fault(
 
 def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | None:
     """What the tolerance of an adaptive run does not explain."""
+    assert means.replay is not None, "asked where there is one"
     each = MARGIN * means.tolerance * max(means.steps, 1)
-    leapt = LEAP * account.scale if means.leaps else 0.0
     # slopes of a motion that has run wild explain nothing
-    most = max(LEAP, MOST * means.tolerance) * account.scale
-    worst = _worst(account)
-    slopes = motion.sensitivity(np.unique([*_spread(len(account.t)), *worst, *(worst + 1)]))
-    limit = min(each * float(slopes.max()) + leapt, most)
-    k = account.first_beyond(limit)
-    if k is None:
-        return None
-    # stored instants may lie far apart: forces and power in between are seen by running again
-    confirmed, replay = means.replay is None, means.replay
-    for place in map(int, worst):
-        again = replay(place, 1) if replay is not None else None
-        if again is None:
-            confirmed = True
-            continue
-        close = Account.of(again)
-        seen = each * float(again.sensitivity(_spread(len(close.t))).max()) + leapt
-        limit = max(limit, min(seen, most))
-        lost = abs(_between(account, place) - close.work[0].sum())
-        confirmed |= bool(lost > 0.5 * abs(account.missing[place]) + close.doubt[-1])
-    k = account.first_beyond(limit)
-    return _wrong(account, k, means) if confirmed and k is not None else None
+    most = max(LARGE, 1e4 * means.tolerance)
+    leapt = LARGE if means.leaps else SMALL
+    rows = np.unique([*_spread(len(account.t)), account.worst, account.worst + 1])
+    slopes = float(motion.sensitivity(rows).max())
+    looked: set[int] = set()
+    while (k := account.first_beyond(_limit(account, each * slopes, leapt, most))) is not None:
+        if account.worst in looked:
+            return _wrong(account, k, means)
+        if len(looked) == LOOKS:
+            return None
+        looked.add(account.worst)
+        again = means.replay(account.worst, 1)
+        if again is not None:
+            # stored instants may lie far apart: forces and power in between are seen now
+            slopes = max(slopes, float(again.sensitivity(_spread(len(again.t))).max()))
+            account = _sharper(account, account.worst, Account.of(again))
+    return None
+
+
+def _limit(account: Account, explained: float, least: float, most: float) -> float:
+    return min(explained + least * account.scale, most * account.scale)
 
 
 def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
     """What the length of fixed steps does not explain; or what it does, if that is much."""
-    count = len(account.missing)
-    small = SMALL * account.scale / count + account.floor * max(1.0, means.steps / count) ** 0.5
-    order, believed, confirmed = 1.0, 0.0, 0.0
-    for k in _abrupt(account)[:INTERVALS]:
+    assert means.replay is not None, "asked where there is one"
+    order, looked = 1.0, set[int]()
+    for k in _abrupt(account):
         if _unshaken(account, motion, means, k):
             return _wrong(account, k, means)
-    for k in map(int, _worst(account)) if means.replay is not None else ():
-        runs = [_run_again(means, k, finer) for finer in (1, 2, 4)]
-        if None in runs:
+    while account.first_beyond(SMALL * account.scale) is not None and len(looked) < LOOKS:
+        k = account.worst
+        if k in looked:
+            break
+        looked.add(k)
+        again = means.replay(k, FINER)
+        if again is None:
             continue
-        whole, half, quarter = (found for found in runs if found is not None)
-        doubt = small + 2 * max(found.doubt[-1] for found in (whole, half, quarter))
-        lost = [abs(float(found.in_all[-1])) for found in (whole, half, quarter)]
-        seen = abs(_between(account, k) - float(whole.work[0].sum()))
-        # where work is done between the instants, it is known better now
-        believed, confirmed = believed + abs(float(account.missing[k])), confirmed + seen
-        if lost[0] > 30 * seen + doubt:
-            continue  # the run went another way, and a better one
-        other = seen > 30 * lost[0] + doubt + ABRUPT * account.scale
-        if other or min(lost[1:]) > CONVERGING * lost[0] + doubt:
+        close = Account.of(again)
+        account = _sharper(account, k, close)
+        lost, finer = abs(float(account.missing[k])), abs(float(close.in_all[-1]))
+        doubt = SMALL * account.scale + 2 * close.doubt[-1]
+        if finer > 0.5 * lost + doubt:
             return _wrong(account, k, means)
-        if lost[0] > doubt:
-            order = max(1.0, float(np.log2(lost[0] / max(lost[1], 1e-3 * lost[0]))))
-    first = account.first_beyond(LARGE * account.scale)
-    if first is None:
+        if lost > doubt:
+            ratio = lost / max(finer, 1e-9 * lost)
+            order = max(1.0, float(np.log(ratio) / np.log(FINER)))
+    first, part = account.first_beyond(TOLD * account.scale), account.drift
+    if first is None or part <= TOLD or account.worst not in looked:
         return None
-    part = account.drift
-    if account.power.any():
-        part *= min(1.0, confirmed / believed) if believed else 0.0
-    if part <= LARGE:
-        return None
-    shorter = _rounded(means.step * (0.1 * LARGE / part) ** (1 / order))
-    if part > MEANINGLESS:
+    shorter = _rounded(means.step * (0.5 * TOLD / part) ** (1 / order))
+    if part > UNSOUND:
         said = (
             f"the energy is wrong by {_times(part)} that of the motion at t = "
-            f"{account.t[-1]:.6g} s, and by 1 % from t = {account.t[first + 1]:.6g} s on"
+            f"{account.t[-1]:.6g} s, and by 0.1 % from t = {account.t[first + 1]:.6g} s on"
             f"{means.where(first)}: the step is far too long. Try step={shorter}, or leave step out"
         )
         return Fault(float(account.t[first]), said)
@@ -353,33 +366,37 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
     return Fault(float(account.t[first + 1]), said, wrong=False)
 
 
+def _sharper(account: Account, k: int, close: Account) -> Account:
+    """The account with the work in an interval that was seen closely."""
+    known = (k, float(close.work[0].sum()), float(close.doubt[-1]))
+    return replace(account, known=(*account.known, known))
+
+
 def _abrupt(account: Account) -> list[int]:
-    """The intervals in which energy goes missing that did not just before, or does not just after.
+    """The intervals in which energy goes missing that neither did before nor does after.
 
     The error of a step changes little from one to the next, unless a force sets in.
     """
     d = np.maximum(np.abs(account.missing) - account.work[1], 0.0)
-    limit = max(ABRUPT * account.scale, 1e3 * account.floor)
+    limit = max(SMALL * account.scale, 1e3 * account.floor)
     found = []
     for k in np.flatnonzero(d > limit):
-        for side in (d[max(k - 4, 0) : k], d[k + 1 : k + 5]):
-            # one of four may be small by chance, where the error changes its sign
-            if len(side) == 4 and d[k] > CONTRAST * (np.sort(side)[1] + account.floor / CONTRAST):
-                found.append(int(k))
-                break
-    return found
+        sides = [d[max(k - 4, 0) : k], d[k + 1 : k + 5]]
+        # one of four may be small by chance, where the error changes its sign
+        usual = [np.sort(side)[1] if len(side) == 4 else np.inf for side in sides]
+        if d[k] > CONTRAST * max(usual) + account.floor:
+            found.append(int(k))
+    return sorted(found, key=lambda k: -d[k])[:3]
 
 
 def _unshaken(account: Account, motion: Motion, means: Means, k: int) -> bool:
     """Whether energy is missing in an interval indeed, and no force sets in that explains it."""
-    again = means.replay(k, 4) if means.replay is not None else None
+    again = means.replay(k, FINER) if means.replay is not None else None
     if again is None:
         return False
     work = float(Account.of(again).work[0].sum())
-    if abs(_between(account, k) - work) < 0.5 * abs(account.missing[k]):
+    if abs(account.change(k) - work) < 0.5 * abs(account.missing[k]):
         return False  # it was done by a force between the instants
-    if means.redundant is not None and means.redundant(k):
-        return True
     inside, usual = again.accelerations(), motion.accelerations()
     if not np.isfinite(inside).all():
         return False
@@ -399,31 +416,9 @@ def _wrong(account: Account, k: int, means: Means) -> Fault:
     return Fault(before, f"{what}{of}{means.where(k)}. {means.why(k)}".rstrip())
 
 
-def _worst(account: Account) -> npt.NDArray[np.intp]:
-    """The intervals that miss most."""
-    sure = np.abs(account.missing) - account.work[1]
-    return np.argsort(-sure)[:INTERVALS]
-
-
 def _spread(count: int) -> npt.NDArray[np.intp]:
     """Some of so many instants."""
-    return np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(np.intp))
-
-
-def _between(account: Account, k: int) -> float:
-    """The change of the energy from an instant to the next."""
-    total = account.kinetic + account.potential
-    return float(total[k + 1] - total[k])
-
-
-def _run_again(means: Means, k: int, finer: int) -> Account | None:
-    """The account of an interval that is run once more; None where that fails."""
-    assert means.replay is not None, "asked where there is one"
-    motion = means.replay(k, finer)
-    if motion is None:
-        return None
-    account = Account.of(motion)
-    return account if np.isfinite(account.in_all).all() else None
+    return np.unique(np.linspace(0, count - 1, min(count, 40)).astype(np.intp))
 
 
 def _times(part: float) -> str:

@@ -112,9 +112,10 @@ class SimulatedMotion:
             found -= float(lam @ blocks.beta(q, t))
         return found
 
-    def inertia(self) -> float:
-        """The sum of all masses and moments of inertia."""
-        return float(np.einsum("nii->", self.blocks.M()))
+    def size(self) -> float:
+        """The size of the energies at the start, J, and of velocities of some 1e-5 m/s."""
+        slow = 1e-9 * float(np.einsum("nii->", self.blocks.M()))
+        return slow + self.blocks.height_size(self.q[0])
 
     def accelerations(self) -> Floats:
         """The accelerations; of a long run, at some instants."""

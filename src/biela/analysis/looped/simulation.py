@@ -316,7 +316,6 @@ class _Run:
             partial(self._replayed, motion),
             partial(self._fastest, motion),
             partial(self._cause, motion),
-            lambda k: self._dependent(motion, k) > 0,
         )
         return energy_fault(account, motion, means)
 

@@ -27,7 +27,7 @@ from biela.analysis.robots.configurations import Configurations
 from biela.analysis.robots.rollout_inputs import input_rows, parameter_rows, state_rows
 from biela.analysis.robots.rollout_kernels import dynamics, inputs_of, law_of, moved, normalised
 from biela.analysis.stepping import resolved
-from biela.analysis.watch import ROUNDING, Account
+from biela.analysis.watch import UNSOUND, Account
 from biela.code import Function
 from biela.code.native import Block
 from biela.errors import ModelError, ShapeError
@@ -40,8 +40,6 @@ METHODS: Final = ("rk4", "semi_implicit_euler")
 #: Bytes of a block of states with its scratch rows: well within the first cache.
 _BLOCK_BYTES: Final = 24_000
 _MOST_VECTORS: Final = 8
-#: Energy that may be missing in a motion, as a part of it.
-UNSOUND: Final = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +145,8 @@ def motion_energy_errors(rollout: Rollout) -> Floats:
         unsure = np.diff(rollout.t) * np.abs(after - before) / 2
     errors = np.full(count, np.inf)
     for k in np.flatnonzero(rollout.finite):
-        floor = ROUNDING * float(np.abs(kinetic[k]).max() + np.abs(potential[k]).max())
-        account = Account(rollout.t, kinetic[k], potential[k], taken[k], samples * floor)
+        size = float(np.abs(kinetic[k]).max() + np.abs(potential[k]).max())
+        account = Account(rollout.t, kinetic[k], potential[k], taken[k], size)
         done = np.concatenate([[0.0], np.cumsum(work[k])])
         missing = np.abs(account.in_all - done)
         doubt = account.doubt + np.concatenate([[0.0], np.cumsum(unsure[k])]) + account.floor
