@@ -111,7 +111,7 @@ def leaking(monkeypatch: pytest.MonkeyPatch, after: float, factor: float) -> Non
     monkeypatch.setattr(runs.Run, "_store", spoilt)
 
 
-@pytest.mark.parametrize("stepping", [{}, {"step": 1e-3}, {"step": 1e-2}])
+@pytest.mark.parametrize("stepping", [{}, {"step": 1e-3}, {"step": 2e-3}])
 def test_a_jump_of_the_velocities_is_an_error_that_names_when_and_who(monkeypatch, stepping):
     leaking(monkeypatch, 0.5, 1.001)
     with pytest.raises(SimulationError, match="energy jumps") as caught:
@@ -208,11 +208,11 @@ def test_a_wrong_step_of_a_large_mechanism_is_an_error(monkeypatch):
 
 def test_a_step_that_is_too_long_is_told_with_one_that_suits():
     """Explicit Euler gains energy: that is what the method does, and no error."""
-    r = bl.simulate(pendulum(), 2.0, step=5e-3, integrator="explicit_euler")
+    r = bl.simulate(pendulum(), 2.0, step=2e-3, integrator="explicit_euler")
     (event,) = r.events
     assert "the step is too long" in event.name
     step = float(event.name.rpartition("step=")[2])
-    assert step < 5e-3
+    assert step < 2e-3
     better = bl.simulate(pendulum(), 2.0, step=step, integrator="explicit_euler")
     assert not better.events
 
@@ -236,7 +236,9 @@ def test_work_between_outputs_that_are_far_apart_is_no_fault(output, stepping):
     "method", ["semi_implicit_euler", "heun", "rk4", "nystrom", "trapezoidal", "second_order_euler"]
 )
 def test_ordinary_methods_raise_no_alarm(method):
-    r = bl.simulate(pendulum(0.1), 3.0, step=1e-3, integrator=method)
+    """Methods of first order lose some 0.1 % in a millisecond."""
+    step = 1e-4 if method.endswith("euler") else 1e-3
+    r = bl.simulate(pendulum(0.1), 3.0, step=step, integrator=method)
     assert not r.events
 
 

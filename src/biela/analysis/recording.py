@@ -50,10 +50,8 @@ class Recording:
         self.readings = cache(self._readings)
         self.gaps = cache(lambda: np.asarray(self.evaluate("Phi"), dtype=float).reshape(len(t), -1))
         self.applied = cache(lambda: np.asarray(self.evaluate("power"), dtype=float))
-        self.rows = cache(
-            lambda: np.asarray(self.evaluate("Phi_v"), dtype=float).reshape(
-                len(t), len(system.multipliers), -1
-            )
+        self.slips = cache(
+            lambda: np.asarray(self.evaluate("dPhi"), dtype=float).reshape(len(t), -1)
         )
         self.moving = cache(
             lambda: np.asarray(self.evaluate("beta"), dtype=float).reshape(len(t), -1)
@@ -222,7 +220,7 @@ class Recording:
         if self.system.geometric:
             monitors["constraint error"] = lambda: _largest(self.gaps())
         if self.system.multipliers:
-            monitors["velocity error"] = lambda: _largest(self.evaluate("dPhi"))
+            monitors["velocity error"] = lambda: _largest(self.slips())
         # an output of the model that has the name of a monitor is what its author wants to see
         taken = {e.name for e in self.system.y}
         monitors = {name: values for name, values in monitors.items() if name not in taken}
@@ -258,35 +256,34 @@ class Recording:
     def power(self) -> Floats:
         """What changes the energy: forces without potential, and constraints that are moved.
 
-        P - λᵀ Φ_v v: it counts what constraints do that move, and those that do not hold.  Where
-        the coordinates themselves contain a motion, the energy is differentiated along it.
+        P - λᵀ Φ_v v: it counts what constraints do that move, and those that do not hold.
         """
-        system = self.system
-        if self._carried():
-            return self._slope_of_energy()
         power = self.applied()
-        if not system.multipliers:
+        if not self.system.multipliers:
             return power
-        beta, rows = self.moving(), self.rows()
-        rates = np.einsum("kij,kj->ki", rows, self.readings()["v"])
-        size = np.abs(rows).max(initial=0.0) * np.abs(self.readings()["v"]).max(initial=0.0)
-        rates[np.abs(rates - beta) <= 1e-13 * size] = 0.0
-        rates = np.where(rates == 0.0, beta, rates)
-        if not rates.any():
+        slips, moving, found = self.slips(), self.moving(), self.readings()
+        largest = max(slips.max(initial=0.0), -slips.min(initial=0.0))
+        closed = largest <= 1e-12 * np.abs(found["v"]).max(initial=0.0)
+        if closed and not moving.any():
             return power
-        found = self.readings()
+        rates = moving if closed else moving + slips
         lam = found["lam"] if "lam" in found else self._multipliers()
         return np.asarray(power - np.einsum("ki,ki->k", lam, rates))
 
-    def _carried(self) -> bool:
-        """Whether bodies move while the coordinates rest: T is not quadratic in v, or knows t."""
+    def carried_power(self) -> Floats | None:
+        """The slope of the energy along the motion, where bodies move while coordinates rest.
+
+        Then T is not quadratic in v, or knows t.  None for other motions.
+        """
         found, k = self.readings(), len(self.t) // 2
         once = found["v"][k] + 1e-3
         v = np.stack([once, 2 * once, once])
         t = self.t[k] + np.array([0.0, 0.0, 0.37])
         q = np.repeat(found["q"][k][None], 3, 0)
         T, twice, later = self._energies(t, q, v, np.full(3, k))[0]
-        return bool(max(abs(twice - 4 * T), abs(later - T)) > 1e-9 * abs(T))
+        if max(abs(twice - 4 * T), abs(later - T)) <= 1e-9 * abs(T):
+            return None
+        return self._slope_of_energy()
 
     def _energies(self, t: Floats, q: Floats, v: Floats, rows: Any) -> tuple[Floats, Floats]:
         """Energies in other states; inputs are those of instants of the run."""
@@ -314,11 +311,6 @@ class Recording:
             for d in (ahead, -ahead)
         ]
         return np.asarray((sums[0] - sums[1]) / (2 * ahead))
-
-    def slips(self) -> Floats:
-        """Φ_v v - β of all constraints at every instant, (k, m)."""
-        found = np.einsum("kij,kj->ki", self.rows(), self.readings()["v"]) - self.moving()
-        return np.asarray(found)
 
     def size(self) -> float:
         """The size of the energies at the start, J: Σ |Q_i q_i|, and ½ vᵀ M v of slow velocities.

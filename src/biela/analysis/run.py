@@ -442,7 +442,7 @@ class Run:
         open_ = self._opened(recording, means)
         if "energy" not in system or "power" not in system:
             return None, open_
-        account = Account.of(recording, sampled=self.law is not None)
+        account = Account.glance(recording, sampled=self.law is not None)
         return account, open_ or energy_fault(account, recording, means)
 
     def _opened(self, recording: Recording, means: Means) -> Fault | None:

@@ -93,6 +93,9 @@ class SimulatedMotion:
             return np.zeros(len(self.t))
         return np.array([self._power(k) for k in range(len(self.t))])
 
+    def carried_power(self) -> None:
+        """None: the coordinates of bodies contain no motion."""
+
     def _power(self, k: int) -> float:
         blocks, u = self.blocks, self.u
         t, q, v = float(self.t[k]), self.q[k], self.v[k]

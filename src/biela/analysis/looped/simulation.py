@@ -306,7 +306,7 @@ class _Run:
             both = np.flatnonzero(np.diff(motion.t) <= 0)  # states that events have changed
             rows = np.unique([*among, *both, *(both + 1)])
             motion = motion.at(rows)
-        account = Account.of(motion)
+        account = Account.glance(motion)
         adaptive = self.plan.adaptive
         means = Means(
             self.tolerance if adaptive else 0.0,
