@@ -167,7 +167,7 @@ def test_a_constraint_that_is_left_between_two_looks_is_an_error(monkeypatch):
 
     def spoilt(self, times, states, inputs):
         states = states.copy()
-        states[(times > 0.3) & (times < 0.32), 0] += 1e-4
+        states[(times > 0.3) & (times < 0.32), 0] += 1e-3
         store(self, times, states, inputs)
 
     monkeypatch.setattr(runs.Run, "_store", spoilt)

@@ -257,7 +257,10 @@ class Recording:
         """What changes the energy: forces without potential, and constraints that are moved.
 
         P - λᵀ Φ_v v: it counts what constraints do that move, and those that do not hold.
+        Systems that do not know P tell it by the slope of the energy.
         """
+        if "power" not in self.system:
+            return self._slope_of_energy()
         power = self.applied()
         if not self.system.multipliers:
             return power
@@ -275,6 +278,8 @@ class Recording:
 
         Then T is not quadratic in v, or knows t.  None for other motions.
         """
+        if "power" not in self.system:
+            return None
         found, k = self.readings(), len(self.t) // 2
         once = found["v"][k] + 1e-3
         v = np.stack([once, 2 * once, once])
@@ -299,18 +304,21 @@ class Recording:
         return np.asarray(kinetic), np.asarray(potential)
 
     def _slope_of_energy(self) -> Floats:
-        found, ahead = self.readings(), 1e-5
+        """d(T + V)/dt along the motion that v and v' tell; zeros where it is rounding."""
+        every, ahead = np.arange(len(self.t)), 1e-6
+        v, a = self.readings()["v"], self.readings()["a"]
+        (T, V), (T_before, V_before) = (
+            self._energies(self.t + d, self._later(d), v + d * a, every) for d in (ahead, -ahead)
+        )
+        slopes = (T - T_before) / (2 * ahead), (V - V_before) / (2 * ahead)
+        found = np.asarray(sum(slopes))
+        return found if np.abs(found).max() > 1e-8 * np.abs(slopes).max() else 0.0 * found
+
+    def _later(self, d: float) -> Floats:
+        """The positions a short time later."""
+        found = self.readings()
         rates = self.evaluate("rates") if "rates" in self.system else found["v"]
-        every = np.arange(len(self.t))
-        sums = [
-            sum(
-                self._energies(
-                    self.t + d, found["q"] + d * rates, found["v"] + d * found["a"], every
-                )
-            )
-            for d in (ahead, -ahead)
-        ]
-        return np.asarray((sums[0] - sums[1]) / (2 * ahead))
+        return np.asarray(found["q"] + d * rates)
 
     def size(self) -> float:
         """The size of the energies at the start, J: Σ |Q_i q_i|, and ½ vᵀ M v of slow velocities.
@@ -352,7 +360,9 @@ class Recording:
         That is where no force without potential and no constraint that moves does work; nothing
         where it is not known.
         """
-        if account is None or len(self.t) < 2 or self.applied().any():
+        if account is None or "power" not in self.system or len(self.t) < 2:
+            return None
+        if self.applied().any():
             return None
         if self.system.multipliers and self.moving().any():
             return None

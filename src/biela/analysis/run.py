@@ -40,6 +40,9 @@ _STEPS: Final = {"augmented3": "trapezoidal rule", "generalised_alpha": "general
 #: Those whose constraints drift if they are not projected onto, which is then what is wanted.
 _DRIFTING: Final = ("multipliers", "matrix_r", "null_space", "range_space")
 
+#: Those whose multipliers are approximate: the work of constraints that move is not known.
+_APPROXIMATE: Final = ("penalty", "augmented", "augmented3")
+
 #: Steps after which independent coordinates are looked at, at the least.
 _OFTEN: Final = 2
 #: Ends of an integration that another choice of them may lead beyond.
@@ -440,9 +443,11 @@ class Run:
             partial(likely_cause, system, recording, self.p, self.plan.adaptive),
         )
         open_ = self._opened(recording, means)
-        if "energy" not in system or "power" not in system:
+        if "energy" not in system:
             return None, open_
         account = Account.glance(recording, sampled=self.law is not None)
+        if self.kernels.formulation.name in _APPROXIMATE and recording.moving().any():
+            return account, open_
         return account, open_ or energy_fault(account, recording, means)
 
     def _opened(self, recording: Recording, means: Means) -> Fault | None:

@@ -39,8 +39,8 @@ WATCHES: Final = ("error", "event")
 
 # Parts of the energy that takes part in the motion:
 #: what is missing up to here is never looked into,
-SMALL: Final = 1e-6
-#: from here on a step is told to be too long,
+SMALL: Final = 1e-4
+#: from here on a step that explains it is told to be too long,
 TOLD: Final = 1e-3
 #: from here on no tolerance of 1e-6 or less explains it,
 LARGE: Final = 1e-2
@@ -60,7 +60,7 @@ FINER: Final = 16
 CONTRAST: Final = 1e4
 SHAKEN: Final = 0.05
 #: Constraints hold to this part of the coordinates, or to a hundred tolerances.
-CLOSED: Final = 1e-5
+CLOSED: Final = 1e-4
 
 
 class Motion(Protocol):
@@ -348,13 +348,14 @@ def _limit(account: Account, explained: float, least: float, most: float) -> flo
 def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
     """What the length of fixed steps does not explain; or what it does, if that is much."""
     assert means.replay is not None, "asked where there is one"
-    order, looked = 1.0, set[int]()
+    order, looked, unhealed = 1.0, set[int](), False
     for k in _abrupt(account):
         if _unshaken(account, motion, means, k):
             return _wrong(account, k, means)
     while account.first_beyond(SMALL * account.scale) is not None and len(looked) < LOOKS:
         k = account.worst
-        if k in looked:  # then what may hide behind doubts
+        doubtful = k in looked
+        if doubtful:  # then what may hide behind doubts
             k = int(np.argmax(account.work[1]))
             if k in looked or account.work[1][k] * len(account.t) < TOLD * account.scale:
                 break
@@ -365,15 +366,16 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
         close = Account.of(again)
         account = _sharper(account, k, close)
         lost, finer = abs(float(account.missing[k])), abs(float(close.in_all[-1]))
-        doubt = SMALL * account.scale + 2 * close.doubt[-1]
-        if finer > 0.5 * lost + doubt:
-            return _wrong(account, k, means)
+        doubt = TOLD * account.scale / len(account.t) + 2 * float(close.doubt[-1])
+        unhealed |= finer > 0.5 * lost + doubt and not doubtful
         if lost > doubt:
             ratio = lost / max(finer, 1e-9 * lost)
             order = max(1.0, float(np.log(ratio) / np.log(FINER)))
     first, part = account.first_beyond(TOLD * account.scale), account.drift
     if first is None or part <= TOLD or account.worst not in looked:
         return None
+    if unhealed:
+        return _wrong(account, first, means)
     shorter = _rounded(means.step * (0.5 * TOLD / part) ** (1 / order))
     if part > UNSOUND:
         said = (

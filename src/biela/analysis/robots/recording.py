@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from biela.analysis.recording import Recording
 from biela.errors import ModelError
 from biela.results import Channels
@@ -12,6 +15,8 @@ from biela.results.frames import frame_channels
 
 if TYPE_CHECKING:
     from biela.analysis.robots.motions import Motions
+
+Floats = npt.NDArray[np.float64]
 
 
 class LoopedRecording(Recording):
@@ -36,6 +41,27 @@ class LoopedRecording(Recording):
             f"{self.system.name}: {capability} of a robot that runs link after link is not there; "
             f"make it with lowering='unrolled'"
         )
+
+    def power(self) -> Floats:
+        """What changes the energy, by its slope along the motion."""
+        return self._slope_of_energy()
+
+    def carried_power(self) -> None:
+        """None: the slope of the energy knows all motions."""
+
+    def size(self) -> float:
+        """The kinetic energy of velocities of some 1e-5 m/s or rad/s, J."""
+        q, v = self.readings()["q"][:1], self.readings()["v"][:1]
+        return float(self._robot.energy(q, np.full_like(v, 3e-5))[0][0])
+
+    def _energies(self, t: Floats, q: Floats, v: Floats, rows: Any) -> tuple[Floats, Floats]:
+        found: tuple[Floats, Floats] = self._robot.energy(q, v)
+        return found
+
+    def _later(self, d: float) -> Floats:
+        found = self.readings()
+        later: Floats = self._robot.integrate(found["q"], d * found["v"])
+        return later
 
     def _frames(self) -> dict[str, Channels]:
         frames = self.system.frames
