@@ -132,7 +132,7 @@ class Account:
     @property
     def floor(self) -> float:
         """Energy that is rounding, J."""
-        return ROUNDING * self.size * (1.0 + len(self.t) ** 0.5)
+        return ROUNDING * self.size * (1.0 + float(np.sqrt(len(self.t))))
 
     @cached_property
     def work(self) -> tuple[Floats, Floats]:
@@ -428,14 +428,18 @@ def _unshaken(account: Account, motion: Motion, means: Means, k: int) -> bool:
 
 
 def _wrong(account: Account, k: int, means: Means) -> Fault:
-    """A fault between instant k and the next, which nothing explains."""
-    gained = float(account.in_all[k + 1])
-    jump = float(account.missing[k])
+    """A fault that nothing explains, seen between instant k and the next, or already before."""
+    first = account.first_beyond(SMALL * account.scale)
+    k = k if first is None else min(k, first)
+    jump, last = float(account.missing[k]), int(np.argmax(np.abs(account.in_all)))
     before, after = float(account.t[k]), float(account.t[k + 1])
-    if abs(jump) > 0.5 * abs(gained):
+    if abs(jump) > 0.5 * abs(account.in_all[last]):
         what = f"the energy jumps by {jump:.3g} J between t = {before:.6g} s and {after:.6g} s"
     else:
-        what = f"the energy is wrong by {gained:.3g} J at t = {after:.6g} s"
+        what = (
+            f"the energy is wrong from t = {before:.6g} s on, and by {account.in_all[last]:.3g} J "
+            f"at t = {account.t[last]:.6g} s"
+        )
     of = f" ({account.scale:.3g} J take part in the motion)"
     return Fault(before, f"{what}{of}{means.where(k)}. {means.why(k)}".rstrip())
 
