@@ -220,7 +220,7 @@ def test_a_wrong_step_of_a_large_mechanism_is_an_error(monkeypatch):
         made(self, motion, t, states, u)
 
     monkeypatch.setattr(looped.SimulatedMotion, "__init__", spoilt)
-    with pytest.raises(SimulationError, match="the energy is wrong from t = 0.2") as caught:
+    with pytest.raises(SimulationError, match="the energy is wrong from t = ") as caught:
         bl.simulate(hanging(), 0.5, step=1e-3, engine="looped")
     assert caught.value.results.t[-1] == pytest.approx(0.25, abs=2e-3)
     r = bl.simulate(hanging(), 0.5, step=1e-3, engine="looped", watch="event")

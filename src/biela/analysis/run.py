@@ -446,7 +446,8 @@ class Run:
         if "energy" not in system:
             return None, open_
         account = Account.glance(recording, sampled=self.law is not None)
-        if self.kernels.formulation.name in _APPROXIMATE and recording.moving().any():
+        approximate = self.kernels.formulation.name in _APPROXIMATE and system.multipliers
+        if approximate and recording.moving().any():
             return account, open_
         return account, open_ or energy_fault(account, recording, means)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +21,18 @@ Floats = npt.NDArray[np.float64]
 
 
 class LoopedRecording(Recording):
-    """The states of a long robot: energies and poses of frames come link after link."""
+    """The states of a long robot: energies and poses of frames come link after link.
 
-    def __init__(self, robot: Motions, *recorded: Any) -> None:
+    ``rates`` gives those of the coordinates, one row per instant, where they are not the
+    velocities.
+    """
+
+    def __init__(
+        self, robot: Motions, *recorded: Any, rates: Callable[[], Floats] | None = None
+    ) -> None:
         super().__init__(*recorded)
         self._robot: Any = robot
+        self._rates = cache(rates or (lambda: self.readings()["v"]))
 
     def evaluate(self, capability: str) -> Any:
         """Energy or poses at every instant.
@@ -59,9 +67,7 @@ class LoopedRecording(Recording):
         return found
 
     def _later(self, d: float) -> Floats:
-        found = self.readings()
-        later: Floats = self._robot.integrate(found["q"], d * found["v"])
-        return later
+        return np.asarray(self.readings()["q"] + d * self._rates())
 
     def _frames(self) -> dict[str, Channels]:
         frames = self.system.frames

@@ -24,7 +24,7 @@ from biela.analysis.watch import Account, Means, check_watch, energy_fault
 from biela.errors import ModelError, SimulationError
 from biela.results import Results
 from biela.solvers.integrators import FINISHED, Problem
-from biela.solvers.integrators.fixed_step import METHODS
+from biela.solvers.integrators.fixed_step import METHODS, FixedStep
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
 if TYPE_CHECKING:
@@ -126,12 +126,19 @@ def looped_robot_simulation(
     costs = stepper.counts() | {"time_integration": ended - prepared, "time_total": ended - began}
     costs["more"] = {"preparation": f"{prepared - began:.3g} s"}
     p = np.array([entry.value for entry in system.p])
+    euler = FixedStep(Problem(motion.f, len(x), len(u), nq=robot.nq), "explicit_euler")
 
     def recorded(t: Floats, x: Floats) -> LoopedRecording:
         readings = {"q": x[:, : robot.nq], "v": x[:, robot.nq :]}
         forces = np.repeat(u[None], len(t), 0)
         readings["a"] = looped.get("forward_dynamics").map(readings["q"], readings["v"], forces)
-        return LoopedRecording(robot, system, readings, t, x, p, forces)
+
+        def rates() -> Floats:  # x' is what a step of a second adds
+            ends = [euler.run(at, row, u, 1.0, 1, 1).x for at, row in zip(t, x, strict=True)]
+            return np.asarray((np.array(ends) - x)[:, : robot.nq])
+
+        own = None if robot.nq == robot.nv else rates
+        return LoopedRecording(robot, system, readings, t, x, p, forces, rates=own)
 
     def again(k: int, finer: int) -> LoopedRecording | None:
         start, end = float(times[looked[k]]), float(times[looked[k + 1]])
@@ -140,7 +147,7 @@ def looped_robot_simulation(
         run = followed(stepper, start, states[looked[k]], u, part.times)
         return None if run is None else recorded(*run)
 
-    recording, steps = recorded(times, states), int(costs.get("steps", 0))
+    steps = int(costs.get("steps", 0))
     count = min(len(times), max(_FEWEST, steps // _OFTEN))
     looked = np.unique(np.linspace(0, len(times) - 1, count).astype(np.intp))
     some = recorded(times[looked], states[looked])
@@ -163,7 +170,7 @@ def looped_robot_simulation(
         time_simulated=float(times[-1] - times[0]),
         events=len(events),
     )
-    results = recording.results(found, events, interrupted or bool(fault))
+    results = recorded(times, states).results(found, events, interrupted or bool(fault))
     if fault:
         raise SimulationError(f"{system.name}: {fault}", results)
     if wrong is not None and wrong.wrong and watch == "error":
