@@ -95,6 +95,16 @@ def test_energy_missing_is_measured_by_that_which_takes_part_not_by_that_which_w
     assert found.drift == pytest.approx(1e4, rel=1e-3)
 
 
+def test_energy_that_one_interval_loses_is_sure_however_doubtful_the_others_are():
+    t = np.linspace(0, 1, 41)
+    power = 50.0 * (-1.0) ** np.arange(41)
+    power[16:26] = 0.0
+    kinetic = np.where(t > t[20], 9.0, 10.0)
+    found = account(t, kinetic, 0 * t, power)
+    assert found.doubt[-1] > 10.0
+    assert found.drift * found.scale == pytest.approx(1.0)
+
+
 # ----------------------------------------------------------------------------- sabotage
 
 

@@ -199,9 +199,10 @@ class Account:
 
     @property
     def drift(self) -> float:
-        """The largest energy missing, as a part of the scale; 0 where it is rounding or doubt."""
-        surely = np.abs(self.in_all) - self.doubt - self.floor
-        return max(0.0, float(surely.max())) / self.scale if self.scale > 0 else 0.0
+        """The largest energy surely missing, in an interval or in all, as a part of the scale."""
+        in_all, in_one = np.abs(self.in_all) - self.doubt, np.abs(self.missing) - self.work[1]
+        surely = max(float(in_all.max()), float(in_one.max(initial=0.0))) - self.floor
+        return max(0.0, surely) / self.scale if self.scale > 0 else 0.0
 
     @property
     def constant(self) -> bool:
@@ -379,9 +380,9 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
     shorter = _rounded(means.step * (0.5 * TOLD / part) ** (1 / order))
     if part > UNSOUND:
         said = (
-            f"the energy is wrong by {_times(part)} that of the motion at t = "
-            f"{account.t[-1]:.6g} s, and by 0.1 % from t = {account.t[first + 1]:.6g} s on"
-            f"{means.where(first)}: the step is far too long. Try step={shorter}, or leave step out"
+            f"the energy is wrong by {_times(part)} that of the motion, and by 0.1 % from "
+            f"t = {account.t[first + 1]:.6g} s on{means.where(first)}: the step is far too long. "
+            f"Try step={shorter}, or leave step out"
         )
         return Fault(float(account.t[first]), said)
     said = (
