@@ -430,6 +430,7 @@ class Run:
 
     # ------------------------------------------------------------------- watch
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _judged(self, recording: Recording) -> tuple[Account | None, Fault | None]:
         """The energy account of the run, where it has one, and what is wrong with it."""
         system = self.system

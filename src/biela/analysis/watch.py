@@ -276,6 +276,7 @@ class Means:
         return self.cause(k) if self.cause is not None else ""
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def energy_fault(account: Account, motion: Motion, means: Means) -> Fault | None:
     """What is wrong with the energy of a run, if anything; the account is that of a glance."""
     if len(account.t) < 2 or account.constant or not np.isfinite(account.in_all).all():

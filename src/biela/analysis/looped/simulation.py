@@ -294,6 +294,7 @@ class _Run:
             f"contradict each other, or the step is too long for them to be followed"
         )
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _judged(self, motion: SimulatedMotion, steps: int, leaps: int) -> Fault | None:
         """What is wrong with the energy of the run.
 
