@@ -295,7 +295,7 @@ def test_what_cannot_move_has_no_drift_in_loops():
 
 def test_a_drift_of_what_moves_is_still_told():
     m = arm()
-    r = bl.simulate(m, 2.0, step=0.05, integrator="explicit_euler")
+    r = bl.simulate(m, 2.0, step=0.05, integrator="explicit_euler", watch="event")
     total = r["energy"]
     scale = r["kinetic energy"].max() + np.ptp(r["potential energy"])
     assert r.statistics.energy_drift == pytest.approx(np.abs(total - total[0]).max() / scale)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.instant import Instant
+from biela.analysis.closure import dependent_rows
+from biela.analysis.instant import Instant, unit_rows
+from biela.analysis.singularity import joints_of, weakest
 from biela.equations import System
 from biela.equations.positions import own_velocities
 from biela.model import Model
@@ -17,8 +19,13 @@ from biela.results import Results
 from biela.results.frames import FRAME_GROUPS
 from biela.solvers.integrators import MEANINGS, NOT_FINITE, STEP_TOO_SMALL
 
+if TYPE_CHECKING:
+    from biela.analysis.recording import Recording
+
 Floats = npt.NDArray[np.float64]
 
+#: Rows whose smallest singular value is below this part of the largest are nearly dependent.
+_SINGULAR: Final = 0.03
 #: A mechanism whose energy changes by less than this part of its size stands still.
 _STANDING = 1e-9
 #: Bushings are not followed further, rad; from there on steps of some degrees reach π.
@@ -57,22 +64,63 @@ def explanation(
     )
 
 
-def broken_energy(system: System, results: Results, p: Floats) -> tuple[str, float]:
-    """What to say if the energy jumps, and the time until which it does not.
+def fastest(system: System, recording: Recording, k: int) -> str:
+    """The velocity that changes most between two stored instants."""
+    v = recording.readings()["v"]
+    if not system.v:
+        return ""
+    usual = np.abs(v).max(axis=0) + 1e-12 * np.abs(v).max()
+    changed = np.abs(v[k + 1] - v[k])
+    part = np.divide(changed, usual, out=np.zeros_like(usual), where=usual > 0)
+    return system.v[int(np.argmax(part))].name
 
-    It jumps where a mechanism is thrown off its branch.
-    """
-    lam = results.lam if system.multipliers else np.zeros((len(results), 0))
-    found = energy_jump(system, results, p, lam)
-    if found is None:
-        return "", float(results.t[-1])
-    k, jump = found
-    said = (
-        f"the energy jumps by {jump:.3g} J between t = {results.t[k]:.6g} s and "
-        f"{results.t[k + 1]:.6g} s: the mechanism left its branch in a singular position there. "
-        f"Use a fixed step (step=1e-3) or a larger tolerance"
+
+def likely_cause(system: System, recording: Recording, p: Floats, adaptive: bool, k: int) -> str:
+    """What may have made a motion wrong between two stored instants, and what to try."""
+    found = recording.readings()
+    if system.multipliers:
+        instants = [
+            np.atleast_2d(
+                system.evaluate(
+                    "Phi_v", found["q"][i], t=recording.t[i], u=recording.inputs[i], p=p
+                )
+            )
+            for i in (k, k + 1)
+        ]
+        sizes = [np.linalg.svd(unit_rows(rows)[0], compute_uv=False) for rows in instants]
+        ratios = np.concatenate([s / max(s[0], 1e-300) for s in sizes])
+        if ((ratios > 1e-9) & (ratios < _SINGULAR)).any():
+            rows = instants[int(np.argmin([s[s > 1e-9 * s[0]].min() for s in sizes]))]
+            joints = ", ".join(joints_of(weakest(system, rows)[0])[:3])
+            advice = (
+                "Use a fixed step (step=1e-3) or a larger tolerance"
+                if adaptive
+                else "Use another step, or begin a little beside the position"
+            )
+            return (
+                f"Likely cause: the mechanism left its branch in a singular position, where "
+                f"{joints} become dependent. {advice}"
+            )
+        dependent = [system.multipliers[i] for i in dependent_rows(instants[0])]
+        if dependent:
+            joints = ", ".join(joints_of(dependent)[:3])
+            return (
+                f"Likely cause: constraints of {joints} depend on others, and the choice among "
+                f"them failed. Take joints with more freedoms in their place (spherical or "
+                f"cylindrical for revolute), other coordinates, or a shorter step"
+            )
+    a = found["a"] if "a" in found else np.zeros((len(recording.t), 1))
+    usual = float(np.median(np.abs(np.diff(a, axis=0)).max(axis=1))) if len(a) > 2 else 0.0
+    if float(np.abs(a[k + 1] - a[k]).max()) > 20 * usual > 0:
+        return (
+            "Likely cause: a force is stiff, or a law jumps there. Use integrator='radau' or a "
+            "shorter step; model a jump as an event"
+        )
+    return "Likely cause: the equations and the energy of a force do not belong together, or " + (
+        "the tolerance is too large. Use a smaller tolerance"
+        if adaptive
+        else "the step is too long. Use a shorter step"
     )
-    return said, float(results.t[k])
 
 
 def half_turn(model: Model, results: Results) -> tuple[str, float]:
@@ -203,14 +251,17 @@ def energy_size(system: System, columns: Mapping[str, Floats], known: float = 0.
     return max(float(known), float(np.nan_to_num(Q) @ levers))
 
 
-def relative_drift(kinetic: Floats, potential: Floats, size: Callable[[], float]) -> float:
+def relative_drift(
+    t: Floats, kinetic: Floats, potential: Floats, size: Callable[[], float]
+) -> float:
     """The largest change of an energy that should be constant, over its scale.
 
     The scale is what is exchanged in the motion.  A mechanism that stands still exchanges nothing
-    but rounding, which is compared with the ``size`` of its energies instead.
+    but rounding, which is compared with the ``size`` of its energies instead.  What events change,
+    between two instants of the same time, is no drift.
     """
-    total = kinetic + potential
-    change = float(np.abs(total - total[0]).max())
+    steps = np.where(np.diff(t) > 0, np.diff(kinetic + potential), 0.0)
+    change = float(np.abs(np.cumsum(steps)).max(initial=0.0))
     scale = float(np.max(kinetic) + np.ptp(potential))
     if change <= 1e-3 * scale:
         return change / scale if scale > 0 else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -167,3 +167,16 @@ class Plan:
         """The integrator, as shown to people."""
         name = self.integrator if isinstance(self.integrator, str) else self.integrator.name
         return name if self.step is None else f"{name}, {self.step:g} s"
+
+
+def closer(plan: Plan, start: float, end: float, finer: int, seen: int) -> Plan:
+    """The plan of a part of a run, with about so many stored instants and steps so much finer."""
+    if plan.step is None:
+        h, stride, times = None, 1, np.linspace(0.0, end - start, seen + 1)[1:]
+    else:
+        steps = max(1, int(np.ceil((end - start) / plan.step - 1e-6))) * finer
+        h, stride = (end - start) / steps, -(-steps // seen)
+        count = -(-steps // stride)
+        times = h * np.minimum(stride * np.arange(1.0, count + 1), float(steps))
+        times[-1] = end - start
+    return replace(plan, start=start, duration=end - start, step=h, stride=stride, times=times)

@@ -15,6 +15,7 @@ from biela.analysis.formulations import StateKernel
 from biela.analysis.limits import has_limits, limit_events
 from biela.analysis.preparation import at_values
 from biela.analysis.scenes import mechanism_scene
+from biela.analysis.watch import Account
 from biela.equations import System
 from biela.equations.figures import Figure
 from biela.equations.mechanism.drawing import figures
@@ -43,10 +44,18 @@ class Recording:
         u: Floats,
     ) -> None:
         self.system, self.t = system, t
-        self._p, self._u = p, u
+        self._p, self.inputs = p, u
         self._read = read
         self._states = states
         self.readings = cache(self._readings)
+        self.gaps = cache(lambda: np.asarray(self.evaluate("Phi"), dtype=float).reshape(len(t), -1))
+        self.applied = cache(lambda: np.asarray(self.evaluate("power"), dtype=float))
+        self.slips = cache(
+            lambda: np.asarray(self.evaluate("dPhi"), dtype=float).reshape(len(t), -1)
+        )
+        self.moving = cache(
+            lambda: np.asarray(self.evaluate("beta"), dtype=float).reshape(len(t), -1)
+        )
 
     def _readings(self) -> dict[str, Floats]:
         """q, v, a and λ at every instant, by one batch evaluation."""
@@ -54,7 +63,7 @@ class Recording:
             return dict(self._read)
         if not len(self.t):
             return {a.name: np.zeros((0, a.size)) for a in self._read.outputs}
-        inputs = np.concatenate([np.repeat(self._p[None], len(self.t), 0), self._u], axis=1)
+        inputs = np.concatenate([np.repeat(self._p[None], len(self.t), 0), self.inputs], axis=1)
         found = self._read.map(self.t[:, None], self._states, inputs)
         names = [a.name for a in self._read.outputs]
         return dict(zip(names, found, strict=True))
@@ -72,7 +81,7 @@ class Recording:
             "t": self.t,
             "q": found["q"],
             "v": found["v"],
-            "u": self._u,
+            "u": self.inputs,
             "p": np.repeat(self._p[None], k, 0),
             "a": found["a"],
         }
@@ -134,7 +143,7 @@ class Recording:
                 [f"λ({name})" for name in system.multipliers], lambda: read()["lam"]
             )
         if system.u:
-            groups["u"] = Channels([e.name for e in system.u], self._u, _units(system.u))
+            groups["u"] = Channels([e.name for e in system.u], self.inputs, _units(system.u))
         if "outputs" in system:
             groups["y"] = Channels(
                 [e.name for e in system.y],
@@ -204,14 +213,14 @@ class Recording:
     def _monitors(self) -> tuple[dict[str, Callable[[], Floats]], dict[str, str]]:
         monitors: dict[str, Callable[[], Floats]] = {}
         if "energy" in self.system:
-            energy = cache(lambda: self.evaluate("energy"))
+            energy = cache(self.energies)
             monitors["kinetic energy"] = lambda: energy()[0]
             monitors["potential energy"] = lambda: energy()[1]
             monitors["energy"] = lambda: energy()[0] + energy()[1]
         if self.system.geometric:
-            monitors["constraint error"] = lambda: _largest(self.evaluate("Phi"))
+            monitors["constraint error"] = lambda: _largest(self.gaps())
         if self.system.multipliers:
-            monitors["velocity error"] = lambda: _largest(self.evaluate("dPhi"))
+            monitors["velocity error"] = lambda: _largest(self.slips())
         # an output of the model that has the name of a monitor is what its author wants to see
         taken = {e.name for e in self.system.y}
         monitors = {name: values for name, values in monitors.items() if name not in taken}
@@ -237,26 +246,133 @@ class Recording:
         """The largest violation of a geometric constraint at the stored instants."""
         if not (self.system.geometric and len(self.t)):
             return None
-        return float(_largest(self.evaluate("Phi")).max())
+        return float(_largest(self.gaps()).max())
 
-    def energy_drift(self) -> float | None:
+    def energies(self) -> tuple[Floats, Floats]:
+        """Kinetic and potential energy at every instant."""
+        kinetic, potential = self.evaluate("energy")
+        return np.asarray(kinetic, dtype=float), np.asarray(potential, dtype=float)
+
+    def power(self) -> Floats:
+        """What changes the energy: forces without potential, and constraints that are moved.
+
+        P - λᵀ Φ_v v: it counts what constraints do that move, and those that do not hold.
+        Systems that do not know P tell it by the slope of the energy.
+        """
+        if "power" not in self.system:
+            return self._slope_of_energy()
+        power = self.applied()
+        if not self.system.multipliers:
+            return power
+        slips, moving, found = self.slips(), self.moving(), self.readings()
+        largest = max(slips.max(initial=0.0), -slips.min(initial=0.0))
+        closed = largest <= 1e-12 * np.abs(found["v"]).max(initial=0.0)
+        if closed and not moving.any():
+            return power
+        rates = moving if closed else moving + slips
+        lam = found["lam"] if "lam" in found else self._multipliers()
+        return np.asarray(power - np.einsum("ki,ki->k", lam, rates))
+
+    def carried_power(self) -> Floats | None:
+        """The slope of the energy along the motion, where bodies move while coordinates rest.
+
+        Then T is not quadratic in v, or knows t.  None for other motions.
+        """
+        if "power" not in self.system:
+            return None
+        found, k = self.readings(), len(self.t) // 2
+        once = found["v"][k] + 1e-3
+        v = np.stack([once, 2 * once, once])
+        t = self.t[k] + np.array([0.0, 0.0, 0.37])
+        q = np.repeat(found["q"][k][None], 3, 0)
+        T, twice, later = self._energies(t, q, v, np.full(3, k))[0]
+        if max(abs(twice - 4 * T), abs(later - T)) <= 1e-9 * abs(T):
+            return None
+        return self._slope_of_energy()
+
+    def _energies(self, t: Floats, q: Floats, v: Floats, rows: Any) -> tuple[Floats, Floats]:
+        """Energies in other states; inputs are those of instants of the run."""
+        given = {
+            "t": t,
+            "q": q,
+            "v": v,
+            "u": self.inputs[rows],
+            "p": np.repeat(self._p[None], len(t), 0),
+        }
+        function = self.system["energy"]
+        kinetic, potential = function.map(*(given[a.name] for a in function.inputs))
+        return np.asarray(kinetic), np.asarray(potential)
+
+    def _slope_of_energy(self) -> Floats:
+        """d(T + V)/dt along the motion that v and v' tell; zeros where it is rounding."""
+        every, ahead = np.arange(len(self.t)), 1e-6
+        v, a = self.readings()["v"], self.readings()["a"]
+        (T, V), (T_before, V_before) = (
+            self._energies(self.t + d, self._later(d), v + d * a, every) for d in (ahead, -ahead)
+        )
+        slopes = (T - T_before) / (2 * ahead), (V - V_before) / (2 * ahead)
+        found = np.asarray(sum(slopes))
+        return found if np.abs(found).max() > 1e-8 * np.abs(slopes).max() else 0.0 * found
+
+    def _later(self, d: float) -> Floats:
+        """The positions a short time later."""
+        found = self.readings()
+        rates = self.evaluate("rates") if "rates" in self.system else found["v"]
+        return np.asarray(found["q"] + d * rates)
+
+    def size(self) -> float:
+        """The size of the energies at the start, J: Σ |Q_i q_i|, and ½ vᵀ M v of slow velocities.
+
+        Those are some 1e-5 m/s or rad/s.
+        """
+        system, q = self.system, self.readings()["q"][0]
+        given = {"t": self.t[0], "u": self.inputs[0], "p": self._p}
+        slow = 0.0
+        if "M" in system:
+            slow = 1e-9 * float(np.trace(np.atleast_2d(system.evaluate("M", q, **given))))
+        if "Q" not in system:
+            return slow
+        return slow + energy_size(system, {k: x[:1] for k, x in self._columns("Q").items()})
+
+    def accelerations(self) -> Floats:
+        """The accelerations v', one row per instant."""
+        return self.readings()["a"]
+
+    def sensitivity(self, rows: npt.NDArray[np.intp]) -> Floats:
+        """Σ |∂(T + V)/∂x_i| (|x_i| + 0.01) over the entries of q and v, at some instants."""
+        found = self.readings()
+        q, v = found["q"][rows], found["v"][rows]
+        x, nq = np.concatenate([q, v], axis=1), q.shape[1]
+        total = np.zeros(len(rows))
+        for i in range(x.shape[1]):
+            sums = []
+            delta = 1e-6 * (np.abs(x[:, i]) + 0.01)
+            for sign in (1, -1):
+                moved = x.copy()
+                moved[:, i] += sign * delta
+                sums.append(sum(self._energies(self.t[rows], moved[:, :nq], moved[:, nq:], rows)))
+            total += np.abs(sums[0] - sums[1]) / (2 * delta) * (np.abs(x[:, i]) + 0.01)
+        return total
+
+    def energy_drift(self, account: Account | None) -> float | None:
         """The largest change of the energy over its scale, where it should be constant.
 
         That is where no force without potential and no constraint that moves does work; nothing
         where it is not known.
         """
-        system = self.system
-        if "energy" not in system or "power" not in system or len(self.t) < 2:
+        if account is None or "power" not in self.system or len(self.t) < 2:
             return None
-        if np.any(np.asarray(self.evaluate("power")) != 0):
+        if self.applied().any():
             return None
-        if system.multipliers and np.any(np.asarray(self.evaluate("beta")) != 0):
+        if self.system.multipliers and self.moving().any():
             return None
-        kinetic, potential = (np.asarray(part) for part in self.evaluate("energy"))
         return relative_drift(
-            kinetic,
-            potential,
-            lambda: energy_size(system, self._columns("Q"), np.abs(potential).max()),
+            self.t,
+            account.kinetic,
+            account.potential,
+            lambda: energy_size(
+                self.system, self._columns("Q"), np.abs(account.potential).max(initial=0.0)
+            ),
         )
 
     def conditions(self, choices: Sequence[tuple[int, CoordinateBasis | None]]) -> Floats:

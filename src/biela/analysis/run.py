@@ -14,17 +14,18 @@ import numpy.typing as npt
 from biela.analysis.assembly import consistent
 from biela.analysis.closure import contradiction
 from biela.analysis.control import Controller
-from biela.analysis.divergence import broken_energy, explanation, half_turn
+from biela.analysis.divergence import explanation, fastest, half_turn, likely_cause
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
 from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
-from biela.analysis.plan import Plan
+from biela.analysis.plan import Plan, closer
 from biela.analysis.progress import Progress
 from biela.analysis.recording import Recording
 from biela.analysis.solve_timing import time_of_solves
-from biela.analysis.stepping import Stepper, statistics
+from biela.analysis.stepping import Stepper, followed, statistics
+from biela.analysis.watch import Account, Fault, Means, closure_fault, energy_fault
 from biela.equations import System
 from biela.errors import SimulationError
 from biela.results import Results
@@ -39,6 +40,9 @@ _STEPS: Final = {"augmented3": "trapezoidal rule", "generalised_alpha": "general
 #: Those whose constraints drift if they are not projected onto, which is then what is wanted.
 _DRIFTING: Final = ("multipliers", "matrix_r", "null_space", "range_space")
 
+#: Those whose multipliers are approximate: the work of constraints that move is not known.
+_APPROXIMATE: Final = ("penalty", "augmented", "augmented3")
+
 #: Steps after which independent coordinates are looked at, at the least.
 _OFTEN: Final = 2
 #: Ends of an integration that another choice of them may lead beyond.
@@ -51,6 +55,8 @@ _MISSED: Final = 1e-5
 #: Steps before the first look at constraints that laws of time move; the next come after twice as
 #: many each.
 _FIRST_LOOK: Final = 10
+#: Instants at which an interval is seen that is run once more.
+_SEEN: Final = 200
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,11 @@ class OtherChoices:
     watch: PartitionWatch
 
 
+#: Gives kernels and a fresh integrator for a time, a position, a choice of independent velocities
+#: and a plan.
+Again = Callable[[float, Floats, CoordinateBasis | None, Plan], tuple[Kernels, Stepper]]
+
+
 class Run:
     """One run: what it has stored so far, and its loop."""
 
@@ -95,8 +106,10 @@ class Run:
         p: Floats,
         u: Floats,
         other: OtherChoices | None = None,
-        tight: bool = False,
         timers: bool = False,
+        again: Again | None = None,
+        watch: str = "error",
+        tolerance: float = 0.0,
     ) -> None:
         self.system, self.kernels, self.stepper = system, kernels, stepper
         self.law, self.plan = law, plan
@@ -110,9 +123,8 @@ class Run:
         #: Times when other independent velocities were chosen, and the choices of the parts closed.
         self.changes: list[float] = []
         self.choices: list[tuple[int, CoordinateBasis | None]] = []
-        #: Whether the accuracy asked for is near rounding, where singular positions are a danger.
-        self.tight = tight
         self.timers = timers
+        self.again, self.watch, self.tolerance = again, watch, tolerance
 
     def go(
         self,
@@ -184,12 +196,9 @@ class Run:
                 t, x = self._now
                 if t > self.times[-1][-1]:
                     self._store(np.array([t]), x[None].copy(), self.inputs[-1][-1:])
-        results = self._results(began, prepared, native, interrupted)
+        results, fault = self._results(began, prepared, native, interrupted)
         if not violated:
-            violated, until = self._opened(results)
-            results = results.between(results.t[0], until)
-        if not violated and (self.stepper.leaps or self.tight):
-            violated, until = broken_energy(self.system, results, self.p)
+            violated, until = self._contradicted(results)
             results = results.between(results.t[0], until)
         if not violated and self.system.begins is not None:
             violated, until = half_turn(self.system.begins.model, results)
@@ -202,7 +211,12 @@ class Run:
             said = explanation(
                 self.system, status, results, self.p, plan.step, str(plan.integrator)
             )
+            if fault is not None and fault.wrong:  # it was wrong before it stopped
+                results = results.between(results.t[0], fault.time)
             raise SimulationError(said, results)
+        if fault is not None and fault.wrong and self.watch == "error":
+            results = results.between(results.t[0], fault.time)
+            raise SimulationError(f"{self.system.name}: {fault.said}", results)
         return results
 
     def _start(self, t: float, q: Floats, v: Floats, u: Floats, times: Floats) -> Floats:
@@ -288,7 +302,7 @@ class Run:
         if not self.times:
             return
         t, u = np.concatenate(self.times), np.concatenate(self.inputs)
-        states = self._projected(t, np.concatenate(self.states), u)
+        states = self._projected(self.kernels, t, np.concatenate(self.states), u)
         read = self.kernels.formulation.read
         recording = Recording(self.system, read, t, states, self.p, u)
         readings = recording.readings()
@@ -315,14 +329,15 @@ class Run:
         drifts = made.drifts and made.name in _DRIFTING
         return not drifts and not made.threshold > 0 and bool(self.system.geometric)
 
-    def _opened(self, results: Results) -> tuple[str, float]:
+    def _contradicted(self, results: Results) -> tuple[str, float]:
         """What to say of the first stored instant at which a constraint does not hold, and when.
 
         The rows that depend on others are not solved for: drivers that contradict each other may
         agree again at the end.
         """
         worst = results.statistics.max_constraint_error if results.statistics else None
-        if not self._closes or not (worst or 0.0) > _MISSED:
+        drifts = self.kernels.formulation.drifts
+        if drifts or not self._closes or not (worst or 0.0) > _MISSED:
             return "", float(results.t[-1])
         if results["constraint error"][0] > _MISSED:
             return "", float(results.t[-1])  # a start that was not to be assembled
@@ -394,10 +409,10 @@ class Run:
         self.states.append(states)
         self.inputs.append(inputs)
 
-    def _projected(self, t: Floats, states: Floats, held: Floats) -> Floats:
+    def _projected(self, kernels: Kernels, t: Floats, states: Floats, held: Floats) -> Floats:
         """Stored states of a fused step, with their velocities projected."""
-        kernel = self.kernels.formulation.project_v
-        if not self.kernels.project or kernel is None:
+        kernel = kernels.formulation.project_v
+        if not kernels.project or kernel is None:
             return states
         p = np.concatenate([np.repeat(self.p[None], len(t), 0), held], axis=1)
         found: Floats = kernel.map(t[:, None], states, p)[:, :-1]
@@ -418,7 +433,10 @@ class Run:
             self.stepper.restart(x)
         return stop
 
-    def _results(self, began: float, prepared: float, native: float, interrupted: bool) -> Results:
+    def _results(
+        self, began: float, prepared: float, native: float, interrupted: bool
+    ) -> tuple[Results, Fault | None]:
+        """The results, and what is wrong with them."""
         self._close()
         read = {
             name: np.concatenate([part[name] for part in self.closed]) for name in self.closed[0]
@@ -427,23 +445,89 @@ class Run:
         made = self.kernels.formulation
         recording = Recording(self.system, read, t, np.zeros((len(t), 0)), self.p, held)
         self._count()
+        account, fault = self._judged(recording)
+        events = self.answers.events
+        if fault is not None:
+            events = sorted([*events, fault.event], key=lambda event: event.time)
         counted = statistics(
             self.costs,
             method=made.name,
             integrator=_STEPS.get(made.name, self.plan.name),
             time_solves=self._time_of_solves(native),
-            events=len(self.answers.events),
+            events=len(events),
             time_simulated=float(t[-1] - t[0]),
             time_integration=native,
             time_total=time.perf_counter() - began,
             max_constraint_error=recording.constraint_error(),
-            energy_drift=recording.energy_drift(),
+            energy_drift=recording.energy_drift(account),
             more=self._more(prepared - began),
         )
         more = {}
         if any(basis is not None for _, basis in self.choices):
             more["partition condition"] = (partial(recording.conditions, self.choices), "")
-        return recording.results(counted, self.answers.events, interrupted, more)
+        return recording.results(counted, events, interrupted, more), fault
+
+    # ------------------------------------------------------------------- watch
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _judged(self, recording: Recording) -> tuple[Account | None, Fault | None]:
+        """The energy account of the run, where it has one, and what is wrong with it."""
+        system = self.system
+        means = Means(
+            self.tolerance if self.plan.adaptive else 0.0,
+            self.plan.step or 0.0,
+            self.costs.get("steps", 0),
+            self.stepper.leaps,
+            partial(self._replayed, recording) if self.law is None else None,
+            partial(fastest, system, recording),
+            partial(likely_cause, system, recording, self.p, self.plan.adaptive),
+        )
+        open_ = self._opened(recording, means)
+        if "energy" not in system:
+            return None, open_
+        account = Account.glance(recording, sampled=self.law is not None)
+        approximate = self.kernels.formulation.name in _APPROXIMATE and system.multipliers
+        if approximate and recording.moving().any():
+            return account, open_
+        return account, open_ or energy_fault(account, recording, means)
+
+    def _opened(self, recording: Recording, means: Means) -> Fault | None:
+        """What is wrong with the constraints, dropped ones included, where they are projected onto.
+
+        States that reactions to events gave are as good as their authors made them.
+        """
+        made, system = self.kernels.formulation, self.system
+        if made.drifts or made.threshold > 0 or made.project_v is None or self.answers.events:
+            return None
+        found, names = recording.readings(), system.multipliers
+        q, v = (float(np.abs(found[name]).max(initial=0.0)) for name in ("q", "v"))
+        return closure_fault(
+            names[: system.geometric], recording.t, recording.gaps(), q, "", means
+        ) or closure_fault(names, recording.t, recording.slips(), 10 * v, "the rate of ", means)
+
+    def _replayed(self, recording: Recording, k: int, finer: int) -> Recording | None:
+        """The run once more from a stored instant to the next, seen closely."""
+        plan, found = self.plan, recording.readings()
+        t, end = float(recording.t[k]), float(recording.t[k + 1])
+        u, q, v = recording.inputs[k], found["q"][k], found["v"][k]
+        if self.again is None or not end > t or any(t <= at <= end for at in self.changes):
+            return None
+        part = closer(plan, t, end, finer, _SEEN)
+        used = np.cumsum([count for count, _ in self.choices])
+        basis = self.choices[int(np.searchsorted(used, k, side="right"))][1]
+        kernels, stepper = self.again(t, q, basis, part)
+        made = kernels.formulation
+        x = made.state(t, q, v, np.concatenate([self.p, u]))
+        length = np.array([part.step] if kernels.whole_step else [], dtype=float)
+        if made.projected is not None:
+            made.projected.reset()
+        inputs = kernels.hoisted.complete(np.concatenate([self.p, u, length]))
+        run = followed(stepper, t, x, inputs, part.times)
+        if run is None:
+            return None
+        instants, held = run[0], np.repeat(u[None], len(run[0]), 0)
+        rows = self._projected(kernels, instants, run[1], held)
+        return Recording(self.system, made.read, instants, rows, self.p, held)
 
     def _more(self, prepared: float) -> dict[str, int | float | str]:
         """Figures that only some runs have."""

@@ -53,6 +53,7 @@ from biela.analysis.preparation import (
 from biela.analysis.run import Kernels, OtherChoices, Run
 from biela.analysis.stepping import Stepper
 from biela.analysis.unrolled import Unrolled
+from biela.analysis.watch import check_watch
 from biela.code import Function
 from biela.code.routines import Routine
 from biela.equations import System
@@ -154,6 +155,7 @@ class Simulator:
         progress: bool | None = None,
         assemble: bool = True,
         timers: bool = False,
+        watch: str = "error",
     ) -> Results:
         """Simulate for a duration, from a start that is assembled first.
 
@@ -178,13 +180,18 @@ class Simulator:
             assemble: Whether to make the start consistent; False takes it as it is.
             timers: Whether to measure the time in linear solves after the run, on states that it
                 went through; straight-line code is compiled once more for it.
+            watch: What to do where the energy or the constraints go wrong by more than the
+                tolerance or the step explains: "error" raises one; "event" goes on, and lists it
+                among the events of the results.
 
         Raises:
             AssemblyError: The start cannot be made consistent.
-            SimulationError: The run diverges; it holds the results until then.
+            SimulationError: The run diverges, or the motion is wrong; it holds the results until
+                then.
         """
         began = time.perf_counter()
         system = self.system
+        watch = check_watch(system.name, watch)
         given, t = duration, number(system, "the start time t", t)
         try:
             duration = number(system, "the duration", duration)
@@ -219,8 +226,17 @@ class Simulator:
         other = None
         if kernels.formulation.basis is not None:
             other = self._other_choices(following, plan, p, u, controlled=law is not None)
-        tight = plan.adaptive and tolerance < 1e-10 and bool(system.geometric)
-        run = Run(system, kernels, stepper, law, on_event or {}, plan, p, u, other, tight, timers)
+
+        def again(
+            at: float, place: Floats, basis: CoordinateBasis | None, part: Plan
+        ) -> tuple[Kernels, Stepper]:
+            made = kernels if basis is None else self._compiled(at, place, u, p, plan, basis)
+            return made, following(made, law=None, plan=part, events=False)
+
+        run = Run(
+            *(system, kernels, stepper, law, on_event or {}, plan, p, u, other, timers),
+            *(again, watch, tolerance),
+        )
         prepared = time.perf_counter()
         try:
             return run.go(q0, v0, progress, began, prepared, led)
@@ -354,6 +370,7 @@ class Simulator:
         p: Floats,
         u: Floats,
         sizes: Floats,
+        events: bool = True,
     ) -> Stepper:
         if self.formulation == "generalised_alpha":
             assert plan.step is not None, "a formulation with a step of its own has its length"
@@ -370,7 +387,7 @@ class Simulator:
         # a state other than (q, v) has entries of any unit: then the smallest for all
         whole = kernels.formulation.size == len(sizes)
         return plan.stepper(
-            self._problem(kernels, law),
+            self._problem(kernels, law, events),
             tolerance,
             kernels.whole_step,
             near,
@@ -411,7 +428,7 @@ class Simulator:
         if wrong:
             raise ModelError(f"{self.system.name}: formulation {self.formulation!r} {wrong}")
 
-    def _problem(self, kernels: Kernels, law: Controller | None) -> Problem:
+    def _problem(self, kernels: Kernels, law: Controller | None, events: bool) -> Problem:
         native: dict[str, Any] = {n: f.native for n, f in kernels.hoisted.kernels.items()}
         native |= kernels.bound
         system = self.system
@@ -429,8 +446,8 @@ class Simulator:
             control=law.kernel if law is not None else None,
             nu=len(system.u) if law is not None else 0,
             u_first=len(system.p),
-            events=native.get("events"),
-            directions=[BOTH] * len(system.events),
+            events=native.get("events") if events else None,
+            directions=[BOTH] * len(system.events) if events else (),
         )
 
 

@@ -303,6 +303,25 @@ class FixedStepper:
         }
 
 
+def followed(
+    stepper: Stepper, t: float, x: Floats, p: Floats, times: Floats
+) -> tuple[Floats, Floats] | None:
+    """The instants and states from a start through all output times, which count from it.
+
+    None if it stops before.
+    """
+    stepper.start(0.0, x, p, times, t)
+    instants, states, done = [np.array([t])], [x[None].copy()], 0
+    while done < len(times):
+        found = stepper.advance(len(times) - done)
+        if found.status != FINISHED:
+            return None
+        instants.append(found.times)
+        states.append(found.states)
+        done += len(found.times)
+    return np.concatenate(instants), np.concatenate(states)
+
+
 def statistics(costs: Mapping[str, Any], **more: Any) -> RunStatistics:
     """The statistics of a run, with what its integrators cost."""
     known = {item.name for item in fields(RunStatistics)}

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,10 +29,11 @@ from biela.analysis.looped.results import channel_groups, coordinate_units, rank
 from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.looped.sparse_rows import SparseRows
 from biela.analysis.looped.start import first_state, first_velocity, named_values
-from biela.analysis.plan import Plan
+from biela.analysis.plan import Plan, closer
 from biela.analysis.preparation import numbers, with_values
 from biela.analysis.progress import Progress
-from biela.analysis.stepping import Progressed, Stepper, statistics
+from biela.analysis.stepping import Progressed, Stepper, followed, statistics
+from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault
 from biela.errors import ModelError, SimulationError, SingularityError
 from biela.model import Model
 from biela.results import Results
@@ -47,6 +51,10 @@ _UNBALANCED = 1e-4
 _CHUNK_SECONDS = 0.1
 #: States at events are stored up to so many numbers.
 _AT_EVENTS = 50_000_000
+#: The work of forces is found every so many steps, at so many instants at least.
+_OFTEN, _FEWEST = 50, 9
+#: Instants at which an interval is seen that is run once more.
+_SEEN = 20
 
 
 def looped_simulation(
@@ -65,6 +73,7 @@ def looped_simulation(
     events: bool = True,
     on_event: Mapping[str, Reaction | str] | None = None,
     progress: bool | None = None,
+    watch: str = "error",
 ) -> Results:
     """The motion of a large mechanism from its forces.
 
@@ -89,6 +98,8 @@ def looped_simulation(
             function of t, q and v that returns None, "stop", or the (q, v) of all bodies to go on
             with, in the order of these channels.
         progress: Whether to show a bar; None shows it on a terminal for long runs.
+        watch: What to do where the energy or the constraints go wrong by more than the tolerance
+            or the step explains: "error" raises one; "event" goes on, and lists it.
 
     Returns:
         Channels q, v, a of the bodies, outputs y, the motion of frames, and the monitors "energy",
@@ -99,10 +110,11 @@ def looped_simulation(
         ModelError: An argument makes no sense.
         AssemblyError: The mechanism cannot be assembled at the start.
         SingularityError: No motion leaves a singular position with the velocities of the start.
-        SimulationError: The run diverges; it holds the results until then.
+        SimulationError: The run diverges, or the motion is wrong; it holds the results until then.
     """
     model, parameters = with_values(model, parameters)
     began = time.perf_counter()
+    watch = check_watch(model.name, watch)
     if not (np.isfinite(duration) and duration > 0):
         raise ModelError(f"{model.name}: the duration must be a positive time, not {duration!r}")
     if not np.isfinite(t):
@@ -121,9 +133,8 @@ def looped_simulation(
         _check_moving(motion, t, start, speed, u)
     if on_event and not events:
         raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
-    run = _Run(
-        model, motion, plan, u, EventAnswers(motion.blocks.name, motion.blocks.events, on_event)
-    )
+    answers = EventAnswers(motion.blocks.name, motion.blocks.events, on_event)
+    run = _Run(model, motion, plan, u, answers, watch)
     x = np.concatenate([start, speed])
     watched = events and len(blocks.events) > 0
     if plan.integrator == "rk4" and not watched:
@@ -197,10 +208,17 @@ class _Run:
     """One run: what it has stored so far, and its loop."""
 
     def __init__(
-        self, model: Model, motion: LoopedMotion, plan: Plan, u: Floats, answers: EventAnswers
+        self,
+        model: Model,
+        motion: LoopedMotion,
+        plan: Plan,
+        u: Floats,
+        answers: EventAnswers,
+        watch: str,
     ) -> None:
         self.model = model
         self.motion, self.plan, self.u, self.answers = motion, plan, u, answers
+        self.watch = watch
         self.watched = LoopedEvents(motion, u)
         self.times: list[Floats] = []
         self.states: list[Floats] = []
@@ -255,7 +273,12 @@ class _Run:
             "kinds of groups": kinds,
             "elimination": "by kind of group" if kinds else "general sparse solver",
         }
-        results = self._results(costs, interrupted or bool(fault))
+        self.problem = replace(problem, events=None, directions=())
+        self.tolerance = tolerance
+        results, wrong = self._results(costs, stepper.leaps, interrupted or bool(fault))
+        if wrong is not None and wrong.wrong and not fault and self.watch == "error":
+            results = results.between(results.t[0], wrong.time)
+            raise SimulationError(f"{blocks.name}: {wrong.said}", results)
         if fault:
             fault = near_half_turn(self.model, results) or fault
         else:
@@ -347,28 +370,97 @@ class _Run:
         found = np.bincount(rows, np.abs(slopes) * sizes[columns], len(blocks.rows))
         return np.where(found > 0.0, found, far)
 
-    def _results(self, costs: Mapping[str, Any], interrupted: bool) -> Results:
+    @np.errstate(over="ignore", invalid="ignore")
+    def _judged(self, motion: SimulatedMotion, steps: int, leaps: int) -> Fault | None:
+        """What is wrong with the energy of the run.
+
+        Where forces do work, that is found at so many instants that it costs little.
+        """
+        rows = np.arange(len(motion.t))
+        if not motion.alone:
+            count = min(len(rows), max(_FEWEST, steps // _OFTEN))
+            among = np.unique(np.linspace(0, len(rows) - 1, count).astype(np.intp))
+            both = np.flatnonzero(np.diff(motion.t) <= 0)  # states that events have changed
+            rows = np.unique([*among, *both, *(both + 1)])
+            motion = motion.at(rows)
+        account = Account.glance(motion)
+        adaptive = self.plan.adaptive
+        means = Means(
+            self.tolerance if adaptive else 0.0,
+            self.plan.step or 0.0,
+            steps,
+            leaps,
+            partial(self._replayed, motion),
+            partial(self._fastest, motion),
+            partial(self._cause, motion),
+        )
+        return energy_fault(account, motion, means)
+
+    def _replayed(self, motion: SimulatedMotion, k: int, finer: int) -> SimulatedMotion | None:
+        """The run once more from a stored instant to the next, seen closely."""
+        t, end = float(motion.t[k]), float(motion.t[k + 1])
+        if not end > t:
+            return None
+        part = closer(self.plan, t, end, finer, _SEEN)
+        whole = self.problem.m > len(self.u)
+        stepper = part.stepper(self.problem, self.tolerance, fused=whole)
+        length = np.array([part.step] if whole else [], dtype=float)
+        x = np.concatenate([motion.q[k], motion.v[k]])
+        found = followed(stepper, t, x, np.concatenate([self.u, length]), part.times)
+        return None if found is None else SimulatedMotion(self.motion, *found, self.u)
+
+    def _fastest(self, motion: SimulatedMotion, k: int) -> str:
+        """The velocity that changes most between two instants."""
+        j = int(np.argmax(np.abs(motion.v[k + 1] - motion.v[k])))
+        return next(islice(self.motion.blocks.velocity_names, j, None))
+
+    def _dependent(self, motion: SimulatedMotion, k: int) -> int:
+        """How many constraints depend on others at an instant."""
+        self.motion.accelerations(float(motion.t[k]), motion.q[k], motion.v[k], self.u)
+        return self.motion.dependent_rows()[0]
+
+    def _cause(self, motion: SimulatedMotion, k: int) -> str:
+        """What may have made the motion wrong, and what to try."""
+        blocks = self.motion.blocks
+        advice = "a smaller tolerance" if self.plan.adaptive else "a shorter step"
+        dependent = self._dependent(motion, k)
+        if dependent:
+            return (
+                f"Likely cause: {dependent} constraints depend on the others, and the choice "
+                f"among them failed. Take joints with more freedoms in their place (spherical or "
+                f"cylindrical for revolute), engine='unrolled', or {advice}"
+            )
+        what = "a singular position, " if len(blocks.rows) else ""
+        return f"Likely cause: {what}a stiff force, or a law that jumps. Try {advice}"
+
+    def _results(
+        self, costs: Mapping[str, Any], leaps: int, interrupted: bool
+    ) -> tuple[Results, Fault | None]:
+        """The results, and what is wrong with them."""
         plan = self.plan
         motion = SimulatedMotion(
             self.motion, np.concatenate(self.times), np.concatenate(self.states), self.u
         )
         errors = motion.constraint_errors()
-        energy = motion.energies()
-        blocks = motion.blocks
-        alone = not len(blocks.forces) and not blocks.law_count
+        fault = self._judged(motion, int(costs.get("steps", 0)), leaps)
+        events = self.answers.events
+        if fault is not None:
+            events = sorted([*events, fault.event], key=lambda event: event.time)
+        energy, blocks = motion.monitored_energies(), motion.blocks
         found = statistics(
             costs,
             method="multipliers, reference point, looped",
             integrator=plan.name,
             time_simulated=float(motion.t[-1] - motion.t[0]),
             max_constraint_error=float(errors.max(initial=0.0)),
-            events=len(self.answers.events),
+            events=len(events),
             energy_drift=relative_drift(
+                motion.t,
                 energy["kinetic energy"],
                 energy["potential energy"],
                 lambda: blocks.height_size(motion.q[0]),
             )
-            if alone
+            if motion.alone
             else None,
         )
         monitors: dict[str, Floats | Callable[[], Floats]] = {
@@ -387,6 +479,6 @@ class _Run:
             units,
             found,
             scene,
-            self.answers.events,
+            events,
             interrupted,
-        )
+        ), fault

@@ -27,6 +27,7 @@ from biela.analysis.robots.configurations import Configurations
 from biela.analysis.robots.rollout_inputs import input_rows, parameter_rows, state_rows
 from biela.analysis.robots.rollout_kernels import dynamics, inputs_of, law_of, moved, normalised
 from biela.analysis.stepping import resolved
+from biela.analysis.watch import UNSOUND, Account
 from biela.code import Function
 from biela.code.native import Block
 from biela.errors import ModelError, ShapeError
@@ -50,12 +51,16 @@ class Rollout:
         q: Coordinates (N, T + 1, nq).
         v: Velocities (N, T + 1, nv).
         tau: The joint forces held from each instant to the next, (N, T, nv).
+        robot: What moves.
+        parameters: Their values, (N, parameters) or (1, parameters).
     """
 
     t: Floats
     q: Floats
     v: Floats
     tau: Floats
+    robot: Configurations | None = None
+    parameters: Floats | None = None
 
     @cached_property
     def finite(self) -> npt.NDArray[np.bool_]:
@@ -63,14 +68,100 @@ class Rollout:
         ends = np.concatenate([self.q[:, -1], self.v[:, -1]], axis=1)
         return np.asarray(np.isfinite(ends).all(axis=1))
 
+    @cached_property
+    def energy_error(self) -> Floats:
+        """The largest energy of each motion that no force explains, as a part of its energy (N,).
+
+        The energy of a motion must change by the work of the joint forces and of friction.  What
+        is missing comes from steps that are too long, or from closed loops that were left.  Where
+        the work is known less well than that, as of friction between samples that are far apart,
+        only the rest counts.  Infinite for motions that did not stay finite; not a number where
+        drivers move the robot, whose work is not known.
+        """
+        return motion_energy_errors(self)
+
+    @cached_property
+    def sound(self) -> npt.NDArray[np.bool_]:
+        """Which of the N motions stayed finite and kept their energy to a twentieth."""
+        return np.asarray(self.finite & ~(self.energy_error > UNSOUND))
+
     def __len__(self) -> int:
         return len(self.q)
 
     def __repr__(self) -> str:
-        lost = int((~self.finite).sum())
+        lost, wrong = int((~self.finite).sum()), int((self.finite & ~self.sound).sum())
         more = f", {lost} not finite" if lost else ""
+        if wrong:
+            more += f", {wrong} with wrong energy: take smaller dt or more substeps"
         length = self.t[-1] - self.t[0]
         return f"Rollout: {len(self)} motions of {length:g} s, {len(self.t) - 1} samples{more}"
+
+
+def motion_energy_errors(rollout: Rollout) -> Floats:
+    """See `Rollout.energy_error`.
+
+    d(T + V)/dt = vᵀ τ + (d(T + V)/dt with v held - vᵀ ξ(q, v)), and the last is what friction
+    takes: vᵀ (M v' + ξ) = vᵀ τ, as the forces that close loops do no work.
+    """
+    robot, p = rollout.robot, rollout.parameters
+    count, samples = len(rollout), len(rollout.t)
+    if robot is None or samples < 2 or _driven(robot):
+        return np.full(count, np.nan)
+    given = {
+        "q": rollout.q.reshape(count * samples, -1),
+        "v": rollout.v.reshape(count * samples, -1),
+        "t": np.tile(rollout.t, count)[:, None],
+    }
+    if p is not None:
+        given["p"] = np.repeat(np.broadcast_to(p, (count, p.shape[1])), samples, axis=0)
+
+    def values(name: str, **other: Floats) -> Any:
+        function = robot.function(name)
+        rows = {**given, **other}
+        found = function.map(
+            *(rows[a.name].reshape(len(given["q"]), *a.shape) for a in function.inputs)
+        )
+        return found
+
+    with np.errstate(all="ignore"):
+        kinetic, potential = (np.reshape(x, (count, samples)) for x in values("energy"))
+        rates, ahead = np.asarray(values("rates")), 1e-5
+        sums = [sum(values("energy", q=given["q"] + d * rates)) for d in (ahead, -ahead)]
+        held = (sums[0] - sums[1]) / (2 * ahead)
+        taken = held - (given["v"] * np.asarray(values("bias_forces"))).sum(axis=1)
+    # differences of the energy have rounding in them, which is no friction
+    noise = 1e-9 * (np.abs(held) + (np.abs(given["v"]) * np.abs(values("bias_forces"))).sum(axis=1))
+    taken = np.where(np.abs(taken) <= noise + 1e-14 * np.abs(sums[0]) / ahead, 0.0, taken)
+    taken = taken.reshape(count, samples)
+    if robot.nq == robot.nv:
+        work = np.einsum("ntj,ntj->nt", rollout.tau, np.diff(rollout.q, axis=1))
+        unsure = np.zeros_like(work)
+    else:
+        before, after = (
+            np.einsum("ntj,ntj->nt", rollout.tau, part)
+            for part in (rollout.v[:, :-1], rollout.v[:, 1:])
+        )
+        work = np.diff(rollout.t) * (before + after) / 2
+        unsure = np.diff(rollout.t) * np.abs(after - before) / 2
+    errors = np.full(count, np.inf)
+    for k in np.flatnonzero(rollout.finite):
+        size = float(np.abs(kinetic[k]).max() + np.abs(potential[k]).max())
+        account = Account(rollout.t, kinetic[k], potential[k], taken[k], size)
+        done = np.concatenate([[0.0], np.cumsum(work[k])])
+        missing = np.abs(account.in_all - done)
+        doubt = account.doubt + np.concatenate([[0.0], np.cumsum(unsure[k])]) + account.floor
+        scale = account.scale + float(np.ptp(done)) + account.floor
+        errors[k] = float(np.maximum(missing - doubt, 0.0).max() / scale) if scale else 0.0
+    return errors
+
+
+def _driven(robot: Configurations) -> bool:
+    """Whether drivers move the robot: the accelerations know the time, but no force does."""
+    knows = [
+        any(a.name == "t" for a in robot.function(name).inputs)
+        for name in ("forward_dynamics", "bias_forces")
+    ]
+    return knows[0] and not knows[1]
 
 
 class Roller:
@@ -262,5 +353,10 @@ def rollout(
     resolved(t, samples * dt, h, "the step")
     found, tau = roller.run(x, given, values, h, substeps, method, threads)
     return Rollout(
-        t + dt * np.arange(samples + 1.0), found[:, :, : robot.nq], found[:, :, robot.nq : n], tau
+        t + dt * np.arange(samples + 1.0),
+        found[:, :, : robot.nq],
+        found[:, :, robot.nq : n],
+        tau,
+        robot,
+        values[:, :-1] if names else None,
     )

@@ -8,20 +8,23 @@ step grows with the number of joints.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.plan import Plan
+from biela.analysis.divergence import fastest
+from biela.analysis.plan import Plan, closer
 from biela.analysis.preparation import number, values
 from biela.analysis.progress import Progress
 from biela.analysis.robots.recording import LoopedRecording
-from biela.analysis.stepping import Stepper, statistics
+from biela.analysis.stepping import Stepper, followed, statistics
+from biela.analysis.watch import Account, Means, check_watch, energy_fault
 from biela.errors import ModelError, SimulationError
 from biela.results import Results
 from biela.solvers.integrators import FINISHED, Problem
-from biela.solvers.integrators.fixed_step import METHODS
+from biela.solvers.integrators.fixed_step import METHODS, FixedStep
 from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 
 if TYPE_CHECKING:
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
+#: The energy is looked at every so many steps, at so many instants at least.
+_OFTEN, _FEWEST = 50, 9
+#: Instants at which an interval is seen that is run once more.
+_SEEN = 20
 #: Native calls are about this long, so that an interrupt is answered soon.
 _CHUNK_SECONDS = 0.1
 
@@ -46,6 +53,7 @@ def looped_robot_simulation(
     tolerance: float = 1e-8,
     inputs: Any = None,
     progress: bool | None = None,
+    watch: str = "error",
     **others: Any,
 ) -> Results:
     """The motion of a long robot under constant joint forces.
@@ -62,6 +70,8 @@ def looped_robot_simulation(
         tolerance: Relative tolerance of adaptive methods.
         inputs: Joint forces, by "tau.joint" or in order; zero if not given.
         progress: Whether to show a bar; None shows it on a terminal for long runs.
+        watch: What to do where the energy goes wrong by more than the tolerance or the step
+            explains: "error" raises one; "event" goes on, and lists it.
         **others: Options that are for robots written out.
 
     Returns:
@@ -69,10 +79,11 @@ def looped_robot_simulation(
 
     Raises:
         ModelError: An argument makes no sense, or is for robots written out only.
-        SimulationError: The run diverges; it holds the results until then.
+        SimulationError: The run diverges, or the motion is wrong; it holds the results until then.
     """
     began = time.perf_counter()
     system = robot.kinematic_system
+    watch = check_watch(system.name, watch)
     if others:
         raise ModelError(
             f"{system.name}: {', '.join(others)} is not there for a robot that runs link after "
@@ -114,20 +125,57 @@ def looped_robot_simulation(
     ended = time.perf_counter()
     costs = stepper.counts() | {"time_integration": ended - prepared, "time_total": ended - began}
     costs["more"] = {"preparation": f"{prepared - began:.3g} s"}
+    p = np.array([entry.value for entry in system.p])
+    euler = FixedStep(Problem(motion.f, len(x), len(u), nq=robot.nq), "explicit_euler")
+
+    def recorded(t: Floats, x: Floats) -> LoopedRecording:
+        readings = {"q": x[:, : robot.nq], "v": x[:, robot.nq :]}
+        forces = np.repeat(u[None], len(t), 0)
+        readings["a"] = looped.get("forward_dynamics").map(readings["q"], readings["v"], forces)
+
+        def rates() -> Floats:  # x' is what a step of a second adds
+            ends = [euler.run(at, row, u, 1.0, 1, 1).x for at, row in zip(t, x, strict=True)]
+            return np.asarray((np.array(ends) - x)[:, : robot.nq])
+
+        own = None if robot.nq == robot.nv else rates
+        return LoopedRecording(robot, system, readings, t, x, p, forces, rates=own)
+
+    def again(k: int, finer: int) -> LoopedRecording | None:
+        start, end = float(times[looked[k]]), float(times[looked[k + 1]])
+        part = closer(plan, start, end, finer, _SEEN)
+        stepper = part.stepper(problem, tolerance, sizes=sizes)
+        run = followed(stepper, start, states[looked[k]], u, part.times)
+        return None if run is None else recorded(*run)
+
+    steps = int(costs.get("steps", 0))
+    count = min(len(times), max(_FEWEST, steps // _OFTEN))
+    looked = np.unique(np.linspace(0, len(times) - 1, count).astype(np.intp))
+    some = recorded(times[looked], states[looked])
+    means = Means(
+        tolerance if plan.adaptive else 0.0,
+        plan.step or 0.0,
+        steps,
+        replay=again,
+        place=partial(fastest, system, some),
+        cause=lambda k: "Likely cause: a stiff force. Take a smaller tolerance or shorter steps",
+    )
+    wrong = None
+    if len(times) > 1:
+        wrong = energy_fault(Account.glance(some), some, means)
+    events = () if wrong is None else (wrong.event,)
     found = statistics(
         costs,
         method="articulated bodies, looped",
         integrator=plan.name,
         time_simulated=float(times[-1] - times[0]),
+        events=len(events),
     )
-    readings = {"q": states[:, : robot.nq], "v": states[:, robot.nq :]}
-    forces = np.repeat(u[None], len(times), 0)
-    readings["a"] = looped.get("forward_dynamics").map(readings["q"], readings["v"], forces)
-    p = np.array([entry.value for entry in system.p])
-    recording = LoopedRecording(robot, system, readings, times, states, p, forces)
-    results = recording.results(found, (), interrupted or bool(fault))
+    results = recorded(times, states).results(found, events, interrupted or bool(fault))
     if fault:
         raise SimulationError(f"{system.name}: {fault}", results)
+    if wrong is not None and wrong.wrong and watch == "error":
+        results = results.between(results.t[0], wrong.time)
+        raise SimulationError(f"{system.name}: {wrong.said}", results)
     return results
 
 

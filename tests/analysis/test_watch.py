@@ -1,0 +1,402 @@
+"""The watch over runs: energy accounts against closed forms, sabotage, and no false alarms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import biela as bl
+from biela.analysis import run as runs
+from biela.analysis.watch import Account, Means, energy_fault
+from biela.errors import ModelError, SimulationError
+from biela.model.denavit_hartenberg import from_dh
+from tests.overconstrained import linkage
+
+
+def pendulum(damping: float = 0.0, torque: bool = False) -> bl.SymbolicSystem:
+    s = bl.SymbolicSystem("pendulum")
+    (theta,) = s.coordinates("theta")
+    arm = s.base.rotated("arm", "z", theta)
+    tip = s.origin.offset("tip", arm.vector(0.5, 0, 0))
+    bob = s.solid("bob", tip, arm, mass=2.0, inertia=arm.inertia(zz=0.01))
+    s.gravity = s.base.vector(0, -9.81, 0)
+    if damping or torque:
+        dtheta = s.space.time_rate(theta)
+        moment = -damping * dtheta
+        if torque:
+            moment = moment + bl.sin(3 * s.time)
+        s.wrench(bob, moment=s.base.vector(0, 0, moment), name="drag")
+    s.start(theta=0.3, dtheta=1.0)
+    return s
+
+
+def hanging() -> bl.Model:
+    """A four-bar in the plane that swings under its weight."""
+    m = bl.Model("four-bar")
+    m.plane = "xy"
+    m.gravity = (0, -9.81, 0)
+    crank = m.body("crank", mass=1.0, com=(0.1, 0, 0), inertia=0.01)
+    rod = m.body("rod", mass=2.0, com=(0.3, 0, 0), inertia=0.03)
+    rocker = m.body("rocker", mass=1.5, com=(0.2, 0, 0), inertia=0.02)
+    m.joint("revolute", "A", m.ground.at(0, 0, 0), crank.at(0, 0, 0), start="80 deg")
+    m.joint("revolute", "B", crank.at(0.2, 0, 0), rod.at(0, 0, 0), start="-60 deg")
+    m.joint("revolute", "C", rod.at(0.6, 0, 0), rocker.at(0.4, 0, 0))
+    m.joint("revolute", "D", m.ground.at(0.5, 0, 0), rocker.at(0, 0, 0), start="70 deg")
+    return m
+
+
+# ------------------------------------------------------------------------------- account
+
+
+def account(t, kinetic, potential, power, size=1e-2, **more):
+    arrays = (np.asarray(x, dtype=float) for x in (t, kinetic, potential, power))
+    return Account(*arrays, size, **more)
+
+
+def test_the_work_of_a_smooth_power_is_found_to_within_its_doubt():
+    t = np.linspace(0, 3, 60)
+    power = np.cos(4 * t) * np.exp(-0.3 * t)
+    exact = np.exp(-0.3 * t) * (4 * np.sin(4 * t) - 0.3 * np.cos(4 * t)) / (16 + 0.09)
+    found = account(t, 0 * t, 0 * t, power)
+    error = np.abs(np.cumsum(found.work[0]) - (exact[1:] - exact[0]))
+    assert (error <= found.doubt[1:]).all()
+    assert found.doubt[-1] < 2e-3
+
+
+def test_the_work_of_a_power_that_jumps_is_within_its_doubt_wherever_it_jumps():
+    t = np.linspace(0, 1, 21)
+    for jump in np.linspace(0.3, 0.7, 37):
+        power = np.where(t > jump, 2.0, 0.0)
+        found = account(t, 0 * t, 0 * t, power)
+        assert abs(np.sum(found.work[0]) - 2 * (1 - jump)) <= found.doubt[-1]
+
+
+def test_states_that_events_change_are_no_energy_missing():
+    t = np.array([0.0, 0.5, 0.5, 1.0])
+    found = account(t, [4.0, 4.0, 1.0, 1.0], 0 * t, 0 * t)
+    assert found.drift == 0.0
+    assert found.scale == 4.0
+
+
+def test_energies_that_are_rounding_do_not_drift():
+    t = np.linspace(0, 1, 5)
+    found = account(t, [0, 1e-30, 0, 2e-30, 0], [10.0, 10.0, 10 + 1.8e-15, 10, 10], 0 * t, 10.0)
+    assert found.drift == 0.0
+    assert energy_fault(found, None, Means(1e-8, 0.0, 100)) is None
+
+
+def test_energy_missing_is_measured_by_that_which_takes_part_not_by_that_which_was_made():
+    t = np.linspace(0, 1, 5)
+    found = account(t, [1.0, 1.0, 1.0, 5e3, 1e4], 0 * t, 0 * t)
+    assert found.scale == 1.0
+    assert found.drift == pytest.approx(1e4, rel=1e-3)
+
+
+def test_energy_that_one_interval_loses_is_sure_however_doubtful_the_others_are():
+    t = np.linspace(0, 1, 41)
+    power = 50.0 * (-1.0) ** np.arange(41)
+    power[16:26] = 0.0
+    kinetic = np.where(t > t[20], 9.0, 10.0)
+    found = account(t, kinetic, 0 * t, power)
+    assert found.doubt[-1] > 10.0
+    assert found.drift * found.scale == pytest.approx(1.0)
+
+
+# ----------------------------------------------------------------------------- sabotage
+
+
+def leaking(monkeypatch: pytest.MonkeyPatch, after: float, factor: float) -> None:
+    """Let every run scale its velocities where it passes a time, as a wrong step would."""
+    store = runs.Run._store
+
+    def spoilt(self, times, states, inputs):
+        if len(times):
+            nq = len(self.system.q)
+            states = states.copy()
+            states[times > after, nq:] *= factor
+        store(self, times, states, inputs)
+
+    monkeypatch.setattr(runs.Run, "_store", spoilt)
+
+
+@pytest.mark.parametrize("stepping", [{}, {"step": 1e-3}, {"step": 2e-3}])
+def test_a_jump_of_the_velocities_is_an_error_that_names_when_and_who(monkeypatch, stepping):
+    leaking(monkeypatch, 0.5, 1.001)
+    with pytest.raises(SimulationError, match="energy jumps") as caught:
+        bl.simulate(pendulum(), 1.0, **stepping)
+    said, results = str(caught.value), caught.value.results
+    assert "dtheta" in said
+    assert "Likely cause" in said
+    assert results.t[-1] == pytest.approx(0.5, abs=0.011)
+
+
+def test_a_jump_beside_work_of_forces_is_an_error_too(monkeypatch):
+    bl.simulate(pendulum(0.2, torque=True), 1.0)
+    leaking(monkeypatch, 0.5, 1.01)
+    with pytest.raises(SimulationError, match="the energy"):
+        bl.simulate(pendulum(0.2, torque=True), 1.0)
+
+
+def test_the_error_becomes_an_event_if_that_is_asked_for(monkeypatch):
+    leaking(monkeypatch, 0.5, 1.001)
+    r = bl.simulate(pendulum(), 1.0, step=1e-3, watch="event")
+    assert r.t[-1] == 1.0
+    (event,) = r.events
+    assert event.time == pytest.approx(0.5, abs=2e-3)
+    assert "energy jumps" in event.name
+    assert r.statistics.events == 1
+
+
+def test_another_answer_of_the_watch_is_refused():
+    with pytest.raises(ModelError, match="watch is 'error' or 'event', not 'off'"):
+        bl.simulate(pendulum(), 1.0, watch="off")
+
+
+def test_a_slow_leak_that_shorter_steps_do_not_heal_is_an_error(monkeypatch):
+    """Forces that take energy, with none of it in the account."""
+    s = pendulum(damping=1e-3).equations().system
+    silent = s["power"]
+    monkeypatch.setattr(type(silent), "map", _without_power(type(silent).map))
+    for stepping in ({"step": 1e-3}, {}):
+        with pytest.raises(SimulationError, match="energy"):
+            bl.simulate(s, 2.0, **stepping)
+
+
+def _without_power(ordinary):
+    def found(self, *given, **more):
+        values = ordinary(self, *given, **more)
+        return 0 * values if "power" in self.name else values
+
+    return found
+
+
+def test_a_constraint_that_is_left_between_two_looks_is_an_error(monkeypatch):
+    store = runs.Run._store
+
+    def spoilt(self, times, states, inputs):
+        states = states.copy()
+        states[(times > 0.3) & (times < 0.32), 0] += 1e-3
+        store(self, times, states, inputs)
+
+    monkeypatch.setattr(runs.Run, "_store", spoilt)
+    with pytest.raises(SimulationError, match=r"constraint .* is missed by .* at t = 0\.30") as no:
+        bl.simulate(bl.formulate(hanging(), "reference"), 0.5, step=1e-3)
+    assert no.value.results.t[-1] == pytest.approx(0.3, abs=2e-3)
+
+
+def free_bennett() -> bl.Model:
+    """The gallery's linkage without its driver."""
+    m = bl.load(Path("examples/mechanisms/bennett.toml"))
+    m.drivers.clear()
+    return m
+
+
+@pytest.mark.parametrize(
+    ("make", "duration", "step"),
+    [
+        (free_bennett, 0.5, 1e-3),
+        (free_bennett, 0.4, 2e-3),
+        (lambda: linkage("goldberg", 2), 1.0, 2e-3),
+        (lambda: linkage("bricard_plane", 1), 0.4, 5e-3),
+    ],
+)
+def test_large_mechanisms_with_dependent_constraints_are_never_silently_wrong(make, duration, step):
+    """The looped engine drops rows by a threshold, and long steps choose wrongly."""
+    m = make()
+    r = bl.simulate(m, duration, step=step, engine="looped", watch="event")
+    scale = r["kinetic energy"][0] + np.ptp(r["potential energy"])
+    wrong = np.abs(r["energy"] - r["energy"][0]).max() > 1e-3 * scale
+    assert wrong == bool(r.events)
+    if wrong:
+        with pytest.raises(SimulationError, match="constraints depend on the others") as caught:
+            bl.simulate(m, duration, step=step, engine="looped")
+        sound = caught.value.results
+        assert sound.t[-1] < duration
+        assert np.abs(sound["energy"] - sound["energy"][0]).max() < 1e-3 * scale
+
+
+def test_a_wrong_step_of_a_large_mechanism_is_an_error(monkeypatch):
+    from biela.analysis.looped import simulation as looped
+
+    made = looped.SimulatedMotion.__init__
+
+    def spoilt(self, motion, t, states, u):
+        states = states.copy()
+        if len(t) > 100:
+            states[t > 0.25, motion.blocks.nq :] *= 1.001
+        made(self, motion, t, states, u)
+
+    monkeypatch.setattr(looped.SimulatedMotion, "__init__", spoilt)
+    with pytest.raises(SimulationError, match="the energy is wrong from t = ") as caught:
+        bl.simulate(hanging(), 0.5, step=1e-3, engine="looped")
+    assert caught.value.results.t[-1] == pytest.approx(0.25, abs=2e-3)
+    r = bl.simulate(hanging(), 0.5, step=1e-3, engine="looped", watch="event")
+    assert any("the energy is wrong" in event.name for event in r.events)
+
+
+# -------------------------------------------------------------------- steps that are too long
+
+
+def test_a_step_that_is_too_long_is_told_with_one_that_suits():
+    """Explicit Euler gains energy: that is what the method does, and no error."""
+    r = bl.simulate(pendulum(), 2.0, step=2e-3, integrator="explicit_euler")
+    (event,) = r.events
+    assert "the step is too long" in event.name
+    step = float(event.name.rpartition("step=")[2])
+    assert step < 2e-3
+    better = bl.simulate(pendulum(), 2.0, step=step, integrator="explicit_euler")
+    assert not better.events
+
+
+def test_a_motion_made_by_its_step_alone_is_an_error():
+    with pytest.raises(SimulationError, match=r"far too long\. Try step="):
+        bl.simulate(pendulum(), 20.0, step=0.05, integrator="explicit_euler")
+
+
+# ------------------------------------------------------------------------- no false alarms
+
+
+@pytest.mark.parametrize("output", [None, 0.05, 0.7, 2.0])
+@pytest.mark.parametrize("stepping", [{}, {"step": 1e-2}, {"integrator": "radau"}])
+def test_work_between_outputs_that_are_far_apart_is_no_fault(output, stepping):
+    r = bl.simulate(pendulum(0.3, torque=True), 14.0, output=output, **stepping)
+    assert not r.events
+
+
+@pytest.mark.parametrize(
+    "method", ["semi_implicit_euler", "heun", "rk4", "nystrom", "trapezoidal", "second_order_euler"]
+)
+def test_ordinary_methods_raise_no_alarm(method):
+    """Methods of first order lose some 0.1 % in a millisecond."""
+    step = 1e-4 if method.endswith("euler") else 1e-3
+    r = bl.simulate(pendulum(0.1), 3.0, step=step, integrator=method)
+    assert not r.events
+
+
+@pytest.mark.parametrize(
+    "formulation",
+    ["multipliers", "baumgarte", "penalty", "augmented", "index2", "index3", "augmented3",
+     "generalised_alpha", "null_space"],
+)  # fmt: skip
+def test_no_formulation_raises_an_alarm(formulation):
+    r = bl.simulate(hanging(), 0.5, step=1e-3, formulation=formulation)
+    assert not r.events
+
+
+def ball(k: float, c: float) -> bl.SymbolicSystem:
+    """A ball that falls on a stiff floor."""
+    s = bl.SymbolicSystem("ball")
+    (y,) = s.coordinates("y")
+    dy = s.space.time_rate(y)
+    body = s.solid("ball", s.origin.offset("c", s.base.vector(0, y, 0)), s.base, mass=1.0)
+    s.gravity = s.base.vector(0, -9.81, 0)
+    depth = bl.maximum(-y, 0.0)
+    s.wrench(body, force=s.base.vector(0, k * depth - c * depth * dy, 0), name="floor")
+    s.start(y=1.0)
+    return s
+
+
+@pytest.mark.parametrize(
+    "stepping", [{}, {"tolerance": 1e-5}, {"integrator": "radau"}, {"step": 1e-4}, {"step": 1e-3}]
+)
+def test_stiff_contacts_raise_no_alarm(stepping):
+    bl.simulate(ball(1e5, 1e3), 2.0, **stepping)
+
+
+def test_restitution_at_events_raises_no_alarm():
+    s = bl.SymbolicSystem("ball")
+    (y,) = s.coordinates("y")
+    s.solid("ball", s.origin.offset("c", s.base.vector(0, y, 0)), s.base, mass=1.0)
+    s.gravity = s.base.vector(0, -9.81, 0)
+    s.event("hit", y)
+    s.start(y=1.0)
+    r = bl.simulate(s, 1.5, on_event={"hit": lambda t, q, v: (q, -0.7 * v)})
+    assert {event.name for event in r.events} == {"hit"}
+    assert r.statistics.energy_drift < 1e-7
+
+
+def test_a_sampled_controller_raises_no_alarm():
+    s = bl.SymbolicSystem("cart")
+    (x,) = s.coordinates("x")
+    (force,) = s.inputs("force")
+    body = s.solid("cart", s.origin.offset("c", s.base.vector(x, 0, 0)), s.base, mass=1.0)
+    s.wrench(body, force=s.base.vector(force, 0, 0), name="motor")
+    s.start(x=1.0)
+    law = {"control": lambda t, q, v: [np.sign(-q[0] - v[0])], "sample_time": 0.05}
+    for stepping in ({"step": 1e-2}, {"output": 0.13}):
+        assert not bl.simulate(s, 5.0, **law, **stepping).events
+
+
+def test_coordinates_that_contain_a_motion_raise_no_alarm():
+    """A bead on a hoop that turns steadily: what turns it does work that is in no row."""
+    s = bl.SymbolicSystem("hoop")
+    (theta,) = s.coordinates("theta")
+    hoop = s.base.rotated("hoop", "y", 7.0 * s.time)
+    place = hoop.vector(bl.sin(theta), -bl.cos(theta), 0)
+    s.solid("bead", s.origin.offset("bead", place), s.base, mass=1.0)
+    s.gravity = s.base.vector(0, -9.81, 0)
+    s.start(theta=0.3)
+    for stepping in ({}, {"step": 1e-3}):
+        r = bl.simulate(s, 2.0, **stepping)
+        assert np.ptp(r["energy"]) > 1.0
+        assert not r.events
+
+
+# ------------------------------------------------------------------------------- robots
+
+
+@pytest.mark.parametrize("lowering", ["unrolled", "looped"])
+def test_motions_of_robots_are_watched(lowering):
+    m = from_dh([(0.4, 0, 0, 0), (0.3, 0, 0, 0)], masses=[2.0, 1.0])
+    m.gravity = (0, -9.81, 0)
+    robot = bl.Robot(m, lowering=lowering)
+    for stepping in ({}, {"step": 1e-3}):
+        for forces in ([0.0, 0.0], [4.0, -1.0]):
+            assert not robot.simulate(1.0, inputs=forces, **stepping).events
+    coarse = {"step": 1e-2, "integrator": "explicit_euler"}
+    with pytest.raises(SimulationError, match=r"far too long\. Try step=") as caught:
+        robot.simulate(2.0, **coarse)
+    sound = np.ptp(caught.value.results["energy"])
+    whole = robot.simulate(2.0, **coarse, watch="event")
+    assert np.ptp(whole["energy"]) > 10 * sound
+    assert len(whole.events) == whole.statistics.events == 1
+
+
+# ------------------------------------------------------------------------------ rollouts
+
+
+def arm() -> bl.Robot:
+    m = from_dh([(0.4, 0, 0, 0), (0.3, 0, 0, 0)], masses=[2.0, 1.0])
+    m.gravity = (0, -9.81, 0)
+    return bl.Robot(m)
+
+
+def test_rollouts_tell_which_motions_lose_their_energy():
+    robot = arm()
+    q0 = np.zeros((2, 2))
+    v0 = np.array([[0.5, 0.0], [40.0, -60.0]])
+    r = robot.rollout(q0, v0, dt=2e-2, steps=150)
+    assert r.finite.all()
+    energy = [sum(robot.energy(q, v)) for q, v in zip(r.q, r.v, strict=True)]
+    lost = [np.abs(e - e[0]).max() for e in energy]
+    assert r.energy_error[0] < 1e-4
+    assert r.energy_error[1] > 0.05
+    assert lost[1] > 10
+    assert r.sound.tolist() == [True, False]
+    assert "1 with wrong energy" in repr(r)
+    fine = robot.rollout(q0, v0, dt=2e-2, steps=150, substeps=40)
+    assert fine.sound.all()
+    assert fine.energy_error.max() < 1e-6
+
+
+def test_the_work_of_held_joint_forces_counts_in_rollouts():
+    robot = arm()
+    r = robot.rollout(np.zeros(2), inputs=np.array([8.0, -1.0]), dt=1e-2, steps=200, substeps=4)
+    kinetic, potential = robot.energy(r.q[0], r.v[0])
+    assert np.ptp(kinetic + potential) > 1.0
+    assert r.energy_error[0] < 1e-5
+    spoilt = replace(r, tau=0.9 * r.tau)
+    assert spoilt.energy_error[0] > 0.01
