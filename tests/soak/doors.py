@@ -273,8 +273,7 @@ def looped(case: Case, count: int) -> Iterator[Sample]:
     accelerations = rows("frame_accelerations", 6)
     for k in range(count):
         made = _sample(case.t, names, poses[k], twists[k], accelerations[k])
-        made.kinetic = float(energy["kinetic energy"][k])
-        made.potential = float(energy["potential energy"][k])
+        made.kinetic, made.potential = (float(part[k]) for part in energy)
         yield made
 
 

@@ -253,8 +253,10 @@ def reason(equations: ClosureEquations, solution: Solution, held: Mapping[int, f
             f"reach {farthest:.3g} at t = {equations.t:g} s, where double precision resolves "
             f"{np.spacing(farthest):.1g} only; start nearer to t = 0, or take whole turns off laws"
         )
+    wanted = ", ".join(names[len(equations.names) :][:3])
+    at = f" with {wanted}" if wanted else ""
     return (
-        f"{system.name} cannot be assembled: after {solution.iterations} iterations these are "
+        f"{system.name} cannot be assembled{at}: after {solution.iterations} iterations these are "
         f"missed: {worst}.{contradicted} Check lengths and fixed points, hold fewer coordinates, "
         f"or give a better first guess with start(…) or q=…"
     )

@@ -7,8 +7,9 @@ constraints allow,
     Φ_v z = 0,     J_b z = 0 for all bodies b but one, or but two that a joint connects,
 
 with J_b the twist of a body by the velocities.  What moves must be held by at least two others:
-the last link of an arm moves alone too, but that is what the arm is for.  A motion that is possible
-for an instant only, as of two bars in line, is not one: it is followed a little way.
+the last link of an arm moves alone too, but that is what the arm is for.  Two bodies turn about
+parallel lines or slide along them; a rod and the slider that it pushes are not idle.  A motion that
+is possible for an instant only, as of two bars in line, is not one: it is followed a little way.
 """
 
 from __future__ import annotations
@@ -82,10 +83,28 @@ def idle_freedoms(instant: Instant, q: Floats) -> tuple[IdleFreedom, ...]:
             if not np.abs(own @ along).max() > _SAME:
                 continue  # a coordinate that moves no body
             z = R @ along
+            if not _alike([twists[name] @ along for name in bodies]):
+                continue
             if _goes_on(instant, q, z, bodies):
                 turns = bool(np.abs(twists[bodies[0]][3:] @ along).max() > _SAME)
                 found.append(IdleFreedom(bodies, joints, z, turns))
     return tuple(found)
+
+
+def _alike(twists: Sequence[Floats]) -> bool:
+    """Whether all bodies turn about parallel lines, or all slide along them.
+
+    A rod that turns while it pushes a slider is no idle part, even if both move by themselves.
+    """
+    first, *others = twists
+    for other in others:
+        turns = [float(np.linalg.norm(twist[3:])) > _SAME for twist in (first, other)]
+        if turns[0] != turns[1]:
+            return False
+        part = slice(3, 6) if turns[0] else slice(0, 3)
+        if np.linalg.norm(np.cross(first[part], other[part])) > _SAME:
+            return False
+    return True
 
 
 def moved_coordinates(

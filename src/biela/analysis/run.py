@@ -146,7 +146,8 @@ class Run:
         self._elapsed = 0.0
         x = self._start(plan.start, q, v, self.u, plan.times)
         self._now = (plan.start, x)
-        if self._closes and self.kernels.formulation.unrolled.needs("Phi", "t"):
+        made = self.kernels.formulation
+        if self._closes and not made.drifts and made.unrolled.needs("Phi", "t"):
             # drivers that contradict each other may agree again later, and at stored instants
             self.stepper.pause = min(self.stepper.pause, _FIRST_LOOK)
         self._store(np.array([plan.start]), x[None], self.u[None])

@@ -167,7 +167,7 @@ def _accelerations(
     unrolled: Unrolled, name: str, options: Options, stiffening: Stiffening, masses: Sequence[float]
 ) -> tuple[Row, Row]:
     if name in ("penalty", "augmented") and unrolled.constrained:
-        alpha = options.penalty or (1e6 if name == "penalty" else 1e4)
+        alpha = options.penalty or (1e7 if name == "penalty" else 1e4)
         return penalty.accelerations(
             unrolled,
             [alpha * m for m in masses],

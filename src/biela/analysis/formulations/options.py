@@ -23,7 +23,7 @@ class Options:
         position_iterations: Corrections of the position after a step.
         baumgarte: α of Baumgarte's method, 1/s.
         penalty: α of the penalty methods, as a multiple of the mass that a constraint moves; None
-            takes 1e6, and 1e4 for the augmented Lagrangian, whose rounds need no large one.
+            takes 1e7, and 1e4 for the augmented Lagrangian, whose rounds need no large one.
         frequency: Ω of the penalty methods, 1/s.
         damping: μ of the penalty methods.
         rounds: Rounds of the augmented Lagrangian.
