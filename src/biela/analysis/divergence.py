@@ -106,8 +106,9 @@ def likely_cause(system: System, recording: Recording, p: Floats, adaptive: bool
             joints = ", ".join(joints_of(dependent)[:3])
             return (
                 f"Likely cause: constraints of {joints} depend on others, and the choice among "
-                f"them failed, or a singular position was passed. Take joints with more freedoms in their place (spherical or "
-                f"cylindrical for revolute), other coordinates, or a shorter step"
+                f"them failed, or a singular position was passed. Take joints with more freedoms in "
+                f"their place (spherical or cylindrical for revolute), other coordinates, or a "
+                f"shorter step"
             )
     a = found["a"] if "a" in found else np.zeros((len(recording.t), 1))
     usual = float(np.median(np.abs(np.diff(a, axis=0)).max(axis=1))) if len(a) > 2 else 0.0
