@@ -106,8 +106,8 @@ def likely_cause(system: System, recording: Recording, p: Floats, adaptive: bool
             joints = ", ".join(joints_of(dependent)[:3])
             return (
                 f"Likely cause: constraints of {joints} depend on others, and the choice among "
-                f"them failed, or a singular position was passed. Take joints with more freedoms in "
-                f"their place (spherical or cylindrical for revolute), other coordinates, or a "
+                f"them failed, or a singular position was passed. Take joints with more freedoms "
+                f"in their place (spherical or cylindrical for revolute), other coordinates, or a "
                 f"shorter step"
             )
     a = found["a"] if "a" in found else np.zeros((len(recording.t), 1))
