@@ -254,7 +254,7 @@ class Means:
         leaps: Steps across singular positions, taken without control of errors.
         replay: Runs an interval once more, from an instant to the next, with so many times shorter
             steps if they are fixed; None where that cannot be done.
-        place: Who moves most between two instants, in words; may be empty.
+        place: The velocity that changes most between two instants, in words; may be empty.
         cause: What may have happened there, in words, and what to try; None asks nothing.
     """
 
@@ -267,7 +267,7 @@ class Means:
     cause: Callable[[int], str] | None = None
 
     def where(self, k: int) -> str:
-        """Who moves most, as part of a sentence."""
+        """Returns which velocity changes most, as part of a sentence."""
         found = self.place(k) if self.place is not None else ""
         return f", where {found} moves most" if found else ""
 

@@ -1,10 +1,10 @@
 """Constraints of which so many count: the best of them, chosen anew in every position.
 
 In an overconstrained mechanism some rows of Φ_v depend on others, and often only *on* the
-constraints: a Bennett linkage has rank 3 of 5 wherever it is assembled, and rank 4 at the stages of
-a Runge–Kutta step, which lie O(h²) beside.  A threshold on pivots then keeps a row that is noise,
-and accelerations explode or freeze.  And of dependent rows, those that come first may nearly depend
-on each other where others would do well.
+constraints: of the five rows that close a Bennett linkage two count wherever it is assembled, and
+three or four at the stages of a Runge–Kutta step, which lie O(h²) beside.  A threshold on pivots
+then keeps a row that is noise, and accelerations explode or freeze.  And of dependent rows, those
+that come first may nearly depend on each other where others would do well.
 
 So the rank is told, and the elimination takes that many pivots, each the largest that is left in
 proportion to the size of its row (`biela.atoms.ranked_elimination`), which is little work for the

@@ -54,7 +54,7 @@ def group_results(
             for, rods that do not spin are shown so, and the energy does not jump.
 
     Raises:
-        DeadPointError: It does; the results until then are in it.
+        DeadPointError: It meets a dead point; the error holds the results until then.
     """
     solver, t = motions[0].solver, motions[0].t
     shown = solver.model if model is None else model
