@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.formulations.ranking import RANK, Sets, dependent_sets
+from biela.analysis.formulations.ranking import RANK, Sets, dependent_sets, in_proportion
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.block import expanded
 from biela.graph.connections import blocks as biconnected
@@ -141,11 +141,15 @@ class _Part:
         free = [k for k, name in enumerate(names) if not (moving[k] or name.startswith("drive "))]
         random = np.random.default_rng(0)
 
+        nv = self._alike.blocks.widths[1]
+        axes = 3 if self._alike.blocks.plane is None else 2
+        closure = in_proportion(self, q, np.arange(len(self._columns)) % nv < axes)
+
         def away() -> Sequence[Floats]:
             moves = AWAY * random.uniform(-1, 1, (4, len(self._columns)))
-            return [self.moved(q, move) for move in moves]
+            return [closure.moved(q, move) for move in moves]
 
-        return dependent_sets(self, q, names, range(len(names)), lambda: free, away)
+        return dependent_sets(closure, q, names, range(len(names)), lambda: free, away)
 
 
 def _alike_parts(blocks: ReferenceBlocks) -> list[_AlikeParts]:
