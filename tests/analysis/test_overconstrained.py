@@ -100,7 +100,7 @@ def test_linkages_of_any_size_move_alike(name: str) -> None:
         r = bl.simulate(system, 0.5, step=1e-3)
         assert drift(system, r.q, r.v) < 2e-9
     blocks = reference_blocks(linkage(name, 0, scale=1e-6))
-    (found,) = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start))
+    (found,) = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start)).sets
     assert len(found.rows) - found.rank == count - rank
     large, small = (
         looped_simulation(linkage(name, 0, scale=scale), 0.5, step=1e-3, output=0.1)
@@ -294,7 +294,7 @@ def test_each_linkage_of_an_array_has_its_rank() -> None:
     m.part("cell", cell, 21, shift=(3, 0, 0))
     m.part("plain", ordinary, 2, shift=(3, 0, 0))
     blocks = reference_blocks(m)
-    found = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start))
+    found = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start)).sets
     assert [
         (len(one.rows), one.rank, len(one.part))
         for one in found
