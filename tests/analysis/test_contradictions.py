@@ -71,6 +71,21 @@ def test_drivers_that_agree_are_redundant_and_run(engine: str) -> None:
     assert found["A.angle"][-1] == pytest.approx(1.1, abs=1e-9)
 
 
+@pytest.mark.parametrize("engine", ["unrolled", "looped"])
+@pytest.mark.parametrize("coordinates", ["joint", "reference"])
+def test_drivers_that_differ_in_their_accelerations_only_are_refused(
+    engine: str, coordinates: str
+) -> None:
+    """Positions and velocities agree whenever they are looked at."""
+    for late in (0.0, 0.2):
+        model = parallelogram(SAME, ("D", f"1 + t + max(t - {late}, 0)^2*sin(100*pi*t)^2"))
+        what = model if engine == "looped" else bl.formulate(model, coordinates)
+        with pytest.raises(SimulationError, match=r"acceleration.* motor_") as caught:
+            bl.kinematics(what, 0.5, output=0.01, engine=engine)
+        assert "contradict each other" in str(caught.value)
+        assert caught.value.results.t[-1] == pytest.approx(late, abs=0.011)
+
+
 def test_inverse_dynamics_has_no_motion_of_drivers_that_contradict() -> None:
     system = bl.formulate(parallelogram(SAME, ("A", "1 + 1.5*t")), "joint")
     with pytest.raises(BielaError, match=BOTH):

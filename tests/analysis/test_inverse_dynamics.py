@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from biela.analysis.kinematics import kinematics
 from biela.errors import ModelError, ShapeError
 from biela.results import Results
 from examples.mechanisms.slider_crank import slider_crank
+
+MECHANISMS = Path(__file__).parents[2] / "examples" / "mechanisms"
 
 LAW = "pi/3 + 20*t + sin(9*t)"
 
@@ -123,3 +126,33 @@ def test_what_is_no_motion_of_the_model_is_refused(crank: bl.System, motion: Res
     with pytest.raises(ModelError, match="not one of this model"):
         inverse_dynamics(s, motion)
     assert math.isclose(motion.t[-1], 0.3)
+
+
+@pytest.mark.parametrize("coordinates", ["joint", "reference", "natural"])
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ((0.02, 0, 0), "constraint"),
+        ((0, 0.3, 0), "the rate of constraint"),
+        ((0, 0, 5.0), "the acceleration of constraint"),
+    ],
+)
+def test_a_motion_that_contradicts_the_joints_is_refused(coordinates, spoilt, said):
+    model = bl.formulate(bl.load(MECHANISMS / "four_bar.toml"), coordinates)
+    r = bl.kinematics(model, 0.5)
+    bl.inverse_dynamics(model, (r.t, r.q, r.v, r.a))
+    q, v, a = (part.copy() for part in (r.q, r.v, r.a))
+    for part, by in zip((q, v, a), spoilt, strict=True):
+        part[20:, -1] += by
+    with pytest.raises(ModelError, match=f"not one of this model: {said} .* t = 0.2 s"):
+        bl.inverse_dynamics(model, (r.t, q, v, a))
+
+
+def test_a_motion_that_a_drive_does_not_make_has_forces_of_that_drive():
+    """The drive tells what is asked for; twice as fast takes four times the torque."""
+    model = bl.load(MECHANISMS / "four_bar.toml")
+    model.gravity = (0, 0, 0)
+    r = bl.kinematics(bl.formulate(model), 0.5)
+    once = bl.inverse_dynamics(model, r)
+    twice = bl.inverse_dynamics(model, (r.t / 2, r.q, 2 * r.v, 4 * r.a))
+    assert np.abs(twice["lam"] - 4 * once["lam"]).max() < 1e-9 * np.abs(once["lam"]).max()

@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.instant import Instant
 from biela.analysis.preparation import Model, Values, as_system, values, with_values
+from biela.analysis.reach import drive_rows
 from biela.analysis.recording import Recording
 from biela.analysis.unrolled import Unrolled, derivatives
 from biela.code import Function
@@ -35,6 +37,8 @@ _CUT = 1e-10
 _SURE = 1e-8
 #: Rounds for forces that depend on multipliers, such as friction.
 _ROUNDS = 30
+#: Part of what they could be missed by that constraints may be missed by.
+_KEPT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,8 @@ def inverse_dynamics(
         unknown: Names of the inputs to be found; all of them if not given.
         parameters: Values other than those of the model.
         inputs: Values of the inputs that are known.
-        tolerance: Part of the forces that may be left over before the motion is called impossible.
+        tolerance: Part of the forces that may be left over before the motion is called impossible;
+            if it is larger than a thousandth, also the part by which constraints may be missed.
 
     Returns:
         The motion with the groups u and lam, and the monitors "missing force", what the inputs
@@ -88,7 +93,8 @@ def inverse_dynamics(
         on one freedom.  They are the smallest ones, and named in the statistics.
 
     Raises:
-        ModelError: The inputs are not enough to produce the motion, or act non-linearly.
+        ModelError: The motion does not fulfil the constraints of the model, the inputs are not
+            enough to produce it, or act non-linearly.
         ShapeError: The arrays do not fit the model.
     """
     model, parameters = with_values(model, parameters)
@@ -98,6 +104,7 @@ def inverse_dynamics(
     u = values(system, "input", system.u, inputs)
     course = _motion(system, motion)
     found = required(system, course, p, u, chosen_inputs(system, unknown))
+    _check_closed(system, course, p, found.u, max(_KEPT, tolerance))
     _check_enough(system, course, found, tolerance)
     readings = {"q": course.q, "v": course.v, "a": course.a}
     if system.multipliers:
@@ -240,6 +247,26 @@ def _motion(system: System, given: Results | tuple[Any, Any, Any, Any]) -> Motio
             row = int(np.argwhere(~np.isfinite(array))[0][0])
             raise ModelError(f"{system.name}: {name} is not finite at t = {t[row]:g} s")
     return Motion(t, *arrays)
+
+
+def _check_closed(system: System, motion: Motion, p: Floats, u: Floats, part: float) -> None:
+    """See that joints hold along a motion that somebody gave; drives only say what is asked for.
+
+    Raises:
+        ModelError: It contradicts them in position, velocity or acceleration.
+    """
+    readings = {"q": motion.q, "v": motion.v, "a": motion.a}
+    along = Recording(system, readings, motion.t, np.zeros((len(motion.t), 0)), p, u)
+    joints = np.ones(len(system.multipliers), dtype=bool)
+    instant = Instant(system, float(motion.t[0]), u[0], p)
+    joints[: system.geometric] = ~drive_rows(instant, motion.q[0])
+    miss = along.first_miss(part, joints)
+    if miss is not None:
+        raise ModelError(
+            f"{system.name}: the motion given is not one of this model: "
+            f"{miss.said(system, motion.t)}. Take the motion from kinematics or simulate with the "
+            f"same parameters, or a larger tolerance if it was measured"
+        )
 
 
 def _check_enough(system: System, motion: Motion, found: Requirement, tolerance: float) -> None:

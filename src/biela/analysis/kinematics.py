@@ -21,7 +21,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.closure import closing_velocity, dependent_rows, velocity_equations
+from biela.analysis.closure import (
+    closing_velocity,
+    contradiction,
+    dependent_rows,
+    velocity_equations,
+)
 from biela.analysis.driven_motion import Found, Plan, integrated, positioned
 from biela.analysis.driving import Law, driven
 from biela.analysis.engine_choice import looped_model, with_drivers, with_start
@@ -45,6 +50,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Condition number of Φ_v above which a position is reported as singular.
 _CONDITION_LIMIT: Final = 1e6
+#: Part of what they could be missed by that constraints may be missed by.
+_KEPT: Final = 1e-4
 
 
 def kinematics(
@@ -356,6 +363,12 @@ def _results(plan: Plan, found: Found, end_point: bool, alarms: Alarms, spent: f
     if rows is None and system.multipliers:
         rows = np.asarray(recording.evaluate("Phi_v"), dtype=float)
     events, more = singularities(system, t, rows[:count], alarms) if rows is not None else ([], {})
+    failure = found.failure
+    miss = recording.first_miss(_KEPT, rows=rows[:count]) if rows is not None else None
+    if miss is not None and rows is not None and not failure:
+        of = rows[miss.instant][: len(miss.missed)]
+        conflict = contradiction(system.multipliers, of, miss.missed)
+        failure = f"{miss.said(system, t)}{': ' if conflict else ''}{conflict}"
     for name, monitor in found.monitors.items():
         more[name] = (partial(_kept, monitor, count), "")
     statistics = RunStatistics(
@@ -365,10 +378,12 @@ def _results(plan: Plan, found: Found, end_point: bool, alarms: Alarms, spent: f
         max_constraint_error=recording.constraint_error(),
         **found.statistics,
     )
-    results = recording.results(statistics, events, bool(found.failure), more)
-    if found.failure:
+    results = recording.results(statistics, events, bool(failure), more)
+    if failure:
+        if miss is not None:
+            results = results.between(t[0], t[max(miss.instant - 1, 0)])
         raise SimulationError(
-            f"{system.name}: after t = {t[-1]:.6g} s {found.failure}. The results until then are "
+            f"{system.name}: after t = {results.t[-1]:.6g} s {failure}. The results until then are "
             f"in the attribute results of this error",
             results,
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.closure import displacements, speeds
 from biela.analysis.divergence import energy_size, relative_drift
 from biela.analysis.formulations import StateKernel
 from biela.analysis.limits import has_limits, limit_events
@@ -25,6 +26,30 @@ from biela.results.frames import frame_channels
 from biela.solvers.coordinate_basis import CoordinateBasis
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Miss:
+    """A constraint that a motion does not fulfil.
+
+    Attributes:
+        what: "" for its position, or words for its rate or acceleration.
+        instant: The first instant at which it does not.
+        row: Which constraint.
+        missed: By how much each is missed there.
+    """
+
+    what: str
+    instant: int
+    row: int
+    missed: Floats
+
+    def said(self, system: System, t: Floats) -> str:
+        """Which constraint is missed, when, and by how much."""
+        return (
+            f"{self.what}constraint {system.multipliers[self.row]} is missed by "
+            f"{self.missed[self.row]:.3g} at t = {t[self.instant]:.6g} s"
+        )
 
 
 class Recording:
@@ -89,6 +114,46 @@ class Recording:
         if any(a.name == "lam" for a in function.inputs):
             given["lam"] = found["lam"] if "lam" in found else self._multipliers()
         return given
+
+    def first_miss(
+        self, part: float, counted: npt.NDArray[np.bool_] | None = None, rows: Floats | None = None
+    ) -> Miss | None:
+        """The first constraint that the motion misses, in position, velocity or acceleration.
+
+        Args:
+            part: Of what they could be missed by, Σ |∂Φ/∂x| |x| and so on.
+            counted: Which constraints are looked at; all without it.
+            rows: Φ_v at all instants, where it is known already.
+        """
+        system, found, k = self.system, self.readings(), len(self.t)
+        m = len(system.multipliers)
+        if not (m and k):
+            return None
+        counted = np.ones(m, dtype=bool) if counted is None else counted
+        if rows is None:
+            rows = np.asarray(self.evaluate("Phi_v"), dtype=float).reshape(k, m, -1)
+        q, v, a = found["q"], found["v"], found["a"]
+        gamma = np.asarray(self.evaluate("gamma"), dtype=float).reshape(k, m)
+        units = [e.unit for e in system.q], [e.unit for e in system.v]
+        slopes = np.abs(rows).max(axis=0)
+        fast = slopes @ speeds(q[0], v, *units)
+        pushed = slopes @ speeds(q[0], a, *units)
+        levels = (
+            ("", self.gaps(), (slopes @ displacements(q[0], *units))[: system.geometric]),
+            ("the rate of ", self.slips(), fast),
+            (
+                "the acceleration of ",
+                np.einsum("kij,kj->ki", rows, a) - gamma,
+                pushed + np.abs(gamma).max(axis=0) + fast,
+            ),
+        )
+        for what, missed, size in levels:
+            over = (np.abs(missed) > part * size) & counted[: missed.shape[1]]
+            if over.any():
+                at = int(np.argmax(over.any(axis=1)))
+                row = int(np.argmax(np.where(over[at], np.abs(missed[at]) / size, 0.0)))
+                return Miss(what, at, row, missed[at])
+        return None
 
     def _multipliers(self) -> Floats:
         """The smallest multipliers of a motion whose forces nobody asked for until now.

@@ -342,7 +342,7 @@ class Run:
         """
         worst = results.statistics.max_constraint_error if results.statistics else None
         drifts = self.kernels.formulation.drifts
-        least = _MISSED * float(self._sizes.min(initial=1.0))
+        least = self._missed * float(self._sizes.min(initial=1.0))
         if drifts or not self._closes or not (worst or 0.0) > least:
             return "", float(results.t[-1])
         if results["constraint error"][0] > least:
@@ -358,7 +358,7 @@ class Run:
         """What to say if a constraint does not hold at an instant; else nothing."""
         system = self.system
         missed = np.atleast_1d(system.evaluate("Phi", q, t=t, u=u, p=self.p))
-        limit = 1e-2 if self.kernels.formulation.drifts else _MISSED
+        limit = 1e-2 if self.kernels.formulation.drifts else self._missed
         if np.abs(missed).max() <= limit * self._sizes.min():
             return ""
         rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=self.p))
@@ -368,8 +368,9 @@ class Run:
         if not misses[worst] > limit:
             return ""
         conflict = contradiction(system.multipliers, rows[: system.geometric], missed)
+        what, advice = ("tolerance", "large") if self.plan.adaptive else ("step", "long")
         reason = conflict or (
-            "the step is too long for the constraints to be followed; try a smaller one"
+            f"the {what} is too {advice} for the constraints to be followed; try a smaller one"
         )
         return (
             f"constraint {system.multipliers[worst]} is missed by {abs(missed[worst]):.3g} at "
@@ -381,6 +382,11 @@ class Run:
         far = displacements(q, *self._units)
         sizes: Floats = np.abs(rows[: self.system.geometric]) @ far
         return np.where(sizes > 0.0, sizes, 1.0)
+
+    @property
+    def _missed(self) -> float:
+        """A constraint that misses by more of what it could be missed by does not hold."""
+        return max(_MISSED, 10 * self.tolerance) if self.plan.adaptive else _MISSED
 
     @property
     def _units(self) -> tuple[list[str], list[str]]:

@@ -234,6 +234,7 @@ class _Run:
         self, problem: Problem, x: Floats, tolerance: float, progress: bool | None, began: float
     ) -> Results:
         plan, blocks = self.plan, self.motion.blocks
+        self.tolerance = tolerance
         whole = not problem.ne and plan.integrator == "rk4"
         units, rates = coordinate_units(blocks)
         sizes = plan.sizes(x[: blocks.nq], x[blocks.nq :], units, rates)
@@ -282,7 +283,6 @@ class _Run:
             "elimination": "by kind of group" if kinds else "general sparse solver",
         }
         self.problem = replace(problem, events=None, directions=())
-        self.tolerance = tolerance
         results, wrong = self._results(costs, stepper.leaps, interrupted or bool(fault))
         if wrong is not None and wrong.wrong and not fault and self.watch == "error":
             results = results.between(results.t[0], wrong.time)
@@ -343,7 +343,7 @@ class _Run:
         Phi, J = blocks.position(q, t)
         misses = np.abs(Phi) / self._row_sizes(q, J)
         worst = int(np.argmax(misses))
-        if not misses[worst] > _MISSED:
+        if not misses[worst] > self._missed:
             return ""
         said = f"{blocks.rows[worst]} is missed by {abs(Phi[worst]):.3g} at t = {t:.6g} s"
         conflict = "constraints contradict each other"
@@ -351,7 +351,13 @@ class _Run:
             # away from the constraints rows that contradict seem to be independent, but only just
             left = SparseRows(blocks).conflict(J, Phi)
             conflict = in_conflict(blocks.rows, left)
-        return f"{said}: {conflict}, or the step is too long for them to be followed"
+        what = "tolerance is too large" if self.plan.adaptive else "step is too long"
+        return f"{said}: {conflict}, or the {what} for them to be followed"
+
+    @property
+    def _missed(self) -> float:
+        """A constraint that misses by more of its size does not hold."""
+        return max(_MISSED, 10 * self.tolerance) if self.plan.adaptive else _MISSED
 
     def _opened(self, results: Results) -> tuple[str, float]:
         """What to say of the first stored instant at which a constraint does not hold, and when."""
@@ -360,7 +366,7 @@ class _Run:
             return "", float(results.t[-1])
         q, t = results.q[0], float(results.t[0])
         least = float(self._row_sizes(q, blocks.Phi_v(q, t)).min())
-        for k in np.flatnonzero(results["constraint error"] > _MISSED * least).tolist():
+        for k in np.flatnonzero(results["constraint error"] > self._missed * least).tolist():
             said = self._open(float(results.t[k]), results.q[k])
             if said:
                 return said, float(results.t[k])

@@ -82,7 +82,10 @@ class Rollout:
 
     @cached_property
     def sound(self) -> npt.NDArray[np.bool_]:
-        """Which of the N motions stayed finite and kept their energy to a twentieth."""
+        """Which of the N motions stayed finite and kept their energy to a twentieth.
+
+        The energy of robots that drivers move is not known, so that staying finite is enough.
+        """
         return np.asarray(self.finite & ~(self.energy_error > UNSOUND))
 
     def __len__(self) -> int:
@@ -93,10 +96,13 @@ class Rollout:
         more = f", {lost} not finite" if lost else ""
         if wrong:
             more += f", {wrong} with wrong energy: take smaller dt or more substeps"
+        if np.isnan(self.energy_error).any():
+            more += ", energy not known"
         length = self.t[-1] - self.t[0]
         return f"Rollout: {len(self)} motions of {length:g} s, {len(self.t) - 1} samples{more}"
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def motion_energy_errors(rollout: Rollout) -> Floats:
     """See `Rollout.energy_error`.
 
