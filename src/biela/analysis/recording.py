@@ -138,8 +138,9 @@ class Recording:
         slopes = np.abs(rows).max(axis=0)
         fast = slopes @ speeds(q[0], v, *units)
         pushed = slopes @ speeds(q[0], a, *units)
+        far = (slopes @ displacements(q[0], *units))[: system.geometric]
         levels = (
-            ("", self.gaps(), (slopes @ displacements(q[0], *units))[: system.geometric]),
+            ("", self.gaps() if system.geometric else np.zeros((k, 0)), far),
             ("the rate of ", self.slips(), fast),
             (
                 "the acceleration of ",
