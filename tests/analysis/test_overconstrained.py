@@ -76,6 +76,12 @@ def test_the_rank_of_a_loop_is_that_of_its_screws(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in LINKAGES if name not in RANKS])
 def test_parallel_hinges_keep_their_rank_beside_the_constraints(name: str) -> None:
     assert sets_of(bl.formulate(linkage(name, 0))) == ()
+    blocks = reference_blocks(linkage(name, 0))
+    found = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start))
+    assert found.sets == []  # rows are chosen by their pivots in every position there
+    assert found.whole
+    assert found.seen > 0
+    assert looped_drift(linkage(name, 0), 1.0, step=1e-3) < 1e-6
 
 
 def test_each_of_two_coupled_loops_has_its_own_rank() -> None:

@@ -184,6 +184,11 @@ def test_a_start_in_a_singular_position_has_all_constraints_soon(formulation, ru
     expected = bl.simulate(model, 0.5, q=q, v=v, step=1e-4, output=0.5)
     r = bl.simulate(model, 0.5, q=q, v=v, formulation=formulation, output=0.5, **run)
     np.testing.assert_allclose(r.q[-1], expected.q[-1], atol=1e-6)
+    np.testing.assert_array_equal(r.q[0], q)
+    np.testing.assert_allclose(r.v[0], v, atol=1e-12)
+    # the bars swing as if each hung by itself, and coupled ones alike: as a moment later
+    soon = bl.simulate(model, 1e-3, q=q, v=v, step=1e-4, output=1e-3)
+    np.testing.assert_allclose(r.a[0], soon.a[-1], atol=1e-2)
 
 
 def test_a_preferred_coordinate_is_taken_and_given_up_where_it_fails():

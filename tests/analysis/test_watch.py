@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,6 +216,27 @@ def test_velocities_that_leave_the_constraints_are_an_error(monkeypatch, size, e
     monkeypatch.setattr(runs.Run, "_projected", spoilt)
     with pytest.raises(SimulationError, match=r"the rate of constraint .* t = 0\.30"):
         bl.simulate(system, 0.5, step=1e-3, **how)
+
+
+@pytest.mark.parametrize("watch", ["error", "event"])
+def test_stored_states_that_are_no_numbers_are_never_given_without_a_word(monkeypatch, watch):
+    projected = runs.Run._projected
+
+    def spoilt(self, kernels, t, states, held):
+        found = projected(self, kernels, t, states, held).copy()
+        found[t > 0.3, 1] = np.nan
+        return found
+
+    system = bl.formulate(hanging(), "reference")
+    monkeypatch.setattr(runs.Run, "_projected", spoilt)
+    said = r"crank\.ry is nan at t = 0\.301 s\. Likely cause"
+    if watch == "event":
+        r = bl.simulate(system, 0.5, step=1e-3, watch="event")
+        assert [bool(re.search(said, event.name)) for event in r.events] == [True]
+        return
+    with pytest.raises(SimulationError, match=said) as caught:
+        bl.simulate(system, 0.5, step=1e-3)
+    assert np.isfinite(caught.value.results.q).all()
 
 
 def free_bennett() -> bl.Model:

@@ -14,7 +14,7 @@ there the motion is led on by h, with an error of order h⁴, to where integrato
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -37,11 +37,13 @@ class LedState:
         t: The time, s.
         q: Position.
         v: Velocity.
+        a: The acceleration with which it started.
     """
 
     t: float
     q: Floats
     v: Floats
+    a: Floats
 
 
 def led_state(
@@ -80,7 +82,7 @@ def led_state(
     for _ in range(steps):
         if led is not None:
             led = _stepped(here, led, (most - h) / steps)
-    return None if led is None else LedState(t + most, led.q, led.v)
+    return None if led is None else replace(led, t=t + most, a=a)
 
 
 def _stepped(instant: Instant, state: LedState, h: float) -> LedState | None:
@@ -96,17 +98,17 @@ def _stepped(instant: Instant, state: LedState, h: float) -> LedState | None:
         pulls.append(at.motion(at.moved(state.q, way), speed)[0])
     way, change = ((x[0] + 2 * x[1] + 2 * x[2] + x[3]) * h / 6 for x in (speeds, pulls))
     end = Instant(system, state.t + h, u, p)
-    return _closed(end, end.moved(state.q, way), state.v + change)
+    return _closed(end, end.moved(state.q, way), state.v + change, state.a)
 
 
-def _closed(instant: Instant, q: Floats, v: Floats) -> LedState | None:
+def _closed(instant: Instant, q: Floats, v: Floats, a: Floats) -> LedState | None:
     """The state nearest to another one on the constraints; None if there is none."""
     place = instant.assembled(q)
     if place is None:
         return None
     rows = instant.Phi_v(place)
     speed = v + motions(rows).inverse @ (instant.beta(place) - rows @ v)
-    return LedState(instant.t, place, speed)
+    return LedState(instant.t, place, speed, a)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,4 +124,4 @@ class _Start:
         here = self.instant
         there = Instant(here.system, here.t + h, here.u, here.p)
         ahead = there.moved(self.q, h * self.v + h**2 / 2 * a + h**3 / 6 * slope)
-        return _closed(there, ahead, self.v + h * a + h**2 / 2 * slope)
+        return _closed(there, ahead, self.v + h * a + h**2 / 2 * slope, a)

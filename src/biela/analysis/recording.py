@@ -16,7 +16,7 @@ from biela.analysis.formulations import StateKernel
 from biela.analysis.limits import has_limits, limit_events
 from biela.analysis.preparation import at_values
 from biela.analysis.scenes import mechanism_scene
-from biela.analysis.watch import Account
+from biela.analysis.watch import Account, Fault
 from biela.equations import System
 from biela.equations.figures import Figure
 from biela.equations.mechanism.drawing import figures
@@ -492,3 +492,20 @@ def _largest(values: Any) -> Floats:
 
 def _units(entries: Any) -> list[str]:
     return [entry.unit for entry in entries]
+
+
+def not_numbers(system: System, recording: Recording) -> Fault | None:
+    """The first coordinate, velocity or acceleration of a motion that is not a number, if any."""
+    found = recording.readings()
+    for what, names in (("q", system.q), ("v", system.v), ("a", system.v)):
+        bad = ~np.isfinite(found[what])
+        if bad.any():
+            k, i = (int(place) for place in np.argwhere(bad)[0])
+            name = f"the acceleration of {names[i].name}" if what == "a" else names[i].name
+            said = (
+                f"{name} is {found[what][k, i]:g} at t = {recording.t[k]:.6g} s. Likely cause: the "
+                f"independent coordinates or rows chosen for the run fail in that position. Try "
+                f"formulation='multipliers', or other coordinates"
+            )
+            return Fault(float(recording.t[max(k - 1, 0)]), said)
+    return None

@@ -22,7 +22,7 @@ from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
 from biela.analysis.progress import Progress
-from biela.analysis.recording import Recording
+from biela.analysis.recording import Recording, not_numbers
 from biela.analysis.solve_timing import time_of_solves
 from biela.analysis.stepping import Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, energy_fault, slip_fault
@@ -126,6 +126,8 @@ class Run:
         self.timers = timers
         self.again, self.watch, self.tolerance = again, watch, tolerance
         self._sizes = np.zeros(0)
+        #: Position, velocity and acceleration of a start in a singular position.
+        self._began: tuple[Floats, Floats, Floats] | None = None
 
     def go(
         self,
@@ -158,7 +160,7 @@ class Run:
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
         if led is not None:
-            self._elapsed = led.t - plan.start
+            self._elapsed, self._began = led.t - plan.start, (q, v, led.a)
             # of a fixed step it is the end of the first, which may be an output
             done = int((plan.times <= self._elapsed * (1 + 1e-9)).sum())
             x = self._start(led.t, led.q, led.v, self.u, plan.times[done:])
@@ -313,10 +315,26 @@ class Run:
         readings = recording.readings()
         if "lam" in readings:
             readings["lam"] = recording.smallest_multipliers()
+        if not self.closed and self._began is not None:
+            # coordinates chosen beside a singular start do not read it
+            for name, part in zip("qva", self._began, strict=True):
+                readings[name][0] = part
+            if "lam" in readings:
+                readings["lam"][0] = self._first_multipliers(t[0], u[0])
         self.closed.append({"t": t, "u": u, **readings})
         self._sample = t, states, np.concatenate([np.repeat(self.p[None], len(t), 0), u], axis=1)
         self.choices.append((len(t), self.kernels.formulation.basis))
         self.times, self.states, self.inputs = [], [], []
+
+    def _first_multipliers(self, t: float, u: Floats) -> Floats:
+        """The smallest multipliers at a start in a singular position: Φ_vᵀ λ = Q - M v'."""
+        assert self._began is not None, "asked where there is one"
+        system, (q, v, a) = self.system, self._began
+        given: dict[str, Any] = {"t": float(t), "u": u, "p": self.p}
+        lam = np.zeros(len(system.multipliers))
+        force = system.evaluate("Q", q, v, lam=lam, **given) - system.evaluate("M", q, **given) @ a
+        rows = np.atleast_2d(system.evaluate("Phi_v", q, **given))
+        return np.asarray(np.linalg.lstsq(rows.T, force, rcond=1e-9)[0])
 
     def _violated(self) -> str:
         """What to say if a constraint does not hold although it is projected onto; else nothing."""
@@ -510,6 +528,9 @@ class Run:
             partial(fastest, system, recording),
             partial(likely_cause, system, recording, self.p, self.plan.adaptive),
         )
+        lost = not_numbers(system, recording)
+        if lost is not None:
+            return None, lost
         slipped = self._slipped(recording, means)
         if "energy" not in system:
             return None, slipped

@@ -35,6 +35,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Singular values of unit rows below this part of the largest are rounding, on the constraints.
 RANK: Final = 1e-7
+#: The same beside the constraints, where nothing is left of an assembly that is not exact.
+ROUNDING: Final = 1e-11
 #: Residual of rows of length 1 to which a position of the walk is assembled.
 ASSEMBLED: Final = 1e-11
 #: Length of a step of the walk (m, rad), and their number in each direction.
@@ -139,6 +141,7 @@ def dependent_sets(
     geometric: Sequence[int],
     joints: Callable[[], Sequence[int]],
     places: Callable[[], Sequence[Floats]],
+    by_pivots: bool = False,
 ) -> Sets:
     """The dependent ones of some constraints.
 
@@ -149,6 +152,8 @@ def dependent_sets(
         geometric: Places of those on positions.
         joints: Places of those on positions that are no drives.
         places: Some positions near and far, whether they fulfil the constraints or not.
+        by_pivots: Whether rows are chosen by their pivots in every position otherwise, so that
+            only those count whose number changes along a motion.
     """
     m = len(names)
     if not m:
@@ -168,9 +173,13 @@ def dependent_sets(
     if rank == m or len(visited) < FEWEST:
         return ()
     # of the joints alone: with drives there may be as many rows as velocities
-    beside = [rows(place)[free] for at in visited[1::3] for place in _beside(closure, at, free)]
+    beside = [
+        rows(place)[free]
+        for at in visited[1::3][:3]
+        for place in _beside(closure, at, free, by_pivots)
+    ]
     on = max(_rank(found[free]) for found in looked)
-    if max((_rank(found) for found in beside), default=0) <= on:
+    if max((_rank(found, ROUNDING) for found in beside), default=0) <= on:
         return ()
     regular = [found for found, r in zip(looked, ranks, strict=True) if r == rank]
     linked = np.zeros((m, m), dtype=bool)
@@ -234,21 +243,32 @@ def walk(
     return found
 
 
-def _beside(closure: Closure, q: Floats, joints: Sequence[int]) -> list[Floats]:
+def _beside(closure: Closure, q: Floats, joints: Sequence[int], by_pivots: bool) -> list[Floats]:
     """Positions beside the constraints, where the stages of a step may be.
 
     None where the constraints are flat, as those of equal cranks are in their angles: a step along
-    the motions allowed then stays on them.
+    the motions that the joints allow then stays on them.  Positions that stages never reach,
+    aside of these motions, show rows that other rows may replace elsewhere; by pivots that is done
+    anyway, and they count only as accelerations lead to them: parallel hinges stay so.
     """
     picked = list(joints)
     random = np.random.default_rng(0)
+    rows, lengths = unit_rows(closure.Phi_v(q)[picked])
+    free = _null(rows).T
+    mixed = random.normal(size=(DIRECTIONS, len(free))) @ free if len(free) > 1 else free[:0]
     found = []
-    for way in _null(closure.Phi_v(q)[picked]).T[:DIRECTIONS]:
-        ahead = closure.moved(q, STEP * way)
-        lengths = unit_rows(closure.Phi_v(ahead)[picked])[1]
-        if np.abs(closure.Phi(ahead)[picked] / lengths).max(initial=0.0) > FLAT:
+    for way in [*free[:DIRECTIONS], *mixed]:
+        ahead = closure.moved(q, STEP * way / np.linalg.norm(way))
+        gap = closure.Phi(ahead)[picked] / lengths
+        if not np.abs(gap).max(initial=0.0) > FLAT:
+            continue
+        found.append(ahead)
+        if by_pivots:
+            back = np.asarray(np.linalg.lstsq(rows, -gap, rcond=RANK)[0], dtype=float)
+            found += [closure.moved(ahead, part * back) for part in (0.5, -0.5)]
+        else:
             aside: Floats = random.normal(size=len(way))
-            found += [ahead, closure.moved(ahead, STEP**2 * aside)]
+            found.append(closure.moved(ahead, STEP**2 * aside))
     return found
 
 
@@ -271,9 +291,9 @@ def _assembled(instant: Closure, q: Floats, rows: Sequence[int]) -> Floats | Non
     return None
 
 
-def _rank(rows: Floats) -> int:
+def _rank(rows: Floats, least: float = RANK) -> int:
     s = np.linalg.svd(rows, compute_uv=False)
-    return int((s > RANK * s[0]).sum()) if len(s) else 0
+    return int((s > least * s[0]).sum()) if len(s) else 0
 
 
 def _null(rows: Floats) -> Floats:
@@ -307,31 +327,45 @@ def _independent(
     names: Sequence[str], members: Sequence[int], before: Sequence[int], samples: Sequence[Floats]
 ) -> set[int]:
     """The rows of whole joints, or bodies, independent of those before them in all samples."""
-    kept = list(before)
+    bases = [_span(rows[list(before)]) for rows in samples]
     found: set[int] = set()
     groups: dict[str, list[int]] = {}
     for k in members:
         groups.setdefault(_group(names[k]), []).append(k)
     for own in groups.values():
-        if all(_least(rows, kept, own) > INDEPENDENT for rows in samples):
+        beside = [
+            _beside_span(rows[own], basis) for rows, basis in zip(samples, bases, strict=True)
+        ]
+        if all(_least(rest) > INDEPENDENT for rest in beside):
             found.update(own)
-            kept += own
+            bases = [
+                np.concatenate([basis, np.linalg.qr(rest.T)[0].T])
+                for rest, basis in zip(beside, bases, strict=True)
+            ]
     return found
+
+
+def _span(rows: Floats) -> Floats:
+    """An orthonormal basis of the span of some rows, as rows."""
+    _, s, Vt = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(Vt[s > RANK * s.max(initial=0.0)])
+
+
+def _beside_span(rows: Floats, basis: Floats) -> Floats:
+    """What rows have beside an orthonormal basis; twice, so that rounding does not add up."""
+    for _ in range(2):
+        rows = rows - (rows @ basis.T) @ basis
+    return rows
+
+
+def _least(rows: Floats) -> float:
+    """The smallest singular value of some rows; 0 if there are more than columns."""
+    if len(rows) > rows.shape[1]:
+        return 0.0
+    return float(np.linalg.svd(rows, compute_uv=False)[-1])
 
 
 def _group(name: str) -> str:
     """The joint of a row, or the body whose shape it keeps in natural coordinates."""
     shape = name.rpartition(".")[2] in ("length", "unit", "dot")
     return name.partition(".")[0] if shape else owner(name)
-
-
-def _least(rows: Floats, before: Sequence[int], own: Sequence[int]) -> float:
-    """The smallest singular value of some rows beside others."""
-    part = rows[list(own)]
-    if before:
-        _, s, Vt = np.linalg.svd(rows[list(before)], full_matrices=False)
-        basis = Vt[s > RANK * s[0]]
-        part = part - (part @ basis.T) @ basis
-    if len(own) > part.shape[1]:
-        return 0.0
-    return float(np.linalg.svd(part, compute_uv=False)[-1])

@@ -53,12 +53,12 @@ class Dependence(NamedTuple):
 
     Attributes:
         sets: Those whose rank holds on the constraints only; none in ordinary mechanisms.
-        count: How many depend on others in all blocks that were looked at.
+        seen: How many depend on others in all blocks that were looked at.
         whole: Whether all blocks were.
     """
 
     sets: list[DependentRows]
-    count: int
+    seen: int
     whole: bool
 
 
@@ -163,7 +163,9 @@ class _Part:
             moves = AWAY * random.uniform(-1, 1, (4, len(self._columns)))
             return [closure.moved(q, move) for move in moves]
 
-        return dependent_sets(closure, q, names, range(len(names)), lambda: free, away)
+        return dependent_sets(
+            closure, q, names, range(len(names)), lambda: free, away, by_pivots=True
+        )
 
 
 def _alike_parts(blocks: ReferenceBlocks) -> tuple[list[_AlikeParts], bool]:
