@@ -11,8 +11,10 @@ Myard (1931), Bricard (1927), as collected by Baker (1980) and by Chen & You (20
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -148,6 +150,12 @@ def bricard_plane(random: np.random.Generator) -> Chain:
     return Chain("bricard_plane", np.array(rows), 5)
 
 
+def bricard_threefold(random: np.random.Generator) -> Chain:
+    """Six bars alike, twisted to either side in turn: every third angle is the same."""
+    a, alpha = random.uniform(0.6, 1.1), random.uniform(0.9, 1.4)
+    return Chain("bricard_threefold", np.array([[a, alpha, 0], [a, -alpha, 0]] * 3), 5)
+
+
 def sarrus(random: np.random.Generator) -> Chain:
     """Twice three parallel hinges: a straight line."""
     a, tilt = random.uniform(0.7, 1.0), random.uniform(0.8, 1.5)
@@ -176,6 +184,7 @@ LINKAGES: dict[str, Callable[[np.random.Generator], Chain]] = {
         bricard_trihedral,
         bricard_line,
         bricard_plane,
+        bricard_threefold,
         sarrus,
         four_bar,
         parallelogram,
@@ -202,21 +211,25 @@ def posed_linkage(
 
     Its place in space, its masses and the direction of gravity are random too.
     """
-    random = np.random.default_rng([seed, *map(ord, name)])
-    for _ in range(20):
-        chain = LINKAGES[name](random)
-        try:
-            theta = chain.closed(seed)
-        except ValueError:
-            continue
-        break
-    else:
-        raise ValueError(f"no {name} closes")
+    chain, theta, random = copy.deepcopy(_closed(name, seed))
     m = bl.Model(f"{name} {seed}") if into is None else into
     if into is None:
         m.gravity = tuple(9.81 * _unit(random.normal(size=3)))
     turn, place = add_loop(m, chain, theta, random, prefix, m.ground)
     return m, Posed(chain, theta, turn, place)
+
+
+@cache
+def _closed(name: str, seed: int) -> tuple[Chain, Floats, np.random.Generator]:
+    """A chain that closes, the angles at which it does, and what draws the rest of the model."""
+    random = np.random.default_rng([seed, *map(ord, name)])
+    for _ in range(20):
+        chain = LINKAGES[name](random)
+        try:
+            return chain, chain.closed(seed), random
+        except ValueError:
+            continue
+    raise ValueError(f"no {name} closes")
 
 
 def linkage(name: str, seed: int = 0, prefix: str = "", into: bl.Model | None = None) -> bl.Model:
@@ -335,8 +348,6 @@ def peaucellier(seed: int = 0) -> tuple[bl.Model, Inversor]:
     ):  # fmt: skip
         at = placed(name[0]).tolist()
         before = m.bodies[i] if i else m.ground
-        m.joint(
-            "revolute", name, before.at(*at, **along_hinge), m.bodies[j].at(*at, **along_hinge)
-        )
+        m.joint("revolute", name, before.at(*at, **along_hinge), m.bodies[j].at(*at, **along_hinge))
     m.sensor("point", "Q", marker=m.bodies["AQ"].at(*placed("Q").tolist()))
     return m, given

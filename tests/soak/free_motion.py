@@ -206,7 +206,9 @@ def summary(found: list[Run]) -> str:
 def main(given: list[str] | None = None) -> int:
     """Run, write a line for each run, print a summary; 1 if anything is wrong without a word."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak.free_motion", description=__doc__)
-    parser.add_argument("--starts", type=int, default=100, help="random linkages, all kinds in turn")
+    parser.add_argument(
+        "--starts", type=int, default=100, help="random linkages, all kinds in turn"
+    )
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--log", type=Path, default=Path("out/soak/free_motion.jsonl"))
     parser.add_argument("--resume", action="store_true", help="leave out starts in the log")
