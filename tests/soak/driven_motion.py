@@ -3,7 +3,7 @@
 Linkages of random proportions are driven through a whole turn where one of their hinges can make
 it, else nearly as far as one goes, in all coordinates and both engines.  Places, velocities and
 accelerations of all bodies are compared with `tests.oracles.hinge_loops`, which shares no code with
-biela.  The exit status is 1 if anything differs by more than 1e-9, or is refused.
+biela, and those of Peaucellier's linkage with its closed form.  The exit status is 1 if anything differs by more than 1e-9, or is refused.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 import biela as bl
+from tests.oracles import peaucellier as inversor
 from tests.oracles.hinge_loops import BodyMotion, HingeLoop
-from tests.overconstrained import LINKAGES, Posed, posed_linkage
+from tests.overconstrained import LINKAGES, Posed, peaucellier, posed_linkage
 
 Floats = npt.NDArray[np.float64]
 
@@ -113,21 +114,61 @@ def gap(found: bl.Results, bars: list[BodyMotion]) -> float:
     return worst
 
 
+def inversor_gap(seed: int, way: str) -> float:
+    """The same of Peaucellier's linkage, from one side to the other, by its closed form.
+
+    Angles of all bars are compared, the motion of the tracing point Q, and its line.
+    """
+    m, given = peaucellier(seed)
+    rate = -float(np.sign(given.angle))
+    m.driver("rotary", "motor", coordinate="C.angle", law="t" if rate > 0 else "-t")
+    found = moved(m, 2 * abs(given.angle), way)
+    phi = given.angle + rate * np.asarray(found.t)
+    Q, angles = inversor.motion(phi, rate, given.long, given.side, given.crank)
+    x, y, n = given.turn.T
+    gaps = []
+    for bar, (angle, speed, change) in angles.items():
+        frame = found.frame(bar)
+        c, s = np.cos(angle - angle[0]), np.sin(angle - angle[0])
+        R = np.asarray(frame.orientation).reshape(-1, 3, 3)
+        gaps += [
+            R @ x - np.outer(c, x) - np.outer(s, y),
+            np.asarray(frame.angular_velocity) - np.outer(speed, n),
+            np.asarray(frame.angular_acceleration) - np.outer(change, n),
+        ]
+    frame = found.frame("AQ")
+    R = np.asarray(frame.orientation).reshape(-1, 3, 3)
+    arm = R @ (given.place + given.turn[:, :2] @ Q[0, 0])
+    w, alpha = np.asarray(frame.angular_velocity), np.asarray(frame.angular_acceleration)
+    place = np.asarray(frame.position) + arm - given.place
+    velocity = np.asarray(frame.velocity) + np.cross(w, arm)
+    acceleration = (
+        np.asarray(frame.acceleration) + np.cross(alpha, arm) + np.cross(w, np.cross(w, arm))
+    )
+    flat = Q @ given.turn[:, :2].T
+    gaps += [place - flat[0], velocity - flat[1], acceleration - flat[2]]
+    gaps.append(place @ x - (given.long**2 - given.side**2) / (2 * given.crank))
+    return max(float(np.abs(gap).max()) for gap in gaps)
+
+
 def main(given: list[str] | None = None) -> int:
     """Run, print a line for each motion; 1 if any differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak.driven_motion", description=__doc__)
     parser.add_argument("--linkages", type=int, default=30, help="random ones, all kinds in turn")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     arguments = parser.parse_args(given)
-    names, faults, worst = list(LINKAGES), 0, 0.0
+    names, faults, worst = [*LINKAGES, "peaucellier"], 0, 0.0
     for k in range(arguments.first, arguments.first + arguments.linkages):
         name, seed = names[k % len(names)], k // len(names)
-        hinge, span = reach(name, seed)
-        bars = exact(name, seed, hinge, span)[2]
+        hinge, span = (0, np.nan) if name == "peaucellier" else reach(name, seed)
         for way in WAYS:
             began = time.perf_counter()
             try:
-                error = gap(driven(name, seed, hinge, span, way), bars)
+                if name == "peaucellier":
+                    error = inversor_gap(seed, way)
+                else:
+                    bars = exact(name, seed, hinge, span)[2]
+                    error = gap(driven(name, seed, hinge, span, way), bars)
                 text = f"{error:.2g}"
             except bl.BielaError as why:
                 error, text = np.inf, f"{type(why).__name__}: {why}"
