@@ -3,7 +3,8 @@
 Linkages of random proportions are driven through a whole turn where one of their hinges can make
 it, else nearly as far as one goes, in all coordinates and both engines.  Places, velocities and
 accelerations of all bodies are compared with `tests.oracles.hinge_loops`, which shares no code with
-biela, and those of Peaucellier's linkage with its closed form.  The exit status is 1 if anything differs by more than 1e-9, or is refused.
+biela, and those of Peaucellier's linkage with its closed form.  The exit status is 1 if anything
+differs by more than 1e-9, or is refused.
 """
 
 from __future__ import annotations
