@@ -8,8 +8,10 @@ coordinates must lead to the same place.  A run ends in one of these ways:
 kept
     The energy stays to 1e-7 of the largest kinetic energy.
 explained
-    It does not, but with half the step, or a tolerance a hundred times smaller, at least eight
-    times less is missing: the error is that of the method.
+    It does not, but it does with half the step, or a tolerance a hundred times smaller; or at
+    least eight times less is missing: the error is that of the method.
+reported
+    More is missing, and an event of the results says so.
 refused
     An error of biela, which must name the model and what to try.
 silent
@@ -153,12 +155,15 @@ def tried(engine: Engine, step: float | None) -> tuple[str, float, float | None,
     end = tuple(np.asarray(r.frame(last).position)[-1].tolist())
     if error <= KEPT:
         return "kept", error, None, kinetic, end, ""
+    told = [event.name for event in r.events if "energy" in event.name]
+    if told:
+        return "reported", error, None, kinetic, end, told[0]
     try:
         r = engine.run(step / 2) if step else engine.run(None, tolerance=1e-10)
     except bl.BielaError as why:
         return "silent", error, None, kinetic, end, f"finer: {type(why).__name__}: {why}"
     finer = missing(engine, r)[0]
-    outcome = "explained" if finer * LESS <= error else "silent"
+    outcome = "explained" if finer <= KEPT or finer * LESS <= error else "silent"
     return outcome, error, finer, kinetic, end, ""
 
 
@@ -239,7 +244,7 @@ def summary(found: list[Run]) -> str:
         lines.append(
             f"step {step}: {dict(counts)}, largest error kept {kept:.2g}, explained {explained:.2g}"
         )
-    for outcome in ("refused", "silent"):
+    for outcome in ("reported", "refused", "silent"):
         for r in found:
             if r.outcome == outcome:
                 lines.append(
