@@ -161,7 +161,10 @@ def main(given: list[str] | None = None) -> int:
     names, faults, worst = [*LINKAGES, "peaucellier"], 0, 0.0
     for k in range(arguments.first, arguments.first + arguments.linkages):
         name, seed = names[k % len(names)], k // len(names)
-        hinge, span = (0, np.nan) if name == "peaucellier" else reach(name, seed)
+        if name == "peaucellier":
+            hinge, span = 0, 2 * peaucellier(seed)[1].angle
+        else:
+            hinge, span = reach(name, seed)
         for way in WAYS:
             began = time.perf_counter()
             try:
