@@ -19,6 +19,7 @@ REASONS: dict[str, tuple[tuple[str, ...], str]] = {
         r"closes a loop with a law over any number of turns",
     ),
     "body that no joint reaches": (("robot",), r"no joint reaches \S+; give it a planar joint"),
+    "turns before it moves on": (("robot",), r"turns and then moves on by the same coordinate"),
     "prescribed motion": (
         ("robot, looped",),
         r"prescribes a motion, and looped dynamics has none",
