@@ -3,7 +3,7 @@
 #   make demo     see biela at work
 #   make test     the whole gate: format, lint, types, imports, coverage pages, tests
 #   make lint     the same without the tests
-#   make soak     ten thousand states of random mechanisms against an oracle and Pinocchio (hours)
+#   make soak     thousands of random mechanisms, linkages and linear systems against oracles (hours)
 #   make bench    measure against peers (installs CasADi and SymPy)
 #   make bench-symbolic  only the sizes and times of symbolic derivations
 #   make docs     build the site into site/
@@ -43,6 +43,9 @@ lint: $(VENV)/.installed-test
 	$(BIN)/python tools/check_coverage.py
 
 soak: $(VENV)/.installed-test $(VENV)/.installed-bench
+	@$(BIN)/python -m tests.soak.saddle_systems --count 1000
+	@$(BIN)/python -m tests.soak.driven_motion --linkages 33
+	@$(BIN)/python -m tests.soak.free_motion --starts 100
 	@$(BIN)/python -m tests.soak --count 10000 $(SOAK_ARGS)
 
 bench: $(VENV)/.installed-bench

@@ -11,9 +11,10 @@ Myard (1931), Bricard (1927), as collected by Baker (1980) and by Chen & You (20
 
 from __future__ import annotations
 
-import itertools
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -149,6 +150,12 @@ def bricard_plane(random: np.random.Generator) -> Chain:
     return Chain("bricard_plane", np.array(rows), 5)
 
 
+def bricard_threefold(random: np.random.Generator) -> Chain:
+    """Six bars alike, twisted to either side in turn: every third angle is the same."""
+    a, alpha = random.uniform(0.6, 1.1), random.uniform(0.9, 1.4)
+    return Chain("bricard_threefold", np.array([[a, alpha, 0], [a, -alpha, 0]] * 3), 5)
+
+
 def sarrus(random: np.random.Generator) -> Chain:
     """Twice three parallel hinges: a straight line."""
     a, tilt = random.uniform(0.7, 1.0), random.uniform(0.8, 1.5)
@@ -177,6 +184,7 @@ LINKAGES: dict[str, Callable[[np.random.Generator], Chain]] = {
         bricard_trihedral,
         bricard_line,
         bricard_plane,
+        bricard_threefold,
         sarrus,
         four_bar,
         parallelogram,
@@ -186,34 +194,53 @@ LINKAGES: dict[str, Callable[[np.random.Generator], Chain]] = {
 # --------------------------------------------------------------------------- models
 
 
-def linkage(
+@dataclass(frozen=True)
+class Posed:
+    """A chain, the angles at which it starts, and where its first frame stands in the ground."""
+
+    chain: Chain
+    theta: Floats
+    turn: Floats
+    place: Floats
+
+
+def posed_linkage(
     name: str,
     seed: int = 0,
     prefix: str = "",
     into: bl.Model | None = None,
     scale: float = 1.0,
-) -> bl.Model:
-    """The linkage of random proportions as a model, its first bar the ground.
+) -> tuple[bl.Model, Posed]:
+    """The linkage of random proportions as a model, its first bar the ground; and its proportions.
 
     Its place in space, its masses and the direction of gravity are random too.  At another scale
     it is built of the same stuff and gravity is scaled with its lengths, so that it takes the same
     time for the same angles.
     """
+    chain, theta, random = copy.deepcopy(_closed(name, seed))
+    m = bl.Model(f"{name} {seed}") if into is None else into
+    if into is None:
+        m.gravity = tuple(9.81 * scale * _unit(random.normal(size=3)))
+    turn, place = add_loop(m, chain, theta, random, prefix, m.ground, scale)
+    return m, Posed(chain, theta, turn, place)
+
+
+@cache
+def _closed(name: str, seed: int) -> tuple[Chain, Floats, np.random.Generator]:
+    """A chain that closes, the angles at which it does, and what draws the rest of the model."""
     random = np.random.default_rng([seed, *map(ord, name)])
     for _ in range(20):
         chain = LINKAGES[name](random)
         try:
-            theta = chain.closed(seed)
+            return chain, chain.closed(seed), random
         except ValueError:
             continue
-        break
-    else:
-        raise ValueError(f"no {name} closes")
-    m = bl.Model(f"{name} {seed}") if into is None else into
-    if into is None:
-        m.gravity = tuple(9.81 * scale * _unit(random.normal(size=3)))
-    add_loop(m, chain, theta, random, prefix, m.ground, scale)
-    return m
+    raise ValueError(f"no {name} closes")
+
+
+def linkage(name: str, seed: int = 0, prefix: str = "", scale: float = 1.0) -> bl.Model:
+    """The model of `posed_linkage`."""
+    return posed_linkage(name, seed, prefix, scale=scale)[0]
 
 
 def add_loop(
@@ -224,10 +251,9 @@ def add_loop(
     prefix: str,
     base: Body,
     scale: float = 1.0,
-) -> list[Body]:
-    """Write a chain into a model, its first bar a body that is there; return its bars."""
-    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
-    turn = turn * np.linalg.det(turn)
+) -> tuple[Floats, Floats]:
+    """Write a chain into a model, its first bar a body that is there; return its first frame."""
+    turn = _random_turn(random)
     place = random.uniform(-0.5, 0.5, 3)
     frames = chain.pose(theta)[:-1]
     points = [place + turn @ T[:3, 3] for T in frames]
@@ -251,7 +277,12 @@ def add_loop(
         i, j = bars[k], bars[(k + 1) % count]
         at = (scale * points[k]).tolist()
         m.joint("revolute", f"{prefix}j{k}", i.at(*at, **along), j.at(*at, **along))
-    return bars
+    return turn, place
+
+
+def _random_turn(random: np.random.Generator) -> Floats:
+    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    return np.asarray(turn * np.linalg.det(turn))
 
 
 def _unit(x: Floats) -> Floats:
@@ -268,6 +299,62 @@ def double_bennett(seed: int = 0) -> bl.Model:
     return m
 
 
-def names() -> list[str]:
-    """Those of all linkages."""
-    return list(itertools.chain(LINKAGES))
+@dataclass(frozen=True)
+class Inversor:
+    """Peaucellier's cell: its proportions, its first crank angle, and its plane in the ground.
+
+    From the pivot O two long bars lead to opposite corners A and B of a rhombus A P B Q; a crank
+    as long as its pivot C is far from O leads to P.  In the frame (x along OC, z along the hinges)
+    P is at c (1 + cos φ, sin φ).
+    """
+
+    long: float
+    side: float
+    crank: float
+    angle: float
+    turn: Floats
+    place: Floats
+
+
+def peaucellier(seed: int = 0) -> tuple[bl.Model, Inversor]:
+    """Peaucellier's straight-line linkage of hinges in space: nine rows too many.
+
+    It hangs: gravity pulls along OC, so that it swings about its symmetric position.
+    """
+    random = np.random.default_rng([seed, *map(ord, "peaucellier")])
+    long, side = random.uniform(0.9, 1.1), random.uniform(0.3, 0.4)
+    power = np.sqrt(long**2 - side**2)
+    # between the folds at long - side and at the power, where P and Q meet
+    reach = long - side + random.uniform(0.8, 0.9) * (power - (long - side))
+    low = long - side + 0.25 * (reach - (long - side))
+    angle = random.uniform(0.4, 1.0) * 2 * np.arccos(low / reach) * random.choice([-1.0, 1.0])
+    turn, place = _random_turn(random), random.uniform(-0.5, 0.5, 3)
+    given = Inversor(long, side, reach / 2, float(angle), turn, place)
+    c = given.crank
+    O, C = np.zeros(2), np.array([c, 0.0])
+    P = C + c * np.array([np.cos(angle), np.sin(angle)])
+    Q = P * power**2 / (P @ P)
+    middle, along = (P + Q) / 2, _unit(P)
+    high = np.sqrt(long**2 - middle @ middle) * np.array([-along[1], along[0]])
+    points = {"O": O, "C": C, "P": P, "Q": Q, "A": middle + high, "B": middle - high}
+    m = bl.Model(f"peaucellier {seed}", gravity=tuple(9.81 * turn[:, 0]))
+
+    def placed(name: str) -> Floats:
+        return np.asarray(place + turn @ [*points[name], 0.0])
+
+    for bar in ("CP", "OA", "OB", "AP", "BP", "AQ", "BQ"):
+        center = (placed(bar[0]) + placed(bar[1])) / 2 + turn[:, 2] * random.uniform(-0.05, 0.05)
+        size = random.uniform(0.02, 0.04, 3)
+        mass = float(random.uniform(0.5, 1.5))
+        m.body(bar, mass=mass, com=center.tolist(), inertia=tuple(size.tolist()))
+    along_hinge = {"axis": turn[:, 2].tolist(), "x_axis": turn[:, 0].tolist()}
+    for name, i, j in (
+        ("C", "", "CP"), ("O1", "", "OA"), ("O2", "", "OB"), ("A1", "OA", "AP"), ("B1", "OB", "BP"),
+        ("P1", "CP", "AP"), ("P2", "CP", "BP"), ("A2", "OA", "AQ"), ("B2", "OB", "BQ"),
+        ("Q1", "AQ", "BQ"),
+    ):  # fmt: skip
+        at = placed(name[0]).tolist()
+        before = m.bodies[i] if i else m.ground
+        m.joint("revolute", name, before.at(*at, **along_hinge), m.bodies[j].at(*at, **along_hinge))
+    m.sensor("point", "Q", marker=m.bodies["AQ"].at(*placed("Q").tolist()))
+    return m, given

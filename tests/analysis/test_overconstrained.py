@@ -34,6 +34,7 @@ RANKS = {
     "bricard_trihedral": (5, 4),
     "bricard_line": (5, 4),
     "bricard_plane": (5, 4),
+    "bricard_threefold": (5, 4),
 }
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import biela as bl
 from tests.soak import doors, pinocchio_trees
+from tests.soak import refusals as reasons
 from tests.soak.comparison import Finding, compared
 from tests.soak.mechanisms import KINDS, drawn
 
@@ -104,7 +105,7 @@ def arguments_of(given: list[str] | None) -> argparse.Namespace:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Run, print a table, and return 1 if anything disagreed."""
+    """Run, print a table; 1 if anything disagreed, or a door passed too much without an answer."""
     arguments = arguments_of(given)
     first, states = arguments.seed, arguments.states
     seeds = list(range(first, first + -(-arguments.count // states)))
@@ -117,8 +118,12 @@ def main(given: list[str] | None = None) -> int:
     worst: dict[str, float] = defaultdict(float)
     refusals: Counter[str] = Counter()
     failures: list[tuple[int, str, Finding]] = []
+    visits: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    why: Counter[str] = Counter()
 
     def counted(result: dict[str, Any]) -> None:
+        visits.update({door for door, *_ in result["findings"]})
         for door, outcome, error, text in result["findings"]:
             table[door, outcome] += 1
             if outcome == "agrees":
@@ -126,6 +131,8 @@ def main(given: list[str] | None = None) -> int:
             if outcome == "refused":
                 plain = text.replace(f"random_{result['seed']}", "…").split("\n")[0]
                 refusals[f"{door}: {plain[:160]}"] += 1
+                refused[door] += 1
+                why[reasons.reason(door, text) or "?"] += 1
             if outcome == "disagrees":
                 found = Finding(door, outcome, error, text)
                 failures.append((result["seed"], result["kind"], found))
@@ -156,7 +163,12 @@ def main(given: list[str] | None = None) -> int:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     print(_table(table, worst))
+    judged = sum(visits.values())
+    print(f"\n{sum(refused.values())} of {judged} visits of a mechanism to a door were refused")
+    excessive = list(reasons.excessive(visits, refused, table))
     if refusals:
+        for name, count in why.most_common():
+            print(f"{count:6}  {name}")
         print("\nrefused:")
         for text, count in refusals.most_common(40):
             print(f"{count:6}  {text}")
@@ -164,7 +176,9 @@ def main(given: list[str] | None = None) -> int:
         print(f"\ndisagreements, written to {arguments.folder}:")
         for seed, kind, finding in failures:
             print(f"  seed {seed} ({kind}), {finding.door}: {finding.text}")
-    return 1 if failures else 0
+    for line in excessive:
+        print(f"too many: {line}")
+    return 1 if failures or excessive else 0
 
 
 def _table(table: Counter[tuple[str, str]], worst: dict[str, float]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ import biela as bl
 from tests.oracles.free_bodies import Answer, Oracle, UnclearError
 from tests.soak.doors import Sample, samples
 from tests.soak.mechanisms import Case
+from tests.soak.refusals import reason
 
 #: Largest difference of accelerations, relative to their size, where all is well conditioned.
 TOLERANCE = 1e-8
@@ -57,6 +58,10 @@ def compared(case: Case, doors: Sequence[str], count: int) -> Report:
                 text = f"refused without a word of what is meant: {text}"
                 report.findings.append(Finding(door, "disagrees", np.inf, text))
                 continue
+            if reason(door, text) is None:
+                text = f"refused for a reason that is not known to be one: {text}"
+                report.findings.append(Finding(door, "disagrees", np.inf, text))
+                continue
             report.findings.append(Finding(door, "refused", text=text))
             continue
         except Exception as error:  # anything else is a fault, and must not end a long run
@@ -69,7 +74,18 @@ def compared(case: Case, doors: Sequence[str], count: int) -> Report:
         for sample in found:
             report.findings.append(_judged(case, door, sample, answers))
         report.findings += _energies(door, answers)
-    return report
+    return Report(case, _assembled(report.findings), report.seconds)
+
+
+def _assembled(findings: list[Finding]) -> list[Finding]:
+    """A mechanism that one door puts together can be put together at all of them."""
+    found = any(f.outcome == "agrees" for f in findings)
+    return [
+        replace(f, outcome="disagrees", error=np.inf, text=f"another door assembled it: {f.text}")
+        if found and f.outcome == "refused" and reason(f.door, f.text) == "cannot be assembled"
+        else f
+        for f in findings
+    ]
 
 
 def _named(case: Case, message: str) -> bool:

@@ -128,7 +128,12 @@ class Posed:
         """
         if self.system.sides and not (np.asarray(self.instant("sides", q)) > 0).all():
             return False
-        angles = [q[k] for k, e in enumerate(self.system.q) if e.unit == "rad"]
+        # those that Euler parameters are read beside have no unit
+        angles = [
+            q[k]
+            for k, e in enumerate(self.system.q)
+            if e.unit == "rad" or e.name.endswith((".angle", ".first", ".second"))
+        ]
         return bool(np.abs(angles).max(initial=0.0) < FARTHEST)
 
     def sample(self, q: Floats, v: Floats, a: Floats) -> Sample:
