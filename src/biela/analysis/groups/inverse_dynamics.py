@@ -104,7 +104,8 @@ def group_inverse_dynamics(
     kept = instants.stored(end_point)
     shown = motion.at(kept)
     _warn_of_bifurcations(model.name, shown.t, found.at(kept))
-    plain = group_results([shown], chosen.name, time.perf_counter() - began)
+    # forces are those of rods that do not spin, and the motion is theirs
+    plain = group_results([shown], chosen.name, time.perf_counter() - began, still=True)
     if solver.large:
         return _of_arrays(plain, found, kept)
     return _of_system(solver, shown, plain, found.at(kept), inputs)

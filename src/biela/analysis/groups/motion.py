@@ -12,7 +12,7 @@ import numpy.typing as npt
 from biela.analysis.divergence import energy_jump
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.body_motion import planar_motion, spatial_motion
-from biela.analysis.groups.held_spins import turned_back, without_spins
+from biela.analysis.groups.held_spins import turned_back
 from biela.analysis.groups.motion_events import motion_events
 from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
@@ -41,6 +41,7 @@ def group_results(
     model: Model | None = None,
     *,
     free: bool = False,
+    still: bool = False,
 ) -> Results:
     """All channels of a motion that groups have found.
 
@@ -51,7 +52,9 @@ def group_results(
         spent: Seconds that it took.
         model: The one that is shown, if it is not that of the solver.
         free: A motion under forces, not one that drivers give: events of small models are looked
-            for, rods that do not spin are shown so, and the energy does not jump.
+            for, and the energy does not jump.
+        still: Rods whose spin nothing determines are shown as inertia leaves them, without a spin;
+            else as groups hold them, level.
 
     Raises:
         DeadPointError: It meets a dead point; the error holds the results until then.
@@ -60,7 +63,7 @@ def group_results(
     shown = solver.model if model is None else model
     system = None if solver.large else formulate(shown, "reference")
     counted = [] if system is None else counted_coordinates(shown, system)
-    pieces = [body_coordinates(motion, counted, free=free) for motion in motions]
+    pieces = [body_coordinates(motion, counted, still=still) for motion in motions]
     readings = pieces[0]
     for motion, piece in zip(motions[1:], pieces[1:], strict=True):
         turned = _turned_on(readings[0][-1], piece, solver)
@@ -116,13 +119,14 @@ def _check_energy(system: System, results: Results, p: Floats) -> None:
 
 
 def body_coordinates(
-    motion: GroupMotion, counted: Sequence[str], *, free: bool = False
+    motion: GroupMotion, counted: Sequence[str], *, still: bool = False
 ) -> Readings:
     """Positions, velocities and accelerations in reference-point coordinates.
 
-    Those that count turns, or that poses do not tell, come after those of the bodies.
+    Those that count turns, or that poses do not tell, come after those of the bodies.  Rates are
+    those of the poses, also of rods whose spin is held; ``still`` turns these back.
     """
-    q, v, a = _bodies(motion.solver, motion, free)
+    q, v, a = _bodies(motion.solver, motion, still)
     if not counted:
         return q, v, a
     found = [motion.joint(name) for name in counted]
@@ -133,14 +137,12 @@ def body_coordinates(
     return q, v, a
 
 
-def _bodies(solver: GroupSolver, motion: GroupMotion, free: bool = False) -> Readings:
+def _bodies(solver: GroupSolver, motion: GroupMotion, still: bool = False) -> Readings:
     plane = solver.model.plane
     if plane is None:
         q, v, a = spatial_motion(*motion.body_rows)
-        if free:
+        if still:
             turned_back(solver, motion.t, q, v, a)
-        else:
-            without_spins(solver, v, a)
         return q, v, a
     centre, turn = motion.body_rows
     first = angle_in_plane(plane, solver.poses.axes)

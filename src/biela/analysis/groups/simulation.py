@@ -390,7 +390,7 @@ class GroupSimulator:
 
     def state(self, motion: GroupMotion) -> tuple[Floats, Floats]:
         """Position and velocity of all bodies at the last instant of a motion."""
-        q, v, _ = body_coordinates(motion, counted_coordinates(self.model), free=True)
+        q, v, _ = body_coordinates(motion, counted_coordinates(self.model), still=True)
         return q[-1], v[-1]
 
     def restarted(self, state: tuple[Floats, Floats], t: float) -> bool:
@@ -437,11 +437,12 @@ class GroupSimulator:
         rows[np.arange(len(columns)) + 1, sizes.positions + np.array(columns)] = 1.0
         values = sizes.laws(rows, np.zeros((len(rows), sizes.freedoms)))
         before, found = solver.poses, []
+        counted = counted_coordinates(self.model)
         solver.poses = poses
         try:
             for row in values:
                 moving = solver.run(t, given=(start.drivers, row[None]))
-                found.append(body_coordinates(moving, counted_coordinates(self.model))[1][0])
+                found.append(body_coordinates(moving, counted, still=True)[1][0])
         finally:
             solver.poses = before
         return np.array(found)
@@ -609,7 +610,7 @@ def group_simulation(
         motions, failure, dead = _motions(simulator, grid, named, bar.update)
     shown = simulator.model
     lasted = time.perf_counter() - began
-    results = group_results(motions, "groups", lasted, shown, free=True)
+    results = group_results(motions, "groups", lasted, shown, free=True, still=True)
     if not failure:
         turned, until = half_turn(shown, results)
         if turned:
