@@ -60,9 +60,7 @@ class ForceDerivation(GroupDerivation):
         ModelError: It depends on reactions, or on an angle whose turns nothing counts.
     """
 
-    def __init__(
-        self, cast: Cast, poses: Poses | None = None, loose: Collection[str] = ()
-    ) -> None:
+    def __init__(self, cast: Cast, poses: Poses | None = None, loose: Collection[str] = ()) -> None:
         super().__init__(cast, poses)
         self._loose = loose
         #: Forces and what they act along, linear in rates.
