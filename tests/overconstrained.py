@@ -186,10 +186,18 @@ LINKAGES: dict[str, Callable[[np.random.Generator], Chain]] = {
 # --------------------------------------------------------------------------- models
 
 
-def linkage(name: str, seed: int = 0, prefix: str = "", into: bl.Model | None = None) -> bl.Model:
+def linkage(
+    name: str,
+    seed: int = 0,
+    prefix: str = "",
+    into: bl.Model | None = None,
+    scale: float = 1.0,
+) -> bl.Model:
     """The linkage of random proportions as a model, its first bar the ground.
 
-    Its place in space, its masses and the direction of gravity are random too.
+    Its place in space, its masses and the direction of gravity are random too.  At another scale
+    it is built of the same stuff and gravity is scaled with its lengths, so that it takes the same
+    time for the same angles.
     """
     random = np.random.default_rng([seed, *map(ord, name)])
     for _ in range(20):
@@ -203,8 +211,8 @@ def linkage(name: str, seed: int = 0, prefix: str = "", into: bl.Model | None = 
         raise ValueError(f"no {name} closes")
     m = bl.Model(f"{name} {seed}") if into is None else into
     if into is None:
-        m.gravity = tuple(9.81 * _unit(random.normal(size=3)))
-    add_loop(m, chain, theta, random, prefix, m.ground)
+        m.gravity = tuple(9.81 * scale * _unit(random.normal(size=3)))
+    add_loop(m, chain, theta, random, prefix, m.ground, scale)
     return m
 
 
@@ -215,6 +223,7 @@ def add_loop(
     random: np.random.Generator,
     prefix: str,
     base: Body,
+    scale: float = 1.0,
 ) -> list[Body]:
     """Write a chain into a model, its first bar a body that is there; return its bars."""
     turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
@@ -230,9 +239,9 @@ def add_loop(
         size = random.uniform(0.02, 0.04, 3)
         body = m.body(
             f"{prefix}bar{k}",
-            mass=float(random.uniform(0.5, 1.5)),
-            com=middle.tolist(),
-            inertia=tuple(size.tolist()),
+            mass=float(random.uniform(0.5, 1.5)) * scale**3,
+            com=(scale * middle).tolist(),
+            inertia=tuple((scale**5 * size).tolist()),
         )
         bars.append(body)
     # the base is the bar between the last axis and the first
@@ -240,7 +249,7 @@ def add_loop(
         across = np.cross(axes[k], np.eye(3)[int(np.argmin(np.abs(axes[k])))])
         along = {"axis": axes[k].tolist(), "x_axis": across.tolist()}
         i, j = bars[k], bars[(k + 1) % count]
-        at = points[k].tolist()
+        at = (scale * points[k]).tolist()
         m.joint("revolute", f"{prefix}j{k}", i.at(*at, **along), j.at(*at, **along))
     return bars
 

@@ -90,6 +90,27 @@ def test_ordinary_mechanisms_have_no_dependent_rows() -> None:
         assert sets_of(bl.formulate(bl.load(GALLERY / f"{name}.toml"))) == ()
 
 
+@pytest.mark.parametrize("name", ["bennett", "goldberg", "bricard_plane"])
+def test_linkages_of_any_size_move_alike(name: str) -> None:
+    """Those of a micrometre, with gravity in proportion, take the same time for the same angles."""
+    count, rank = RANKS[name]
+    for coordinates in ("joint", "reference", "natural"):
+        system = bl.formulate(linkage(name, 0, scale=1e-6), coordinates)
+        assert sum(len(rows) - kept for rows, kept in sets_of(system)) == count - rank
+        r = bl.simulate(system, 0.5, step=1e-3)
+        assert drift(system, r.q, r.v) < 2e-9
+    blocks = reference_blocks(linkage(name, 0, scale=1e-6))
+    (found,) = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start)).sets
+    assert len(found.rows) - found.rank == count - rank
+    large, small = (
+        looped_simulation(linkage(name, 0, scale=scale), 0.5, step=1e-3, output=0.1)
+        for scale in (1.0, 1e-6)
+    )
+    turns = [name for name in large.names if name.rpartition(".")[2] in ("e0", "e1", "e2", "e3")]
+    assert len(turns) >= 12
+    assert max(np.abs(large[name] - small[name]).max() for name in turns) < 1e-12
+
+
 def test_the_best_rows_solve_what_all_rows_solve_by_least_squares() -> None:
     random = np.random.default_rng(3)
     for _ in range(20):
@@ -273,7 +294,7 @@ def test_each_linkage_of_an_array_has_its_rank() -> None:
     m.part("cell", cell, 21, shift=(3, 0, 0))
     m.part("plain", ordinary, 2, shift=(3, 0, 0))
     blocks = reference_blocks(m)
-    found = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start))
+    found = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start)).sets
     assert [
         (len(one.rows), one.rank, len(one.part))
         for one in found

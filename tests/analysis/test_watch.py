@@ -10,7 +10,7 @@ import pytest
 
 import biela as bl
 from biela.analysis import run as runs
-from biela.analysis.looped import motion
+from biela.analysis.looped import dependence
 from biela.analysis.watch import Account, Means, energy_fault
 from biela.errors import ModelError, SimulationError
 from biela.model.denavit_hartenberg import from_dh
@@ -34,18 +34,19 @@ def pendulum(damping: float = 0.0, torque: bool = False) -> bl.SymbolicSystem:
     return s
 
 
-def hanging() -> bl.Model:
-    """A four-bar in the plane that swings under its weight."""
+def hanging(size: float = 1.0) -> bl.Model:
+    """A four-bar in the plane that swings under its weight; in the same time at any size."""
     m = bl.Model("four-bar")
     m.plane = "xy"
-    m.gravity = (0, -9.81, 0)
-    crank = m.body("crank", mass=1.0, com=(0.1, 0, 0), inertia=0.01)
-    rod = m.body("rod", mass=2.0, com=(0.3, 0, 0), inertia=0.03)
-    rocker = m.body("rocker", mass=1.5, com=(0.2, 0, 0), inertia=0.02)
+    m.gravity = (0, -9.81 * size, 0)
+    stuff, spin = size**3, size**5
+    crank = m.body("crank", mass=1.0 * stuff, com=(0.1 * size, 0, 0), inertia=0.01 * spin)
+    rod = m.body("rod", mass=2.0 * stuff, com=(0.3 * size, 0, 0), inertia=0.03 * spin)
+    rocker = m.body("rocker", mass=1.5 * stuff, com=(0.2 * size, 0, 0), inertia=0.02 * spin)
     m.joint("revolute", "A", m.ground.at(0, 0, 0), crank.at(0, 0, 0), start="80 deg")
-    m.joint("revolute", "B", crank.at(0.2, 0, 0), rod.at(0, 0, 0), start="-60 deg")
-    m.joint("revolute", "C", rod.at(0.6, 0, 0), rocker.at(0.4, 0, 0))
-    m.joint("revolute", "D", m.ground.at(0.5, 0, 0), rocker.at(0, 0, 0), start="70 deg")
+    m.joint("revolute", "B", crank.at(0.2 * size, 0, 0), rod.at(0, 0, 0), start="-60 deg")
+    m.joint("revolute", "C", rod.at(0.6 * size, 0, 0), rocker.at(0.4 * size, 0, 0))
+    m.joint("revolute", "D", m.ground.at(0.5 * size, 0, 0), rocker.at(0, 0, 0), start="70 deg")
     return m
 
 
@@ -174,18 +175,46 @@ def _without_power(ordinary):
     return found
 
 
-def test_a_constraint_that_is_left_between_two_looks_is_an_error(monkeypatch):
+@pytest.mark.parametrize("coordinates", ["joint", "reference", "natural"])
+@pytest.mark.parametrize("size", [1.0, 1e-5])
+def test_a_constraint_that_is_left_between_two_looks_is_an_error(monkeypatch, size, coordinates):
+    """By a thousandth of the mechanism, of whatever size."""
     store = runs.Run._store
+    system = bl.formulate(hanging(size), coordinates)
+    far = 1e-3 * (size if system.q[0].unit == "m" else 1.0)
 
     def spoilt(self, times, states, inputs):
         states = states.copy()
-        states[(times > 0.3) & (times < 0.32), 0] += 1e-3
+        states[(times > 0.3) & (times < 0.32), 0] += far
         store(self, times, states, inputs)
 
+    bl.simulate(system, 0.5, step=1e-3)
     monkeypatch.setattr(runs.Run, "_store", spoilt)
     with pytest.raises(SimulationError, match=r"constraint .* is missed by .* at t = 0\.30") as no:
-        bl.simulate(bl.formulate(hanging(), "reference"), 0.5, step=1e-3)
+        bl.simulate(system, 0.5, step=1e-3)
     assert no.value.results.t[-1] == pytest.approx(0.3, abs=2e-3)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-5])
+@pytest.mark.parametrize("event", [False, True])
+def test_velocities_that_leave_the_constraints_are_an_error(monkeypatch, size, event):
+    """Too little for the energy to tell; after an event too."""
+    m = hanging(size)
+    if event:
+        m.force("stop", "end", coordinate="A", stiffness=1e-30, lower=1.0)
+    system = bl.formulate(m, "reference")
+    projected, nq = runs.Run._projected, len(system.q)
+
+    def spoilt(self, kernels, t, states, held):
+        found = projected(self, kernels, t, states, held).copy()
+        found[(t > 0.3) & (t < 0.32), nq] += 5e-3 * size
+        return found
+
+    how = {"on_event": {"end.lower": lambda t, q, v: (q, -0.9 * v)}} if event else {}
+    assert len(bl.simulate(system, 0.5, step=1e-3, **how).events) == event
+    monkeypatch.setattr(runs.Run, "_projected", spoilt)
+    with pytest.raises(SimulationError, match=r"the rate of constraint .* t = 0\.30"):
+        bl.simulate(system, 0.5, step=1e-3, **how)
 
 
 def free_bennett() -> bl.Model:
@@ -208,7 +237,7 @@ def test_large_mechanisms_with_dependent_constraints_are_never_silently_wrong(
     make, duration, step, monkeypatch
 ):
     """Where ranks are not known, rows are dropped by a threshold, and long steps choose wrongly."""
-    monkeypatch.setattr(motion, "dependent_rows", lambda *_: [])
+    monkeypatch.setattr(dependence, "MOST", 1)
     m = make()
     try:
         r = bl.simulate(m, duration, step=step, engine="looped", watch="event")
@@ -218,7 +247,8 @@ def test_large_mechanisms_with_dependent_constraints_are_never_silently_wrong(
         return
     scale = r["kinetic energy"][0] + np.ptp(r["potential energy"])
     wrong = np.abs(r["energy"] - r["energy"][0]).max() > 1e-3 * scale
-    assert wrong == bool(r.events)
+    assert "too large for their number to be found" in r.events[0].name
+    assert wrong == bool(r.events[1:])
     if wrong:
         with pytest.raises(SimulationError, match="constraints depend on the others") as caught:
             bl.simulate(m, duration, step=step, engine="looped")
@@ -246,6 +276,23 @@ def test_a_wrong_step_of_a_large_mechanism_is_an_error(monkeypatch):
     assert any("the energy is wrong" in event.name for event in r.events)
 
 
+def test_velocities_of_a_large_mechanism_that_leave_its_constraints_are_an_error(monkeypatch):
+    from biela.analysis.looped import simulation as looped
+
+    made = looped.SimulatedMotion.__init__
+
+    def spoilt(self, motion, t, states, u):
+        states = states.copy()
+        if len(t) > 100:
+            states[t > 0.25, motion.blocks.nq] += 5e-3
+        made(self, motion, t, states, u)
+
+    monkeypatch.setattr(looped.SimulatedMotion, "__init__", spoilt)
+    with pytest.raises(SimulationError, match=r"the rate of constraint [AB]\.") as caught:
+        bl.simulate(hanging(), 0.5, step=1e-3, engine="looped")
+    assert caught.value.results.t[-1] == pytest.approx(0.25, abs=0.06)
+
+
 # -------------------------------------------------------------------- steps that are too long
 
 
@@ -263,6 +310,73 @@ def test_a_step_that_is_too_long_is_told_with_one_that_suits():
 def test_a_motion_made_by_its_step_alone_is_an_error():
     with pytest.raises(SimulationError, match=r"far too long\. Try step="):
         bl.simulate(pendulum(), 20.0, step=0.05, integrator="explicit_euler")
+
+
+# ------------------------------------------------------------------------------- not to be told
+
+
+def test_energies_that_are_no_numbers_are_told():
+    t = np.linspace(0, 1, 5)
+    found = account(t, [1.0, 1.0, 1.0, 1.0, 1.0], [0, 0, np.nan, 0, 0], 0 * t)
+    fault = energy_fault(found, None, Means(1e-8, 0.0, 100))
+    assert not fault.wrong
+    assert "the potential energy is nan at t = 0.5 s" in fault.said
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-8])
+def test_work_that_no_look_explains_is_told(tolerance):
+    """Every interval that is seen closely tells its work, but there are too many of them."""
+    t = np.linspace(0, 1, 401)
+    power = 1 + 0 * t  # always seen at the same phase of something quick
+    kinetic = 2.0 - t
+    found = account(t, kinetic, 0 * t, power)
+
+    class Seen:
+        """Nothing is missing in an interval that is seen closely."""
+
+        def __init__(self, k=0):
+            self.k, self.t = k, np.linspace(t[k], t[k + 1], 5)
+
+        def energies(self):
+            return np.interp(self.t, t, kinetic), np.zeros(5)
+
+        def power(self):
+            return np.full(5, -1.0)
+
+        def carried_power(self):
+            return None
+
+        def size(self):
+            return 1.0
+
+        def accelerations(self):
+            return np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])
+
+        def sensitivity(self, rows):
+            return np.ones(len(rows))
+
+    class Whole(Seen):
+        def __init__(self):
+            self.t = t
+
+        def energies(self):
+            return kinetic, 0 * t
+
+        def power(self):
+            return power
+
+    looked = []
+
+    def replay(k, finer):
+        looked.append(k)
+        return Seen(k)
+
+    means = Means(tolerance, 0.0 if tolerance else 1e-3, 1000, replay=replay)
+    fault = energy_fault(found, Whole(), means)
+    assert not fault.wrong
+    assert "cannot be told" in fault.said
+    assert "Store more" in fault.said
+    assert len(set(looked)) >= 64
 
 
 # ------------------------------------------------------------------------- no false alarms

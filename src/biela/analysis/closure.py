@@ -31,6 +31,8 @@ TOLERANCE = 1e-11
 _UNCURVED = 1e-7
 #: Starts and iterations to find velocities of motions through a singular position.
 _CURVED_STARTS, _CURVED_STEPS = 12, 60
+#: Motions by less than this part of a mechanism in a second are rest, 1/s.
+_REST = 1e-6
 #: What is missed by less is rounding, and not corrected.
 _ROUNDING = 1e-14
 
@@ -295,6 +297,40 @@ def in_conflict(names: Sequence[str], left: Floats, most: int = 6) -> str:
     if len(named) < 2:
         return f"{''.join(named)} contradicts the others"
     return f"{', '.join(named[:-1])} and {named[-1]} contradict each other"
+
+
+def displacements(q: Floats, units: Sequence[str], rates: Sequence[str]) -> Floats:
+    """How far each velocity may carry a mechanism: its largest coordinate of the kind, m or rad.
+
+    |∂Φ/∂x| times these is what a constraint could be missed by.  An angle counts 1 at the least.
+
+    Args:
+        q: Coordinates.
+        units: Their units.
+        rates: Units of the velocities.
+    """
+    lengths = np.array([unit == "m" for unit in units], dtype=bool)
+    far = float(np.abs(q[lengths]).max(initial=0.0)) or 1.0
+    turned = max(1.0, float(np.abs(q[~lengths]).max(initial=0.0)))
+    return np.where([unit == "m/s" for unit in rates], far, turned)
+
+
+def speeds(q: Floats, velocities: Floats, units: Sequence[str], rates: Sequence[str]) -> Floats:
+    """How fast each velocity is among those of its kind along a motion, m/s or rad/s.
+
+    |∂Φ/∂x| times these is what the rate of a constraint could be missed by.  What moves by less
+    than a millionth of the mechanism in a second is at rest.
+
+    Args:
+        q: Coordinates at an instant.
+        velocities: At all instants (k, n).
+        units: Units of the coordinates.
+        rates: Units of the velocities.
+    """
+    lengths = np.array([unit == "m/s" for unit in rates], dtype=bool)
+    along = float(np.abs(velocities[:, lengths]).max(initial=0.0))
+    around = float(np.abs(velocities[:, ~lengths]).max(initial=0.0))
+    return np.maximum(np.where(lengths, along, around), _REST * displacements(q, units, rates))
 
 
 def dependent_rows(A: Floats, tolerance: float = 1e-9) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.assembly import consistent
-from biela.analysis.closure import contradiction
+from biela.analysis.closure import contradiction, displacements, speeds
 from biela.analysis.control import Controller
 from biela.analysis.divergence import explanation, fastest, half_turn, likely_cause
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
@@ -25,7 +25,7 @@ from biela.analysis.progress import Progress
 from biela.analysis.recording import Recording
 from biela.analysis.solve_timing import time_of_solves
 from biela.analysis.stepping import Stepper, followed, statistics
-from biela.analysis.watch import Account, Fault, Means, closure_fault, energy_fault
+from biela.analysis.watch import Account, Fault, Means, energy_fault, slip_fault
 from biela.equations import System
 from biela.errors import SimulationError
 from biela.results import Results
@@ -50,7 +50,7 @@ _NO_FURTHER: Final = (NOT_FINITE, STEP_TOO_SMALL)
 
 #: Native calls are about this long, so that an interrupt is answered soon.
 _CHUNK_SECONDS: Final = 0.1
-#: A constraint that misses by more of the largest coordinate, or of 1, does not hold.
+#: A constraint that misses by more of what it could be missed by does not hold.
 _MISSED: Final = 1e-5
 #: Steps before the first look at constraints that laws of time move; the next come after twice as
 #: many each.
@@ -125,6 +125,7 @@ class Run:
         self.choices: list[tuple[int, CoordinateBasis | None]] = []
         self.timers = timers
         self.again, self.watch, self.tolerance = again, watch, tolerance
+        self._sizes = np.zeros(0)
 
     def go(
         self,
@@ -146,6 +147,9 @@ class Run:
         self._elapsed = 0.0
         x = self._start(plan.start, q, v, self.u, plan.times)
         self._now = (plan.start, x)
+        if self.system.geometric:
+            rows = self.system.evaluate("Phi_v", q, t=plan.start, u=self.u, p=self.p)
+            self._sizes = self._row_sizes(q, np.atleast_2d(rows))
         made = self.kernels.formulation
         if self._closes and not made.drifts and made.unrolled.needs("Phi", "t"):
             # drivers that contradict each other may agree again later, and at stored instants
@@ -338,12 +342,13 @@ class Run:
         """
         worst = results.statistics.max_constraint_error if results.statistics else None
         drifts = self.kernels.formulation.drifts
-        if drifts or not self._closes or not (worst or 0.0) > _MISSED:
+        least = _MISSED * float(self._sizes.min(initial=1.0))
+        if drifts or not self._closes or not (worst or 0.0) > least:
             return "", float(results.t[-1])
-        if results["constraint error"][0] > _MISSED:
+        if results["constraint error"][0] > least:
             return "", float(results.t[-1])  # a start that was not to be assembled
         inputs = np.concatenate([part["u"] for part in self.closed])
-        for k in np.flatnonzero(results["constraint error"] > _MISSED).tolist():
+        for k in np.flatnonzero(results["constraint error"] > least).tolist():
             said = self._open(float(results.t[k]), results.q[k], inputs[k])
             if said:
                 return said, float(results.t[k])
@@ -353,11 +358,15 @@ class Run:
         """What to say if a constraint does not hold at an instant; else nothing."""
         system = self.system
         missed = np.atleast_1d(system.evaluate("Phi", q, t=t, u=u, p=self.p))
-        worst = int(np.argmax(np.abs(missed)))
         limit = 1e-2 if self.kernels.formulation.drifts else _MISSED
-        if not abs(missed[worst]) > limit * max(1.0, float(np.abs(q).max())):
+        if np.abs(missed).max() <= limit * self._sizes.min():
             return ""
         rows = np.atleast_2d(system.evaluate("Phi_v", q, t=t, u=u, p=self.p))
+        sizes = np.maximum(self._sizes, self._row_sizes(q, rows))
+        misses = np.abs(missed) / np.minimum(sizes, max(1.0, float(np.abs(q).max())))
+        worst = int(np.argmax(misses))
+        if not misses[worst] > limit:
+            return ""
         conflict = contradiction(system.multipliers, rows[: system.geometric], missed)
         reason = conflict or (
             "the step is too long for the constraints to be followed; try a smaller one"
@@ -366,6 +375,18 @@ class Run:
             f"constraint {system.multipliers[worst]} is missed by {abs(missed[worst]):.3g} at "
             f"t = {t:.6g} s: {reason}"
         )
+
+    def _row_sizes(self, q: Floats, rows: Floats) -> Floats:
+        """What the geometric constraints could be missed by: Σ |∂Φ/∂x| |x|."""
+        far = displacements(q, *self._units)
+        sizes: Floats = np.abs(rows[: self.system.geometric]) @ far
+        return np.where(sizes > 0.0, sizes, 1.0)
+
+    @property
+    def _units(self) -> tuple[list[str], list[str]]:
+        """Units of coordinates and of velocities."""
+        system = self.system
+        return [entry.unit for entry in system.q], [entry.unit for entry in system.v]
 
     def _held(self) -> Floats:
         """The inputs at the last stored instant."""
@@ -483,28 +504,28 @@ class Run:
             partial(fastest, system, recording),
             partial(likely_cause, system, recording, self.p, self.plan.adaptive),
         )
-        open_ = self._opened(recording, means)
+        slipped = self._slipped(recording, means)
         if "energy" not in system:
-            return None, open_
+            return None, slipped
         account = Account.glance(recording, sampled=self.law is not None)
         approximate = self.kernels.formulation.name in _APPROXIMATE and system.multipliers
         if approximate and recording.moving().any():
-            return account, open_
-        return account, open_ or energy_fault(account, recording, means)
+            return account, slipped
+        return account, slipped or energy_fault(account, recording, means)
 
-    def _opened(self, recording: Recording, means: Means) -> Fault | None:
-        """What is wrong with the constraints, dropped ones included, where they are projected onto.
-
-        States that reactions to events gave are as good as their authors made them.
-        """
+    def _slipped(self, recording: Recording, means: Means) -> Fault | None:
+        """What is wrong with the rates of constraints, dropped ones included, if projected onto."""
         made, system = self.kernels.formulation, self.system
-        if made.drifts or made.threshold > 0 or made.project_v is None or self.answers.events:
+        if made.drifts or made.threshold > 0 or made.project_v is None or not system.multipliers:
             return None
-        found, names = recording.readings(), system.multipliers
-        q, v = (float(np.abs(found[name]).max(initial=0.0)) for name in ("q", "v"))
-        return closure_fault(
-            names[: system.geometric], recording.t, recording.gaps(), q, "", means
-        ) or closure_fault(names, recording.t, recording.slips(), 10 * v, "the rate of ", means)
+        found, inputs = recording.readings(), recording.inputs
+        q, v, t = found["q"], found["v"], recording.t
+        fast = speeds(q[0], v, *self._units)
+        seen = np.unique([0, len(t) // 2, len(t) - 1])
+        rows = [system.evaluate("Phi_v", q[k], t=float(t[k]), u=inputs[k], p=self.p) for k in seen]
+        sizes = np.max([np.abs(np.atleast_2d(one)) @ fast for one in rows], axis=0)
+        largest = float(np.abs(v).max(initial=0.0))
+        return slip_fault(system.multipliers, t, recording.slips(), sizes, largest, means)
 
     def _replayed(self, recording: Recording, k: int, finer: int) -> Recording | None:
         """The run once more from a stored instant to the next, seen closely."""

@@ -52,14 +52,16 @@ ROUNDING: Final = 1e-13
 STANDING: Final = 1e-9
 #: Errors of a step in tolerances; most runs have a hundredth of that.
 MARGIN: Final = 10.0
-#: Intervals that are run once more, with steps so many times shorter, which miss half at the most.
+#: Intervals that are run once more, with steps so many times shorter, which miss half at the most;
+#: and how many where the motion may be wrong.
 LOOKS: Final = 8
+MOST_LOOKS: Final = 64
 FINER: Final = 16
 #: Energy that goes missing all at once is so many times what the intervals before miss, while
 #: accelerations change by less than this part of the largest.
 CONTRAST: Final = 1e4
 SHAKEN: Final = 0.05
-#: Constraints hold to this part of the coordinates, or to a hundred tolerances.
+#: Rates of constraints hold to this part of the velocities, or to a hundred tolerances.
 CLOSED: Final = 1e-4
 
 
@@ -279,8 +281,10 @@ class Means:
 @np.errstate(over="ignore", invalid="ignore")
 def energy_fault(account: Account, motion: Motion, means: Means) -> Fault | None:
     """What is wrong with the energy of a run, if anything; the account is that of a glance."""
-    if len(account.t) < 2 or account.constant or not np.isfinite(account.in_all).all():
+    if len(account.t) < 2 or account.constant:
         return None
+    if not np.isfinite(account.in_all).all():
+        return _unknown(account)
     if account.first_beyond(SMALL * account.scale) is None:
         return None
     account = Account.of(motion, account.sampled)
@@ -290,31 +294,34 @@ def energy_fault(account: Account, motion: Motion, means: Means) -> Fault | None
     return (_of_tolerance if means.tolerance else _of_steps)(account, motion, means)
 
 
-def closure_fault(
-    names: Sequence[str], t: Floats, missed: Floats, size: float, what: str, means: Means
+def slip_fault(
+    names: Sequence[str], t: Floats, slips: Floats, sizes: Floats, speed: float, means: Means
 ) -> Fault | None:
-    """What is wrong with constraints that a run holds, if anything.
+    """What is wrong with the rates of constraints that a run projects onto, if anything.
+
+    States that reactions to events gave are as good as their authors made them.
 
     Args:
         names: Of the constraints, dropped ones included.
         t: Stored instants (k,).
-        missed: By how much each is missed there (k, m).
-        size: Of the coordinates or velocities.
-        what: "" for constraints on positions, "the rate of " for those on velocities.
+        slips: Φ_v v - β of each there (k, m).
+        sizes: How large these rates could be, Σ |∂Φ/∂x| |v| (m,).
+        speed: The largest velocity.
         means: How the run was made.
     """
-    limit = max(CLOSED, 100 * means.tolerance) * max(1.0, size)
-    if not missed.size or (missed.max() <= limit and missed.min() >= -limit):
+    part = max(CLOSED, 100 * means.tolerance)
+    limit = part * np.minimum(max(1.0, 10 * speed), 10 * sizes)
+    # a rate that is not a number is not within its limit
+    beyond = np.asarray(~(np.abs(slips) <= limit).all(axis=1))
+    beyond[1:] &= np.diff(t) > 0
+    if not beyond.any():
         return None
-    beyond = np.flatnonzero((np.abs(missed) > limit).any(axis=1))
-    if not len(beyond) or not np.isfinite(missed).all():
-        return None
-    k = int(beyond[0])
-    worst = int(np.argmax(np.abs(missed[k])))
+    k = int(np.flatnonzero(beyond)[0])
+    worst = int(np.argmax(np.nan_to_num(np.abs(slips[k]) / limit, nan=np.inf)))
     before = max(k - 1, 0)
     said = (
-        f"{what}constraint {names[worst]} is missed by {missed[k, worst]:.3g} at t = {t[k]:.6g} s"
-        f"{means.where(before)}. {means.why(before)}"
+        f"the rate of constraint {names[worst]} is missed by {slips[k, worst]:.3g} at "
+        f"t = {t[k]:.6g} s{means.where(before)}. {means.why(before)}"
     )
     return Fault(float(t[before]), said.rstrip())
 
@@ -332,8 +339,8 @@ def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | Non
     while (k := account.first_beyond(_limit(account, each * slopes, leapt, most))) is not None:
         if account.worst in looked:
             return _wrong(account, k, means)
-        if len(looked) == LOOKS:
-            return None
+        if len(looked) == _looks(account):
+            return _unjudged(account, k)
         looked.add(account.worst)
         again = means.replay(account.worst, 1)
         if again is not None:
@@ -354,7 +361,9 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
     for k in _abrupt(account):
         if _unshaken(account, motion, means, k):
             return _wrong(account, k, means)
-    while account.first_beyond(SMALL * account.scale) is not None and len(looked) < LOOKS:
+    while account.first_beyond(SMALL * account.scale) is not None:
+        if len(looked) >= _looks(account):
+            break
         k = account.worst
         doubtful = k in looked
         if doubtful:  # then what may hide behind doubts
@@ -374,8 +383,10 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
             ratio = lost / max(finer, 1e-9 * lost)
             order = max(1.0, float(np.log(ratio) / np.log(FINER)))
     first, part = account.first_beyond(TOLD * account.scale), account.drift
-    if first is None or part <= TOLD or account.worst not in looked:
+    if first is None or part <= TOLD:
         return None
+    if account.worst not in looked:
+        return _unjudged(account, first)
     if unhealed:
         return _wrong(account, first, means)
     shorter = _rounded(means.step * (0.5 * TOLD / part) ** (1 / order))
@@ -391,6 +402,41 @@ def _of_steps(account: Account, motion: Motion, means: Means) -> Fault | None:
         f"try step={shorter}"
     )
     return Fault(float(account.t[first + 1]), said, wrong=False)
+
+
+def _looks(account: Account) -> int:
+    """How many intervals may be run once more."""
+    return MOST_LOOKS if account.drift > UNSOUND else LOOKS
+
+
+def _unjudged(account: Account, k: int) -> Fault | None:
+    """Says that much energy is missing and that it cannot be told why; None for little."""
+    part = account.drift
+    if part <= UNSOUND:
+        return None
+    said = (
+        f"it cannot be told whether the motion is right: {_times(part)} the energy that takes part "
+        f"in it is missing at the stored instants, which lie too far apart. Store more of them "
+        f"(a smaller output)"
+    )
+    return Fault(float(account.t[k]), said, wrong=False)
+
+
+def _unknown(account: Account) -> Fault:
+    """Says that an energy or a power is not a number."""
+    named = {
+        "kinetic energy": account.kinetic,
+        "potential energy": account.potential,
+        "power of the forces": account.power,
+    }
+    bad = {what: ~np.isfinite(found) for what, found in named.items()}
+    what = max(bad, key=lambda what: bool(bad[what].any()))
+    k = int(np.argmax(bad[what]))
+    said = (
+        f"it cannot be told whether the motion is right: the {what} is {named[what][k]:g} at "
+        f"t = {account.t[k]:.6g} s. Look at the laws of the forces there"
+    )
+    return Fault(float(account.t[k]), said, wrong=False)
 
 
 def _sharper(account: Account, k: int, close: Account) -> Account:

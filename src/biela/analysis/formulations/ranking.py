@@ -16,7 +16,9 @@ are; they stay with the ordinary rows, and the best are chosen among the few tha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
@@ -33,12 +35,12 @@ Floats = npt.NDArray[np.float64]
 
 #: Singular values of unit rows below this part of the largest are rounding, on the constraints.
 RANK: Final = 1e-7
-#: Residual to which a position of the walk is assembled (m, rad).
+#: Residual of rows of length 1 to which a position of the walk is assembled.
 ASSEMBLED: Final = 1e-11
 #: Length of a step of the walk (m, rad), and their number in each direction.
 STEP: Final = 0.05
 STEPS: Final = 4
-#: Gap that a step along the tangent leaves where constraints are flat (m, rad).
+#: Gap of rows of length 1 that a step along the tangent leaves where constraints are flat.
 FLAT: Final = 1e-9
 #: Positions that a walk must have found for its rank to count.
 FEWEST: Final = 4
@@ -67,6 +69,43 @@ class Closure(Protocol):
         """The position after a displacement."""
 
 
+@dataclass(frozen=True, eq=False)
+class InProportion:
+    """Constraints with displacements measured in units that suit the size of the mechanism.
+
+    A turn of 1 rad and a displacement by the size of the mechanism then weigh alike, so that the
+    rank, and the steps of the walk, are the same for a watch and for a crane.
+    """
+
+    closure: Closure
+    units: Floats
+
+    def Phi(self, q: Floats) -> Floats:
+        """The geometric constraints, as they are."""
+        return self.closure.Phi(q)
+
+    def Phi_v(self, q: Floats) -> Floats:
+        """The rows of all constraints for velocities in these units."""
+        return self.closure.Phi_v(q) * self.units
+
+    def moved(self, q: Floats, delta: Floats) -> Floats:
+        """The position after a displacement in these units."""
+        return self.closure.moved(q, delta * self.units)
+
+
+def in_proportion(closure: Closure, q: Floats, lengths: npt.NDArray[np.bool_]) -> InProportion:
+    """The constraints with lengths in units of the longest lever arm, a power of ten.
+
+    A row ∂Φ/∂x ẋ + ∂Φ/∂φ φ̇ has arms |∂Φ/∂φ| / |∂Φ/∂x|.  ``lengths`` marks the velocities in m/s.
+    """
+    J = np.abs(closure.Phi_v(q))
+    along = J[:, lengths].max(axis=1, initial=0.0)
+    around = J[:, ~lengths].max(axis=1, initial=0.0)
+    arm = float((around[along > 0] / along[along > 0]).max(initial=0.0))
+    size = 10.0 ** round(math.log10(arm)) if 0 < arm < math.inf else 1.0
+    return InProportion(closure, np.where(lengths, size, 1.0))
+
+
 def ranked_rows(
     system: System, t: float, q: Floats, u: Floats, p: Floats, count: int | None = None
 ) -> Sets:
@@ -76,13 +115,15 @@ def ranked_rows(
     """
     names = system.multipliers if count is None else system.multipliers[:count]
     instant = Instant(system, t, u, p)
+    lengths = np.array([entry.unit == "m/s" for entry in system.v], dtype=bool)
+    closure = in_proportion(instant, q, lengths)
 
     def joints() -> list[int]:
         drives = drive_rows(instant, q)
         return [k for k in range(system.geometric) if not drives[k]]
 
     return dependent_sets(
-        instant,
+        closure,
         q,
         names,
         range(system.geometric),
@@ -204,7 +245,8 @@ def _beside(closure: Closure, q: Floats, joints: Sequence[int]) -> list[Floats]:
     found = []
     for way in _null(closure.Phi_v(q)[picked]).T[:DIRECTIONS]:
         ahead = closure.moved(q, STEP * way)
-        if np.abs(closure.Phi(ahead)[picked]).max(initial=0.0) > FLAT:
+        lengths = unit_rows(closure.Phi_v(ahead)[picked])[1]
+        if np.abs(closure.Phi(ahead)[picked] / lengths).max(initial=0.0) > FLAT:
             aside: Floats = random.normal(size=len(way))
             found += [ahead, closure.moved(ahead, STEP**2 * aside)]
     return found
@@ -214,10 +256,11 @@ def _assembled(instant: Closure, q: Floats, rows: Sequence[int]) -> Floats | Non
     """A position nearby that fulfils some of the geometric constraints; None if none is found."""
     picked = list(rows)
     for _ in range(30):
-        residual = instant.Phi(q)[picked]
+        # rows of length 1, so that metres and radians weigh alike in mechanisms of any size
+        J, lengths = unit_rows(instant.Phi_v(q)[picked])
+        residual = instant.Phi(q)[picked] / lengths
         if not np.isfinite(residual).all():
             return None
-        J = instant.Phi_v(q)[picked]
         # beside the constraints the redundant rows are nearly dependent: small values are cut
         step = np.asarray(np.linalg.lstsq(J, -residual, rcond=1e-5)[0], dtype=float)
         q = instant.moved(q, step)

@@ -3,19 +3,19 @@
 Rows depend on each other within a loop, or within loops that share bodies: in one block of the
 graph of bodies and joints (biconnected component).  Each block is looked at by itself, as the whole
 of a small mechanism is (`biela.analysis.formulations.ranking`), and blocks that are alike only
-once.  Blocks of very many bodies are left to the threshold on pivots.
+once.  Blocks of very many bodies are left to the threshold on pivots, which a run then tells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.formulations.ranking import RANK, Sets, dependent_sets
+from biela.analysis.formulations.ranking import RANK, Sets, dependent_sets, in_proportion
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.block import expanded
 from biela.graph.connections import blocks as biconnected
@@ -48,22 +48,36 @@ class DependentRows:
     part: Integers
 
 
-def dependent_rows(
-    blocks: ReferenceBlocks, q: Floats, J: Floats, t: float = 0.0
-) -> list[DependentRows]:
-    """The rows that depend on each other in a mechanism assembled at q; none in ordinary ones.
+class Dependence(NamedTuple):
+    """What is known of the rows of a mechanism that depend on each other.
+
+    Attributes:
+        sets: Those whose rank holds on the constraints only; none in ordinary mechanisms.
+        count: How many depend on others in all blocks that were looked at.
+        whole: Whether all blocks were.
+    """
+
+    sets: list[DependentRows]
+    count: int
+    whole: bool
+
+
+def dependent_rows(blocks: ReferenceBlocks, q: Floats, J: Floats, t: float = 0.0) -> Dependence:
+    """The rows that depend on each other in a mechanism assembled at q.
 
     ``J`` are the entries of Φ_v there.
     """
-    found = []
-    for alike in _alike_parts(blocks):
+    found, count = [], 0
+    parts_alike, whole = _alike_parts(blocks)
+    for alike in parts_alike:
         ranks = alike.ranks(J)
+        count += int((alike.rows.shape[1] - ranks).sum())
         for rank in np.unique(ranks[ranks < alike.rows.shape[1]]):
             parts = np.flatnonzero(ranks == rank)
             sets = _Part(alike, int(parts[0]), t).dependent(q)
             for part in alike.rows[parts]:
                 found += [DependentRows(part[list(rows)], r, part) for rows, r in sets]
-    return found
+    return Dependence(found, count, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,15 +155,22 @@ class _Part:
         free = [k for k, name in enumerate(names) if not (moving[k] or name.startswith("drive "))]
         random = np.random.default_rng(0)
 
+        nv = self._alike.blocks.widths[1]
+        axes = 3 if self._alike.blocks.plane is None else 2
+        closure = in_proportion(self, q, np.arange(len(self._columns)) % nv < axes)
+
         def away() -> Sequence[Floats]:
             moves = AWAY * random.uniform(-1, 1, (4, len(self._columns)))
-            return [self.moved(q, move) for move in moves]
+            return [closure.moved(q, move) for move in moves]
 
-        return dependent_sets(self, q, names, range(len(names)), lambda: free, away)
+        return dependent_sets(closure, q, names, range(len(names)), lambda: free, away)
 
 
-def _alike_parts(blocks: ReferenceBlocks) -> list[_AlikeParts]:
-    """The blocks of the graph of bodies in which there are loops, by kinds, but not large ones."""
+def _alike_parts(blocks: ReferenceBlocks) -> tuple[list[_AlikeParts], bool]:
+    """The blocks of the graph of bodies in which there are loops, by kinds, but not large ones.
+
+    And whether these are all.
+    """
     m, wide, bodies = len(blocks.rows), blocks.widths[1], blocks.world.count
     row, column = blocks.indices
     body = np.minimum(column // wide, bodies)
@@ -163,7 +184,7 @@ def _alike_parts(blocks: ReferenceBlocks) -> list[_AlikeParts]:
     high[low == high] = bodies  # the ground
     rows = np.flatnonzero(plain)
     if not len(rows):
-        return []
+        return [], True
     # elements as edges, and the block of each
     edges, of = np.unique(element[rows], return_inverse=True)
     ends = np.zeros((2, len(edges)), dtype=np.int64)
@@ -213,7 +234,7 @@ def _alike_parts(blocks: ReferenceBlocks) -> list[_AlikeParts]:
                     places[:, values[members[0]]],
                 )
             )
-    return found
+    return found, bool((sizes[1] <= MOST).all())
 
 
 def _elements(blocks: ReferenceBlocks) -> tuple[Integers, Integers]:

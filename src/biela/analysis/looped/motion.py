@@ -93,7 +93,7 @@ class LoopedMotion(MotionStages):
         columns = np.concatenate([self._second, blocks.indices[1], second])
         values = np.concatenate([masses, J, self.stiff.values(J, np.zeros(m), n)[0]])
         self._places = rows, columns
-        self.dependent = dependent_rows(blocks, at, J)
+        self.dependence = dependent_rows(blocks, at, J)
         self.fronts = self._eliminated(rows, columns, values, J)
         slot = self.fronts.fronts.slot
         self._J_slot, self._S_slot = np.split(slot[len(masses) :], [len(J)])
@@ -135,6 +135,13 @@ class LoopedMotion(MotionStages):
         self.f = self._entry(self._dynamics(), ("t", "q", "u"), slope, size)
         self.project = self._entry(self._projection(), ("t", "q", "u"), "out_q", size + 1)
 
+    def unranked(self, dependent: int) -> int:
+        """How many of so many dependent rows may be independent elsewhere, as far as is known."""
+        sets, count, whole = self.dependence
+        if sets and isinstance(self.fronts, GeneralStages):
+            return dependent
+        return 0 if whole else max(0, dependent - count)
+
     @cached_property
     def step(self) -> NativeEntry:
         """A whole step of RK4."""
@@ -158,9 +165,9 @@ class LoopedMotion(MotionStages):
     ) -> FrontStages | GeneralStages:
         """Code for each kind of group; or a general solver, where there is nothing that repeats."""
         blocks, n, m = self.blocks, self.n, self.m
-        groups = elimination_groups(blocks, J, self.dependent)
+        groups = elimination_groups(blocks, J, self.dependence.sets)
         late = np.arange(n + m) >= n
-        ranked = [(n + found.rows, found.rank) for found in self.dependent]
+        ranked = [(n + found.rows, found.rank) for found in self.dependence.sets]
         order = groups.group, groups.rank, late, groups.paired, ranked
         most = most_operations(blocks.world.count, bool(ranked))
         try:

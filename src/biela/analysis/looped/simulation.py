@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.closure import in_conflict
+from biela.analysis.closure import displacements, in_conflict, speeds
 from biela.analysis.divergence import half_turn, near_half_turn, relative_drift
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.looped.balance import unbalanced
@@ -33,16 +33,21 @@ from biela.analysis.plan import Plan, closer
 from biela.analysis.preparation import numbers, with_values
 from biela.analysis.progress import Progress
 from biela.analysis.stepping import Progressed, Stepper, followed, statistics
-from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault
+from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault, slip_fault
 from biela.errors import ModelError, SimulationError, SingularityError
 from biela.model import Model
-from biela.results import Results
+from biela.results import Event, Results
 from biela.solvers.integrators import BOTH, EVENT, FINISHED, Problem
 
 Floats = npt.NDArray[np.float64]
 
 #: A constraint missed by more than this share of its size ends a run.
 _MISSED = 1e-5
+#: What is told where constraints depend on others and it is not known how many do everywhere.
+_UNRANKED = (
+    "{} constraints depend on others in a part of the mechanism that is too large for their number "
+    "to be found beforehand: by their pivots they are chosen anew in every step, which may fail"
+)
 #: Parts of accelerations that no motion has, relative, below which they are rounding.
 _UNCURVED = 1e-7
 #: Forces that differ from those of the round before by more than this part were not found.
@@ -241,6 +246,9 @@ class _Run:
         kinds, nq = len(self.motion.fronts.kinds), blocks.nq
         self.motion.accelerations(plan.start, x[:nq], x[nq:], self.u)
         dependent, doubtful = self.motion.dependent_rows()
+        unranked = self.motion.unranked(dependent)
+        if unranked:
+            self.answers.events.append(Event(plan.start, _UNRANKED.format(unranked)))
         done, native, interrupted, fault, stopped = 0, 0.0, False, "", False
         prepared = time.perf_counter()
         with Progress(f"simulating {blocks.name}", plan.duration, progress) as bar:
@@ -360,15 +368,16 @@ class _Run:
 
     def _row_sizes(self, q: Floats, slopes: Floats) -> Floats:
         """What the constraints could be missed by: Σ |∂Φ/∂x| |x|, with an angle as large as 1."""
+        far = displacements(q, *coordinate_units(self.motion.blocks))
+        found = self._times(slopes, far)
+        return np.where(found > 0.0, found, far.min())
+
+    def _times(self, slopes: Floats, sizes: Floats) -> Floats:
+        """Σ |∂Φ/∂x| |x| for sizes of displacements or velocities."""
         blocks = self.motion.blocks
-        units, rates = coordinate_units(blocks)
-        lengths = np.array([unit == "m" for unit in units], dtype=bool)
-        far = float(np.abs(q[lengths]).max(initial=0.0)) or 1.0
-        turned = max(1.0, float(np.abs(q[~lengths]).max(initial=0.0)))
-        sizes = np.where([unit == "m/s" for unit in rates], far, turned)
         rows, columns = blocks.indices
         found = np.bincount(rows, np.abs(slopes) * sizes[columns], len(blocks.rows))
-        return np.where(found > 0.0, found, far)
+        return np.asarray(found, dtype=float)
 
     @np.errstate(over="ignore", invalid="ignore")
     def _judged(self, motion: SimulatedMotion, steps: int, leaps: int) -> Fault | None:
@@ -394,7 +403,24 @@ class _Run:
             partial(self._fastest, motion),
             partial(self._cause, motion),
         )
-        return energy_fault(account, motion, means)
+        return self._slipped(motion, steps, means) or energy_fault(account, motion, means)
+
+    def _slipped(self, motion: SimulatedMotion, steps: int, means: Means) -> Fault | None:
+        """What is wrong with the rates of the constraints, seen at some of the instants."""
+        blocks = self.motion.blocks
+        if not len(blocks.rows):
+            return None
+        # states that reactions to events gave are as good as their authors made them
+        own = np.flatnonzero(np.diff(motion.t, prepend=-np.inf) > 0)
+        count = min(len(own), max(_FEWEST, steps // _OFTEN))
+        some = motion.at(own[np.unique(np.linspace(0, len(own) - 1, count).astype(np.intp))])
+        states = list(zip(some.t.tolist(), some.q, some.v, strict=True))
+        fast = speeds(some.q[0], some.v, *coordinate_units(blocks))
+        seen = [states[k] for k in sorted({0, len(states) // 2, len(states) - 1})]
+        sizes = np.max([self._times(blocks.Phi_v(q, t), fast) for t, q, _ in seen], axis=0)
+        slips = np.array([blocks.dPhi(q, v, t) for t, q, v in states])
+        largest = float(np.abs(some.v).max(initial=0.0))
+        return slip_fault(blocks.rows, some.t, slips, sizes, largest, means)
 
     def _replayed(self, motion: SimulatedMotion, k: int, finer: int) -> SimulatedMotion | None:
         """The run once more from a stored instant to the next, seen closely."""
