@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.divergence import energy_jump
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.body_motion import planar_motion, spatial_motion
 from biela.analysis.groups.held_spins import turned_back
@@ -19,13 +18,13 @@ from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.looped.results import channel_groups
 from biela.analysis.preparation import values
+from biela.analysis.watch import Fault
 from biela.equations import System, formulate
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.groups.placing import angle_in_plane
-from biela.errors import DeadPointError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
-from biela.results import Results, RunStatistics
+from biela.results import Event, Results, RunStatistics
 
 __all__ = ["body_coordinates", "counted_coordinates", "group_results"]
 
@@ -40,8 +39,8 @@ def group_results(
     spent: float,
     model: Model | None = None,
     *,
-    free: bool = False,
     still: bool = False,
+    judge: Callable[[GroupRecording], Fault | None] | None = None,
 ) -> Results:
     """All channels of a motion that groups have found.
 
@@ -51,13 +50,10 @@ def group_results(
         name: That of the formulation.
         spent: Seconds that it took.
         model: The one that is shown, if it is not that of the solver.
-        free: A motion under forces, not one that drivers give: events of small models are looked
-            for, and the energy does not jump.
         still: Rods whose spin nothing determines are shown as inertia leaves them, without a spin;
             else as groups hold them, level.
-
-    Raises:
-        DeadPointError: It meets a dead point; the error holds the results until then.
+        judge: Of a motion under forces, not one that drivers give, what is wrong with it.  That is
+            told as an event, and events of small models are looked for.
     """
     solver, t = motions[0].solver, motions[0].t
     shown = solver.model if model is None else model
@@ -82,11 +78,13 @@ def group_results(
     rows_of = {"q": q, "v": v, "a": a}
     recording = GroupRecording(solver, system, rows_of, t, states, p, u)
     error = recording.constraint_error()
-    seen = motion_events(system, t, q, v, u, p) if free else []
-    found = recording.results(_statistics(motions, t, name, spent, error), seen, False)
-    if free:
-        _check_energy(system, found, p)
-    return found
+    seen: list[Event] = []
+    if judge is not None:
+        seen = motion_events(system, t, q, v, u, p)
+        fault = judge(recording)
+        seen += [fault.event] if fault is not None else []
+        seen.sort(key=lambda event: event.time)
+    return recording.results(_statistics(motions, t, name, spent, error), seen, False)
 
 
 def _turned_on(last: Floats, piece: Readings, solver: GroupSolver) -> Readings:
@@ -100,22 +98,6 @@ def _turned_on(last: Floats, piece: Readings, solver: GroupSolver) -> Readings:
         angle = slice(2, 3 * count, 3)
         q[:, angle] += 2 * np.pi * np.round((last[angle] - q[0, angle]) / (2 * np.pi))
     return q, piece[1], piece[2]
-
-
-def _check_energy(system: System, results: Results, p: Floats) -> None:
-    """Refuse a motion that was thrown onto another branch at a dead point between two steps."""
-    jump = energy_jump(system, results, p, None)
-    if jump is None:
-        return
-    k, size = jump
-    before, after = float(results.t[k]), float(results.t[k + 1])
-    raise DeadPointError(
-        f"{system.name}: the energy jumps by {size:.3g} J between t = {before:.6g} s and "
-        f"{after:.6g} s: a step went across a dead point, where two branches meet. Take shorter "
-        f"steps, or other independent coordinates. The results until then are in the attribute "
-        f"results of this error",
-        results.between(results.t[0], before),
-    )
 
 
 def body_coordinates(

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.divergence import half_turn
+from biela.analysis.divergence import fastest, half_turn
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.beginning import Beginning
 from biela.analysis.groups.coordinates import Coordinates, placed_group
@@ -28,12 +29,14 @@ from biela.analysis.groups.independent import Independent, independent_coordinat
 from biela.analysis.groups.massless import refuse_massless
 from biela.analysis.groups.motion import body_coordinates, counted_coordinates, group_results
 from biela.analysis.groups.quintic import quintic
+from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.groups.workspace import dead_point
 from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
+from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault
 from biela.code.looped import Failure
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
@@ -560,6 +563,7 @@ def group_simulation(
     t: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     progress: bool | None = None,
+    watch: str = "error",
     **options: Any,
 ) -> Results:
     """The motion of a mechanism under its forces, in independent coordinates, by groups.
@@ -576,6 +580,8 @@ def group_simulation(
         t: Start time, s.
         parameters: Values other than those of the model.
         progress: Whether to show a bar; None shows it on a terminal for long runs.
+        watch: What to do where the energy goes wrong by more than the step explains: "error", or
+            "event", which says so in the events of the results.
         options: Further ones of `GroupSimulator`: independent, coordinates, q, v ….
 
     Returns:
@@ -586,7 +592,7 @@ def group_simulation(
             answered.
         ShapeError: The step does not divide the duration or the time between stored instants.
         DeadPointError: A group is at a dead point; the results until then are in it.
-        SimulationError: The motion diverges.
+        SimulationError: The motion diverges, or its energy is wrong.
     """
     model, parameters = with_values(model, parameters)
     began = time.perf_counter()
@@ -595,6 +601,7 @@ def group_simulation(
             f"{model.name}: a simulation by groups finds events and goes on; to stop or to change "
             f"something at them use simulate(model, …, on_event=…)"
         )
+    watch = check_watch(model.name, watch)
     taken = sampling(duration, step, t=t, output=output)
     steps, stride = taken.steps, taken.stride
     simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
@@ -607,10 +614,21 @@ def group_simulation(
     named = options.get("independent", "auto") != "auto"
     grid = _Grid(float(t), step, steps // stride, stride, integrator)
     with Progress(f"simulation of {model.name}", grid.samples, progress) as bar:
-        motions, failure, dead = _motions(simulator, grid, named, bar.update)
+        pieces, failure, dead = _motions(simulator, grid, named, bar.update)
     shown = simulator.model
     lasted = time.perf_counter() - began
-    results = group_results(motions, "groups", lasted, shown, free=True, still=True)
+    judge = _Judge(grid, pieces)
+    motions = [motion for motion, _ in pieces]
+    results = group_results(motions, "groups", lasted, shown, still=True, judge=judge)
+    wrong = judge.fault if judge.fault is not None and judge.fault.wrong else None
+    if failure and wrong is not None:  # it was wrong before it stopped
+        results = results.between(results.t[0], wrong.time)
+    elif wrong is not None and watch == "error":
+        raise SimulationError(
+            f"{model.name}: {wrong.said}. The results until then are in the attribute results of "
+            f"this error",
+            results.between(results.t[0], wrong.time),
+        )
     if not failure:
         turned, until = half_turn(shown, results)
         if turned:
@@ -644,15 +662,80 @@ class _Grid:
         return np.array([self.time(k) for k in range(first, end)])
 
 
+#: The motion of all bodies in some independent coordinates, and whose they are.
+_Piece: TypeAlias = tuple[GroupMotion, GroupSimulator]
+
+
+@dataclass
+class _Judge:
+    """What looks after the energy of a run, and what it has found.
+
+    Attributes:
+        grid: The samples of the run.
+        pieces: Its motion, piece by piece of independent coordinates.
+        fault: What is wrong, if anything.
+    """
+
+    grid: _Grid
+    pieces: Sequence[_Piece]
+    fault: Fault | None = field(default=None, init=False)
+
+    def __call__(self, recording: GroupRecording) -> Fault | None:
+        """What is wrong with a run."""
+        grid = self.grid
+        means = Means(
+            tolerance=0.0,
+            step=grid.step,
+            steps=grid.stride * (len(recording.t) - 1),
+            replay=partial(self._replayed, recording),
+            place=partial(fastest, recording.system, recording),
+            cause=_cause,
+        )
+        self.fault = energy_fault(Account.glance(recording), recording, means)
+        return self.fault
+
+    def _replayed(self, recording: GroupRecording, k: int, finer: int) -> GroupRecording | None:
+        """The run once more from a stored instant to the next, in shorter steps."""
+        found, t = recording.readings(), float(recording.t[k])
+        ends = np.cumsum([len(motion.t) - 1 for motion, _ in self.pieces])
+        simulator = self.pieces[int(np.searchsorted(ends, k, side="right"))][1]
+        grid = replace(self.grid, t=t, step=self.grid.step / finer, samples=finer)
+        try:
+            if not simulator.restarted((found["q"][k], found["v"][k]), t):
+                return None
+            states, failure, _ = _run(simulator, grid, 0, True, _nobody)
+            if failure:
+                return None
+            motion = simulator.body_motion(grid.times(0, len(states)), states)
+        except BielaError:
+            return None
+        counted = counted_coordinates(simulator.model, recording.system)
+        return recording.of(motion.t, body_coordinates(motion, counted, still=True), k)
+
+
+def _cause(k: int) -> str:
+    """What may have thrown a motion onto another branch, whenever that was."""
+    del k
+    return (
+        "Likely cause: a step went across a dead point, where two branches meet. Take shorter "
+        "steps, or other independent coordinates"
+    )
+
+
+def _nobody(done: int) -> None:
+    """Takes no notice of how far a run has come."""
+
+
 def _motions(
     simulator: GroupSimulator, grid: _Grid, named: bool, told: Callable[[int], None]
-) -> tuple[list[GroupMotion], str, bool]:
+) -> tuple[list[_Piece], str, bool]:
     """The motion of all bodies, piece by piece of independent coordinates.
 
     Returns:
-        The pieces; what stopped the last one, in words, and whether that is a dead point.
+        The pieces, each with its simulator; what stopped the last one, in words, and whether that
+        is a dead point.
     """
-    motions: list[GroupMotion] = []
+    motions: list[_Piece] = []
     known = {frozenset(simulator.start.names): simulator}
     others: Iterator[tuple[str, ...]] | None = None
     state: tuple[Floats, Floats] | None = None
@@ -693,7 +776,7 @@ def _motions(
                     assert isinstance(error.results, GroupMotion)
                     if not len(error.results.t):
                         raise
-                    motions.append(error.results)
+                    motions.append((error.results, simulator))
                     passed = "a group passed a dead point between two steps: take shorter ones"
                     return motions, passed, True
                 if not dead or named:
@@ -705,7 +788,7 @@ def _motions(
                     break
             done += kept - 1
             motion.time_run = spent
-            motions.append(motion)
+            motions.append((motion, simulator))
         if not failure or others is None or state is None:
             return motions, failure, dead
         following = _following(simulator, known, others, state, grid.time(done))
