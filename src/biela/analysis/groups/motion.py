@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,11 @@ from biela.analysis.groups.motion_events import motion_events
 from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.results import channel_groups
+from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.preparation import values
-from biela.analysis.watch import Fault
+from biela.analysis.watch import Fault, Motion
 from biela.equations import System, formulate
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.groups.placing import angle_in_plane
@@ -29,6 +31,10 @@ from biela.results import Event, Results, RunStatistics
 __all__ = ["body_coordinates", "counted_coordinates", "group_results"]
 
 Floats = npt.NDArray[np.float64]
+#: Of large mechanisms the work of forces is found at one stored instant of so many, and at so
+#: many at least.
+_OFTEN: Final = 50
+_FEWEST: Final = 9
 #: Positions, velocities and accelerations at instants.
 Readings: TypeAlias = tuple[Floats, Floats, Floats]
 
@@ -40,7 +46,7 @@ def group_results(
     model: Model | None = None,
     *,
     still: bool = False,
-    judge: Callable[[GroupRecording], Fault | None] | None = None,
+    judge: Callable[[Motion], Fault | None] | None = None,
 ) -> Results:
     """All channels of a motion that groups have found.
 
@@ -70,7 +76,7 @@ def group_results(
         readings = q, v, a
         t = np.concatenate([t, motion.t[1:]])
     if system is None:
-        return _of_arrays(motions, t, readings, name, spent, shown)
+        return _of_arrays(motions, t, readings, name, spent, shown, judge)
     p = values(system, "parameter", system.p, solver.parameters)
     u = np.tile(values(system, "input", system.u, None), (len(t), 1))
     q, v, a = readings
@@ -201,8 +207,46 @@ def _of_arrays(
     name: str,
     spent: float,
     model: Model,
+    judge: Callable[[Motion], Fault | None] | None,
 ) -> Results:
     blocks = reference_blocks(model, parameters=motions[0].solver.parameters)
     found = _ArrayMotion(blocks, t, readings)
     statistics = _statistics(motions, t, name, spent, None)
-    return Results(model.name, t, channel_groups(found), {}, {}, statistics, None, (), False)
+    fault = None
+    if (
+        judge is not None and readings[0].shape[1] == blocks.nq
+    ):  # turns that are counted are missing
+        fault = judge(_seen(_ArrayAccount(blocks, t, readings)))
+    events = [] if fault is None else [fault.event]
+    return Results(model.name, t, channel_groups(found), {}, {}, statistics, None, events, False)
+
+
+class _ArrayAccount(SimulatedMotion):
+    """The motion of arrays of parts, as the watch sees it."""
+
+    def __init__(self, blocks: ReferenceBlocks, t: Floats, readings: Readings) -> None:
+        self.blocks, self.t, self.u = blocks, t, np.array(blocks.input_values, dtype=float)
+        self.q, self.v, self._a = readings
+
+    @cached_property
+    def motion(self) -> LoopedMotion:
+        """The equations of motion, which are asked for the forces of drivers that move."""
+        return LoopedMotion(self.blocks, self.q[0])
+
+    @property
+    def a(self) -> Floats:
+        """Accelerations."""
+        return self._a
+
+    def at(self, rows: npt.NDArray[np.intp]) -> _ArrayAccount:
+        """The motion at some of its instants."""
+        return _ArrayAccount(self.blocks, self.t[rows], (self.q[rows], self.v[rows], self._a[rows]))
+
+
+def _seen(motion: _ArrayAccount) -> _ArrayAccount:
+    """A motion at so many of its instants that it costs little to find what forces do there."""
+    count = len(motion.t)
+    if motion.alone or count <= _FEWEST:
+        return motion
+    some = max(_FEWEST, count // _OFTEN)
+    return motion.at(np.unique(np.linspace(0, count - 1, some).astype(np.intp)))

@@ -36,7 +36,7 @@ from biela.analysis.groups.workspace import dead_point
 from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
-from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault
+from biela.analysis.watch import Account, Fault, Means, Motion, check_watch, energy_fault
 from biela.code.looped import Failure
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
@@ -680,18 +680,19 @@ class _Judge:
     pieces: Sequence[_Piece]
     fault: Fault | None = field(default=None, init=False)
 
-    def __call__(self, recording: GroupRecording) -> Fault | None:
-        """What is wrong with a run."""
+    def __call__(self, motion: Motion) -> Fault | None:
+        """What is wrong with a run.
+
+        Nothing is run once more of a large mechanism, and of coordinates that have no meaning but
+        from their start on.
+        """
         grid = self.grid
-        means = Means(
-            tolerance=0.0,
-            step=grid.step,
-            steps=grid.stride * (len(recording.t) - 1),
-            replay=partial(self._replayed, recording),
-            place=partial(fastest, recording.system, recording),
-            cause=_cause,
-        )
-        self.fault = energy_fault(Account.glance(recording), recording, means)
+        means = Means(0.0, grid.step, grid.stride * grid.samples, cause=_cause)
+        if isinstance(motion, GroupRecording):
+            means = replace(means, place=partial(fastest, motion.system, motion))
+            if all(simulator.start.anywhere for _, simulator in self.pieces):
+                means = replace(means, replay=partial(self._replayed, motion))
+        self.fault = energy_fault(Account.glance(motion), motion, means)
         return self.fault
 
     def _replayed(self, recording: GroupRecording, k: int, finer: int) -> GroupRecording | None:
@@ -717,8 +718,8 @@ def _cause(k: int) -> str:
     """What may have thrown a motion onto another branch, whenever that was."""
     del k
     return (
-        "Likely cause: a step went across a dead point, where two branches meet. Take shorter "
-        "steps, or other independent coordinates"
+        "Likely cause: steps are too long, or one went across a dead point, where two branches "
+        "meet. Take shorter steps, or other independent coordinates"
     )
 
 
