@@ -233,7 +233,7 @@ class _ArrayAccount(SimulatedMotion):
         """The equations of motion, which are asked for the forces of drivers that move."""
         return LoopedMotion(self.blocks, self.q[0])
 
-    @property
+    @cached_property
     def a(self) -> Floats:
         """Accelerations."""
         return self._a
