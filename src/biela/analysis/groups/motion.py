@@ -47,6 +47,7 @@ def group_results(
     *,
     still: bool = False,
     judge: Callable[[Motion], Fault | None] | None = None,
+    every: int = 1,
 ) -> Results:
     """All channels of a motion that groups have found.
 
@@ -60,6 +61,7 @@ def group_results(
             else as groups hold them, level.
         judge: Of a motion under forces, not one that drivers give, what is wrong with it.  That is
             told as an event, and events of small models are looked for.
+        every: One instant of so many is shown; what is judged are all of them.
     """
     solver, t = motions[0].solver, motions[0].t
     shown = solver.model if model is None else model
@@ -76,18 +78,20 @@ def group_results(
         readings = q, v, a
         t = np.concatenate([t, motion.t[1:]])
     if system is None:
+        t, readings = t[::every], (readings[0][::every], readings[1][::every], readings[2][::every])
         return _of_arrays(motions, t, readings, name, spent, shown, judge)
     p = values(system, "parameter", system.p, solver.parameters)
     u = np.tile(values(system, "input", system.u, None), (len(t), 1))
-    q, v, a = readings
-    states = np.zeros((len(t), 0))
-    rows_of = {"q": q, "v": v, "a": a}
-    recording = GroupRecording(solver, system, rows_of, t, states, p, u)
+    rows_of = dict(zip("qva", readings, strict=True))
+    whole = GroupRecording(solver, system, rows_of, t, np.zeros((len(t), 0)), p, u)
+    q, v, a = (part[::every] for part in readings)
+    t = t[::every]
+    recording = whole if every == 1 else whole.of(t, (q, v, a), 0)
     error = recording.constraint_error()
     seen: list[Event] = []
     if judge is not None:
-        seen = motion_events(system, t, q, v, u, p)
-        fault = judge(recording)
+        seen = motion_events(system, t, q, v, u[::every], p)
+        fault = judge(whole)
         seen += [fault.event] if fault is not None else []
         seen.sort(key=lambda event: event.time)
     return recording.results(_statistics(motions, t, name, spent, error), seen, False)
@@ -213,34 +217,42 @@ def _of_arrays(
     found = _ArrayMotion(blocks, t, readings)
     statistics = _statistics(motions, t, name, spent, None)
     fault = None
-    if (
-        judge is not None and readings[0].shape[1] == blocks.nq
-    ):  # turns that are counted are missing
+    # where turns are counted they are missing here
+    if judge is not None and readings[0].shape[1] == blocks.nq:
         fault = judge(_seen(_ArrayAccount(blocks, t, readings)))
     events = [] if fault is None else [fault.event]
     return Results(model.name, t, channel_groups(found), {}, {}, statistics, None, events, False)
 
 
 class _ArrayAccount(SimulatedMotion):
-    """The motion of arrays of parts, as the watch sees it."""
+    """The motion of arrays of parts, as the watch sees it.
 
-    def __init__(self, blocks: ReferenceBlocks, t: Floats, readings: Readings) -> None:
+    The equations of motion are asked for the forces of drivers that move, and made for them only.
+    """
+
+    def __init__(
+        self,
+        blocks: ReferenceBlocks,
+        t: Floats,
+        readings: Readings,
+        equations: LoopedMotion | None = None,
+    ) -> None:
         self.blocks, self.t, self.u = blocks, t, np.array(blocks.input_values, dtype=float)
         self.q, self.v, self._a = readings
+        if equations is None and blocks.law_count:
+            equations = LoopedMotion(blocks, self.q[0])
+        self._equations = equations
+        if equations is not None:
+            self.motion = equations
 
-    @cached_property
-    def motion(self) -> LoopedMotion:
-        """The equations of motion, which are asked for the forces of drivers that move."""
-        return LoopedMotion(self.blocks, self.q[0])
-
-    @cached_property
-    def a(self) -> Floats:
-        """Accelerations."""
-        return self._a
+    def _instants(self) -> list[tuple[Floats, Floats]]:
+        """Accelerations are known, and multipliers asked for one by one."""
+        return [(a, np.zeros(0)) for a in self._a]
 
     def at(self, rows: npt.NDArray[np.intp]) -> _ArrayAccount:
         """The motion at some of its instants."""
-        return _ArrayAccount(self.blocks, self.t[rows], (self.q[rows], self.v[rows], self._a[rows]))
+        readings = self.q[rows], self.v[rows], self._a[rows]
+        return _ArrayAccount(self.blocks, self.t[rows], readings, self._equations)
 
 
 def _seen(motion: _ArrayAccount) -> _ArrayAccount:

@@ -612,14 +612,17 @@ def group_simulation(
             f"{', '.join(turning)} is none; take another integrator, such as rk4"
         )
     named = options.get("independent", "auto") != "auto"
-    grid = _Grid(float(t), step, steps // stride, stride, integrator)
+    # coordinates are changed at samples, which are not farther apart than a dead point is seen
+    inner = stride if simulator.model.parts else _divisor(stride, _BEFORE[1])
+    grid = _Grid(float(t), step, steps // inner, inner, integrator)
     with Progress(f"simulation of {model.name}", grid.samples, progress) as bar:
         pieces, failure, dead = _motions(simulator, grid, named, bar.update)
     shown = simulator.model
     lasted = time.perf_counter() - began
     judge = _Judge(grid, pieces)
     motions = [motion for motion, _ in pieces]
-    results = group_results(motions, "groups", lasted, shown, still=True, judge=judge)
+    results = group_results(motions, "groups", lasted, shown, still=True, judge=judge,
+                            every=stride // inner)  # fmt: skip
     wrong = judge.fault if judge.fault is not None and judge.fault.wrong else None
     if failure and wrong is not None:  # it was wrong before it stopped
         results = results.between(results.t[0], wrong.time)
@@ -723,6 +726,11 @@ def _cause(k: int) -> str:
     )
 
 
+def _divisor(n: int, most: int) -> int:
+    """The largest divisor of a number that is not above another."""
+    return max(k for k in range(1, min(n, most) + 1) if n % k == 0)
+
+
 def _nobody(done: int) -> None:
     """Takes no notice of how far a run has come."""
 
@@ -738,10 +746,12 @@ def _motions(
     """
     motions: list[_Piece] = []
     known = {frozenset(simulator.start.names): simulator}
-    others: Iterator[tuple[str, ...]] | None = None
+    others: list[tuple[str, ...]] | None = None
     state: tuple[Floats, Floats] | None = None
     done = 0
+    tried: set[frozenset[str]] = set()  # coordinates that come no further from where it is
     while True:
+        tried.add(frozenset(simulator.start.names))
         moving = time.perf_counter()
         try:
             states, failure, dead = _run(simulator, grid, done, named, told)
@@ -754,10 +764,11 @@ def _motions(
                 raise
             # the start is a dead point of these coordinates, not of the mechanism
             found = list(islice(simulator.others_at_start(), _CHOICES))
+            untried = [names for names in found if frozenset(names) not in tried]
             following: GroupSimulator | None = None
             if not named:
                 begun = simulator.beginning().state()
-                following = _following(simulator, known, iter(found), begun, simulator.t)
+                following = _following(simulator, known, iter(untried), begun, simulator.t)
             if following is None:
                 raise _dead_start(error, found) from None
             simulator = following
@@ -785,14 +796,17 @@ def _motions(
                 state = simulator.state(motion)
                 found = list(islice(simulator.others(motion, group, states[kept - 1]), _CHOICES))
                 if found:
-                    others = iter(found)
+                    others = found
                     break
             done += kept - 1
+            if kept > 1:
+                tried = {frozenset(simulator.start.names)}
             motion.time_run = spent
             motions.append((motion, simulator))
         if not failure or others is None or state is None:
             return motions, failure, dead
-        following = _following(simulator, known, others, state, grid.time(done))
+        untried = [names for names in others if frozenset(names) not in tried]
+        following = _following(simulator, known, iter(untried), state, grid.time(done))
         if following is None:
             return motions, failure, dead
         simulator = following
