@@ -9,6 +9,7 @@ import biela as bl
 from biela.analysis.groups.poses import rotations
 from biela.analysis.groups.workspace import dead_point
 from biela.errors import DeadPointError
+from tests.analysis.test_idle import assert_rates_are_those_of_poses, rssr
 
 FIRST, SECOND = np.array([0.3, 0.0, 0.0]), np.array([0.2, 0.9, 0.5])
 AXIS = np.array([0.1, 0.7, 0.2]) / np.linalg.norm([0.1, 0.7, 0.2])
@@ -89,6 +90,43 @@ def test_free_halves_move_as_with_all_equations_at_once(beside: bool) -> None:
     whole = bl.simulate(m, 0.3, tolerance=1e-11, output=0.03, v={"A": 1.0})
     for name in ("A.angle", "C.displacement", "C.angle", "b.x", "b.y"):
         assert found[name] == pytest.approx(whole[name], abs=1e-9), name
+
+
+@pytest.mark.parametrize(
+    "formulation", ["natural groups", "relative groups", "reference groups", "global sparse"]
+)
+def test_a_rod_held_level_turns_as_its_poses_do(formulation: str) -> None:
+    found = bl.group_kinematics(rssr(driven=True), 0.2, step=0.01, formulation=formulation)
+    assert_rates_are_those_of_poses(found, 10)
+    # the line of its balls is its x axis: it spins about that, since an axis across stays level
+    assert np.abs(found["rod.own_wx"]).max() > 0.05
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_halves_held_level_turn_as_their_poses_do(beside: bool) -> None:
+    m = rscs(beside)
+    if beside:
+        m.driver("rotary", "second", coordinate="C.angle", law="0.1*t")
+    assert_rates_are_those_of_poses(bl.group_kinematics(m, 0.2, step=0.01), 10)
+
+
+def test_motion_and_forces_of_a_rod_without_spin_balance() -> None:
+    """M v' + Φ_vᵀ λ = Q with all that the results say, and rates that are those of poses."""
+    m = rssr(driven=True)
+    found = bl.group_inverse_dynamics(m, 0.2, step=0.01)
+    assert_rates_are_those_of_poses(found, 10)
+    assert np.abs(found["rod.own_wx"]).max() < 1e-12
+    system = bl.formulate(m, "reference")
+    for k in (0, 7, 20):
+        q, v, t = found.q[k], found.v[k], float(found.t[k])
+        M, Q, J = (np.asarray(system.evaluate(n, q, v, t=t)) for n in ("M", "Q", "Phi_v"))
+        left = M @ found.a[k] + J.T @ found.lam[k] - Q.ravel()
+        assert np.abs(left).max() < 1e-10
+
+
+def test_a_rod_that_moves_by_forces_turns_as_its_poses_do() -> None:
+    found = bl.group_simulation(rssr(), 0.2, step=1e-3, output=0.01, v={"A": 1.0})
+    assert_rates_are_those_of_poses(found, 10)
 
 
 # ----------------------------------------------------------------------------------------- words

@@ -342,7 +342,7 @@ def groups(coordinates: Coordinates) -> Callable[[Case, int], Iterator[Sample]]:
         states[:, nq:] = rng.normal(size=(count, n))
         t = np.full(count, case.t)
         motion = made.body_motion(t, states)
-        results = group_results([motion], "groups", 0.0, made.model)
+        results = group_results([motion], "groups", 0.0, made.model, still=True)
         yield from _first(case, results, count)
 
     return door

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -183,53 +183,6 @@ def _rotation_vectors(R: Floats) -> Floats:
     sine = np.linalg.norm(four[:, 1:], axis=1, keepdims=True)
     angle = 2 * np.arctan2(sine, four[:, :1])
     return np.asarray(four[:, 1:] * np.where(sine > 0, angle / np.where(sine > 0, sine, 1), 2.0))
-
-
-def energy_jump(
-    system: System, results: Results, p: Floats, lam: Floats | None
-) -> tuple[int, float] | None:
-    """The number of the instant after which the energy jumps, and by how much; None if nowhere.
-
-    The energy must change by the work of the forces that have no potential, and of constraints
-    that move: a trapezoidal sum of their power over the stored instants.  Between instants that are
-    far apart that may be wrong by as much as the power itself does in the meantime, which is then
-    no jump.  Without the multipliers ``lam`` nothing is said of constraints that move.
-    """
-    if "energy" not in system or "power" not in system:
-        return None
-    count = len(results)
-    columns = {
-        "t": results.t,
-        "q": results.q,
-        "v": results.v,
-        "u": results.u if system.u else np.zeros((count, 0)),
-        "p": np.repeat(p[None], count, 0),
-        "lam": np.zeros((count, len(system.multipliers))) if lam is None else lam,
-    }
-
-    def values(name: str) -> Any:
-        function = system[name]
-        return function.map(*(columns[a.name] for a in function.inputs))
-
-    kinetic, potential = values("energy")
-    power = np.asarray(values("power"))
-    if system.multipliers:
-        moving = np.asarray(values("beta"))
-        if lam is None and moving.any():
-            return None
-        power = power - (columns["lam"] * moving).sum(axis=1)
-    spacing = np.diff(results.t)
-    missing = np.abs(np.diff(kinetic + potential) - spacing * (power[1:] + power[:-1]) / 2)
-    around = np.pad(np.abs(power), 1, mode="edge")
-    largest = np.max([around[:-3], around[1:-2], around[2:-1], around[3:]], axis=0)
-    scale = float(kinetic.max()) + float(np.ptp(potential))
-    allowed = 0.02 * scale + spacing * largest
-    if not np.any(missing > allowed):
-        return None
-    # of a mechanism that stands still nothing is left to compare with but its loads
-    size = energy_size(system, columns, np.abs(potential).max())
-    jumps = np.flatnonzero(missing > allowed + _STANDING * size)
-    return (int(jumps[0]), float(missing[jumps[0]])) if len(jumps) else None
 
 
 def energy_size(system: System, columns: Mapping[str, Floats], known: float = 0.0) -> float:

@@ -19,7 +19,7 @@ from biela.analysis.groups.spinning import COAXIAL
 from biela.equations.groups.cast import Cast, Poses
 from biela.model.joints import Joint
 
-__all__ = ["held_lines", "turned_back", "without_spins"]
+__all__ = ["turned_back"]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -27,20 +27,13 @@ Flags = npt.NDArray[np.bool_]
 _PARALLEL: Final = 1e-8
 
 
-def without_spins(solver: GroupSolver, v: Floats, a: Floats) -> None:
-    """Take the rates about their lines from rods whose spin is held, along the axes they have."""
-    for body, u in held_lines(solver).items():
-        own = slice(6 * body + 3, 6 * body + 6)
-        _real_rates(u, v[:, own], a[:, own])
-
-
 def turned_back(solver: GroupSolver, t: Floats, q: Floats, v: Floats, a: Floats) -> None:
-    """The same, and turn the rods to where they are without spin, from where they start.
+    """Turn rods whose spin is held to where they are without spin, from where they start.
 
     ψ is the integral of its rate over the instants by the rule that fits values and slopes at both
     ends (Euler and Maclaurin), of fourth order.
     """
-    for body, u in held_lines(solver).items():
+    for body, u in _held_lines(solver).items():
         own = slice(6 * body + 3, 6 * body + 6)
         rate, slope = -(v[:, own] @ u), -(a[:, own] @ u)
         step = np.diff(t)
@@ -56,7 +49,7 @@ def turned_back(solver: GroupSolver, t: Floats, q: Floats, v: Floats, a: Floats)
         e[:, 1:] = w[:, None] * s + c[:, None] * r + np.cross(r, s)
 
 
-def held_lines(solver: GroupSolver) -> dict[int, Floats]:
+def _held_lines(solver: GroupSolver) -> dict[int, Floats]:
     """Bodies whose spin is held, by number, and the unit vector of the line in each.
 
     Halves of a strut are among them if their joints keep the line where it is in both.  Otherwise

@@ -104,7 +104,8 @@ def group_inverse_dynamics(
     kept = instants.stored(end_point)
     shown = motion.at(kept)
     _warn_of_bifurcations(model.name, shown.t, found.at(kept))
-    plain = group_results([shown], chosen.name, time.perf_counter() - began)
+    # forces are those of rods that do not spin, and the motion is theirs
+    plain = group_results([shown], chosen.name, time.perf_counter() - began, still=True)
     if solver.large:
         return _of_arrays(plain, found, kept)
     return _of_system(solver, shown, plain, found.at(kept), inputs)
@@ -147,8 +148,7 @@ def _of_system(
     u = np.tile(values(system, "input", system.u, inputs), (len(motion.t), 1))
     readings = {"q": plain.q, "v": plain.v, "a": plain.a}
     if system.multipliers:
-        recording = Recording(system, readings, plain.t, np.zeros((len(plain.t), 0)), p, u)
-        readings["lam"] = _in_order(system, recording, found)
+        readings["lam"] = _in_order(system, readings, plain.t, p, u, found)
     states = np.zeros((len(plain.t), 0))
     recording = GroupRecording(solver, system, readings, plain.t, states, p, u)
     statistics = plain.statistics
@@ -162,25 +162,35 @@ def _of_system(
     return recording.results(statistics, plain.events, False, more)
 
 
-def _in_order(system: System, recording: Recording, found: Multipliers) -> Floats:
+def _in_order(
+    system: System,
+    readings: Mapping[str, Floats],
+    t: Floats,
+    p: Floats,
+    u: Floats,
+    found: Multipliers,
+) -> Floats:
     """The multipliers in the order of a system, with those of turns that it counts besides.
 
-    A coordinate θ that is there for its limits only is no part of the groups: whatever acts on it
-    is carried by the row ρ that reads it, λ_ρ ∂ρ/∂θ = Q_θ - Σ λ_k ∂Φ_k/∂θ.
+    What acts on a coordinate θ that counts turns is carried by the row ρ that reads it from the
+    bodies, λ_ρ ∂ρ/∂θ = Q_θ - Σ λ_k ∂Φ_k/∂θ.  Groups may not count it, or may let a driver act on
+    it that acts on the bodies here: λ_ρ is that of the system.
     """
     names = system.multipliers
     places = {name: k for k, name in enumerate(found.names)}
+    columns = {entry.name.removesuffix("_rate"): k for k, entry in enumerate(system.v)}
+    counted = [k for k, name in enumerate(names) if name.rpartition(".")[0] in columns]
+    there = [k for k, name in enumerate(names) if k not in counted]
     lam = np.zeros((len(found.t), len(names)))
-    there = [k for k, name in enumerate(names) if name in places]
     lam[:, there] = found.lam[:, [places[names[k]] for k in there]]
-    if len(there) == len(names):
+    if not counted:
         return lam
+    given = {**readings, "lam": lam}  # friction depends on it
+    recording = Recording(system, given, t, np.zeros((len(t), 0)), p, u)
     rows = np.asarray(recording.evaluate("Phi_v")).reshape(len(lam), len(names), -1)
     Q = np.asarray(recording.evaluate("Q")).reshape(len(lam), -1)
-    columns = {entry.name: k for k, entry in enumerate(system.v)}
-    for k, name in enumerate(names):
-        if name not in places:
-            column = columns[f"{name.rpartition('.')[0]}_rate"]
-            rest = Q[:, column] - np.einsum("ti,ti->t", lam, rows[:, :, column])
-            lam[:, k] = rest / rows[:, k, column]
+    for k in counted:
+        column = columns[names[k].rpartition(".")[0]]
+        rest = Q[:, column] - np.einsum("ti,ti->t", lam, rows[:, :, column])
+        lam[:, k] = rest / rows[:, k, column]
     return lam

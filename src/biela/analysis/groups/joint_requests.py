@@ -67,6 +67,12 @@ def _request(casts: Casts, name: str, found: dict[str, tuple[int, int, int]]) ->
     model = casts.world.model.name
     owner, part = (name, "") if name in found else (name.rpartition(".")[0], name.split(".")[-1])
     if owner not in found:
+        if isinstance(loose := casts.world.model.joints.get(owner), Joint):
+            raise ModelError(
+                f"{model}: groups do not give the coordinate {name}, since the {loose.kind} joint "
+                f"{owner} has no equations here and is in no group; use kinematics(formulate("
+                f'model, "reference"), …)'
+            )
         known = [joint for *_, joint in _joints(casts)]
         raise ModelError(f"{model} has no joint {name!r}{nearest(name, known)}")
     c, e, k = found[owner]

@@ -60,8 +60,8 @@ def acting_end(model: Model, element: object) -> End | None:
 
 
 def holds(element: object) -> bool:
-    """Whether a joint or driver exerts anything: all but a free joint do."""
-    return not isinstance(element, Joint) or bool(element.conditions())
+    """Whether a joint or driver exerts anything: all but a joint without equations do."""
+    return not isinstance(element, Joint) or bool(element.conditions()) or bool(element.laws)
 
 
 def told_in_plane(plane: str | None, axes: Floats) -> Flags:

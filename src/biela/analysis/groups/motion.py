@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.divergence import energy_jump
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.body_motion import planar_motion, spatial_motion
-from biela.analysis.groups.held_spins import turned_back, without_spins
+from biela.analysis.groups.held_spins import turned_back
 from biela.analysis.groups.motion_events import motion_events
 from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.results import channel_groups
+from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.preparation import values
+from biela.analysis.watch import Fault, Motion
 from biela.equations import System, formulate
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
 from biela.equations.groups.placing import angle_in_plane
-from biela.errors import DeadPointError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
-from biela.results import Results, RunStatistics
+from biela.results import Event, Results, RunStatistics
 
 __all__ = ["body_coordinates", "counted_coordinates", "group_results"]
 
 Floats = npt.NDArray[np.float64]
+#: Of large mechanisms the work of forces is found at one stored instant of so many, and at so
+#: many at least.
+_OFTEN: Final = 50
+_FEWEST: Final = 9
 #: Positions, velocities and accelerations at instants.
 Readings: TypeAlias = tuple[Floats, Floats, Floats]
 
@@ -40,7 +45,9 @@ def group_results(
     spent: float,
     model: Model | None = None,
     *,
-    free: bool = False,
+    still: bool = False,
+    judge: Callable[[Motion], Fault | None] | None = None,
+    every: int = 1,
 ) -> Results:
     """All channels of a motion that groups have found.
 
@@ -50,17 +57,17 @@ def group_results(
         name: That of the formulation.
         spent: Seconds that it took.
         model: The one that is shown, if it is not that of the solver.
-        free: A motion under forces, not one that drivers give: events of small models are looked
-            for, rods that do not spin are shown so, and the energy does not jump.
-
-    Raises:
-        DeadPointError: It meets a dead point; the error holds the results until then.
+        still: Rods whose spin nothing determines are shown as inertia leaves them, without a spin;
+            else as groups hold them, level.
+        judge: Of a motion under forces, not one that drivers give, what is wrong with it.  That is
+            told as an event, and events of small models are looked for.
+        every: One instant of so many is shown; what is judged are all of them.
     """
     solver, t = motions[0].solver, motions[0].t
     shown = solver.model if model is None else model
     system = None if solver.large else formulate(shown, "reference")
     counted = [] if system is None else counted_coordinates(shown, system)
-    pieces = [body_coordinates(motion, counted, free=free) for motion in motions]
+    pieces = [body_coordinates(motion, counted, still=still) for motion in motions]
     readings = pieces[0]
     for motion, piece in zip(motions[1:], pieces[1:], strict=True):
         turned = _turned_on(readings[0][-1], piece, solver)
@@ -71,19 +78,23 @@ def group_results(
         readings = q, v, a
         t = np.concatenate([t, motion.t[1:]])
     if system is None:
-        return _of_arrays(motions, t, readings, name, spent, shown)
+        t, readings = t[::every], (readings[0][::every], readings[1][::every], readings[2][::every])
+        return _of_arrays(motions, t, readings, name, spent, shown, judge)
     p = values(system, "parameter", system.p, solver.parameters)
     u = np.tile(values(system, "input", system.u, None), (len(t), 1))
-    q, v, a = readings
-    states = np.zeros((len(t), 0))
-    rows_of = {"q": q, "v": v, "a": a}
-    recording = GroupRecording(solver, system, rows_of, t, states, p, u)
+    rows_of = dict(zip("qva", readings, strict=True))
+    whole = GroupRecording(solver, system, rows_of, t, np.zeros((len(t), 0)), p, u)
+    q, v, a = (part[::every] for part in readings)
+    t = t[::every]
+    recording = whole if every == 1 else whole.of(t, (q, v, a), 0)
     error = recording.constraint_error()
-    seen = motion_events(system, t, q, v, u, p) if free else []
-    found = recording.results(_statistics(motions, t, name, spent, error), seen, False)
-    if free:
-        _check_energy(system, found, p)
-    return found
+    seen: list[Event] = []
+    if judge is not None:
+        seen = motion_events(system, t, q, v, u[::every], p)
+        fault = judge(whole)
+        seen += [fault.event] if fault is not None else []
+        seen.sort(key=lambda event: event.time)
+    return recording.results(_statistics(motions, t, name, spent, error), seen, False)
 
 
 def _turned_on(last: Floats, piece: Readings, solver: GroupSolver) -> Readings:
@@ -99,30 +110,15 @@ def _turned_on(last: Floats, piece: Readings, solver: GroupSolver) -> Readings:
     return q, piece[1], piece[2]
 
 
-def _check_energy(system: System, results: Results, p: Floats) -> None:
-    """Refuse a motion that was thrown onto another branch at a dead point between two steps."""
-    jump = energy_jump(system, results, p, None)
-    if jump is None:
-        return
-    k, size = jump
-    before, after = float(results.t[k]), float(results.t[k + 1])
-    raise DeadPointError(
-        f"{system.name}: the energy jumps by {size:.3g} J between t = {before:.6g} s and "
-        f"{after:.6g} s: a step went across a dead point, where two branches meet. Take shorter "
-        f"steps, or other independent coordinates. The results until then are in the attribute "
-        f"results of this error",
-        results.between(results.t[0], before),
-    )
-
-
 def body_coordinates(
-    motion: GroupMotion, counted: Sequence[str], *, free: bool = False
+    motion: GroupMotion, counted: Sequence[str], *, still: bool = False
 ) -> Readings:
     """Positions, velocities and accelerations in reference-point coordinates.
 
-    Those that count turns, or that poses do not tell, come after those of the bodies.
+    Those that count turns, or that poses do not tell, come after those of the bodies.  Rates are
+    those of the poses, also of rods whose spin is held; ``still`` turns these back.
     """
-    q, v, a = _bodies(motion.solver, motion, free)
+    q, v, a = _bodies(motion.solver, motion, still)
     if not counted:
         return q, v, a
     found = [motion.joint(name) for name in counted]
@@ -133,14 +129,12 @@ def body_coordinates(
     return q, v, a
 
 
-def _bodies(solver: GroupSolver, motion: GroupMotion, free: bool = False) -> Readings:
+def _bodies(solver: GroupSolver, motion: GroupMotion, still: bool = False) -> Readings:
     plane = solver.model.plane
     if plane is None:
         q, v, a = spatial_motion(*motion.body_rows)
-        if free:
+        if still:
             turned_back(solver, motion.t, q, v, a)
-        else:
-            without_spins(solver, v, a)
         return q, v, a
     centre, turn = motion.body_rows
     first = angle_in_plane(plane, solver.poses.axes)
@@ -217,8 +211,54 @@ def _of_arrays(
     name: str,
     spent: float,
     model: Model,
+    judge: Callable[[Motion], Fault | None] | None,
 ) -> Results:
     blocks = reference_blocks(model, parameters=motions[0].solver.parameters)
     found = _ArrayMotion(blocks, t, readings)
     statistics = _statistics(motions, t, name, spent, None)
-    return Results(model.name, t, channel_groups(found), {}, {}, statistics, None, (), False)
+    fault = None
+    # where turns are counted they are missing here
+    if judge is not None and readings[0].shape[1] == blocks.nq:
+        fault = judge(_seen(_ArrayAccount(blocks, t, readings)))
+    events = [] if fault is None else [fault.event]
+    return Results(model.name, t, channel_groups(found), {}, {}, statistics, None, events, False)
+
+
+class _ArrayAccount(SimulatedMotion):
+    """The motion of arrays of parts, as the watch sees it.
+
+    The equations of motion are asked for the forces of drivers that move, and made for them only.
+    """
+
+    def __init__(
+        self,
+        blocks: ReferenceBlocks,
+        t: Floats,
+        readings: Readings,
+        equations: LoopedMotion | None = None,
+    ) -> None:
+        self.blocks, self.t, self.u = blocks, t, np.array(blocks.input_values, dtype=float)
+        self.q, self.v, self._a = readings
+        if equations is None and blocks.law_count:
+            equations = LoopedMotion(blocks, self.q[0])
+        self._equations = equations
+        if equations is not None:
+            self.motion = equations
+
+    def _instants(self) -> list[tuple[Floats, Floats]]:
+        """Accelerations are known, and multipliers asked for one by one."""
+        return [(a, np.zeros(0)) for a in self._a]
+
+    def at(self, rows: npt.NDArray[np.intp]) -> _ArrayAccount:
+        """The motion at some of its instants."""
+        readings = self.q[rows], self.v[rows], self._a[rows]
+        return _ArrayAccount(self.blocks, self.t[rows], readings, self._equations)
+
+
+def _seen(motion: _ArrayAccount) -> _ArrayAccount:
+    """A motion at so many of its instants that it costs little to find what forces do there."""
+    count = len(motion.t)
+    if motion.alone or count <= _FEWEST:
+        return motion
+    some = max(_FEWEST, count // _OFTEN)
+    return motion.at(np.unique(np.linspace(0, count - 1, some).astype(np.intp)))

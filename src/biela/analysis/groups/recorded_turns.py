@@ -34,6 +34,31 @@ class GroupRecording(Recording):
         super().__init__(*more)
         self._solver = solver
 
+    def of(self, t: Floats, motion: tuple[Floats, Floats, Floats], k: int) -> GroupRecording:
+        """Another motion q, v, a of the same system, with the inputs of instant k."""
+        q, v, a = motion
+        states, inputs = np.zeros((len(t), 0)), np.repeat(self.inputs[k : k + 1], len(t), 0)
+        rows = {"q": q, "v": v, "a": a}
+        return GroupRecording(self._solver, self.system, rows, t, states, self._p, inputs)
+
+    def _multipliers(self) -> Floats:
+        """The smallest multipliers, (Φ_v Φ_vᵀ) λ = Φ_v (Q - M v') where that finds them."""
+        system = self.system
+        if "M" not in system or any(a.name == "lam" for a in system["Q"].inputs):
+            return super()._multipliers()
+        M, Q, J = (np.asarray(self.evaluate(name)) for name in ("M", "Q", "Phi_v"))
+        force = Q - np.einsum("kij,kj->ki", M, self.readings()["a"])
+        try:
+            lam = np.linalg.solve(J @ J.swapaxes(1, 2), (J @ force[:, :, None]))[:, :, 0]
+        except np.linalg.LinAlgError:  # some of the constraints are redundant
+            return super()._multipliers()
+        left = np.abs(np.einsum("kij,ki->kj", J, lam) - force).max(axis=1, initial=0.0)
+        size = np.abs(force).max(initial=0.0)
+        small = np.abs(lam).max(initial=0.0) <= 1e6 * size
+        if (left <= 1e-9 * size).all() and small:
+            return np.asarray(lam)
+        return super()._multipliers()
+
     def _joints(self) -> Channels:
         plain = super()._joints()
         said = self._said()

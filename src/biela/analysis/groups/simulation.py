@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.divergence import half_turn
+from biela.analysis.divergence import fastest, half_turn
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.beginning import Beginning
 from biela.analysis.groups.coordinates import Coordinates, placed_group
@@ -28,12 +29,14 @@ from biela.analysis.groups.independent import Independent, independent_coordinat
 from biela.analysis.groups.massless import refuse_massless
 from biela.analysis.groups.motion import body_coordinates, counted_coordinates, group_results
 from biela.analysis.groups.quintic import quintic
+from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.groups.workspace import dead_point
 from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
+from biela.analysis.watch import Account, Fault, Means, Motion, check_watch, energy_fault
 from biela.code.looped import Failure
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
@@ -390,7 +393,7 @@ class GroupSimulator:
 
     def state(self, motion: GroupMotion) -> tuple[Floats, Floats]:
         """Position and velocity of all bodies at the last instant of a motion."""
-        q, v, _ = body_coordinates(motion, counted_coordinates(self.model), free=True)
+        q, v, _ = body_coordinates(motion, counted_coordinates(self.model), still=True)
         return q[-1], v[-1]
 
     def restarted(self, state: tuple[Floats, Floats], t: float) -> bool:
@@ -437,11 +440,12 @@ class GroupSimulator:
         rows[np.arange(len(columns)) + 1, sizes.positions + np.array(columns)] = 1.0
         values = sizes.laws(rows, np.zeros((len(rows), sizes.freedoms)))
         before, found = solver.poses, []
+        counted = counted_coordinates(self.model)
         solver.poses = poses
         try:
             for row in values:
                 moving = solver.run(t, given=(start.drivers, row[None]))
-                found.append(body_coordinates(moving, counted_coordinates(self.model))[1][0])
+                found.append(body_coordinates(moving, counted, still=True)[1][0])
         finally:
             solver.poses = before
         return np.array(found)
@@ -559,6 +563,7 @@ def group_simulation(
     t: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     progress: bool | None = None,
+    watch: str = "error",
     **options: Any,
 ) -> Results:
     """The motion of a mechanism under its forces, in independent coordinates, by groups.
@@ -575,6 +580,8 @@ def group_simulation(
         t: Start time, s.
         parameters: Values other than those of the model.
         progress: Whether to show a bar; None shows it on a terminal for long runs.
+        watch: What to do where the energy goes wrong by more than the step explains: "error", or
+            "event", which says so in the events of the results.
         options: Further ones of `GroupSimulator`: independent, coordinates, q, v ….
 
     Returns:
@@ -585,7 +592,7 @@ def group_simulation(
             answered.
         ShapeError: The step does not divide the duration or the time between stored instants.
         DeadPointError: A group is at a dead point; the results until then are in it.
-        SimulationError: The motion diverges.
+        SimulationError: The motion diverges, or its energy is wrong.
     """
     model, parameters = with_values(model, parameters)
     began = time.perf_counter()
@@ -594,6 +601,7 @@ def group_simulation(
             f"{model.name}: a simulation by groups finds events and goes on; to stop or to change "
             f"something at them use simulate(model, …, on_event=…)"
         )
+    watch = check_watch(model.name, watch)
     taken = sampling(duration, step, t=t, output=output)
     steps, stride = taken.steps, taken.stride
     simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
@@ -604,12 +612,26 @@ def group_simulation(
             f"{', '.join(turning)} is none; take another integrator, such as rk4"
         )
     named = options.get("independent", "auto") != "auto"
-    grid = _Grid(float(t), step, steps // stride, stride, integrator)
+    # coordinates are changed at samples, which are not farther apart than a dead point is seen
+    inner = stride if simulator.model.parts else _divisor(stride, _BEFORE[1])
+    grid = _Grid(float(t), step, steps // inner, inner, integrator)
     with Progress(f"simulation of {model.name}", grid.samples, progress) as bar:
-        motions, failure, dead = _motions(simulator, grid, named, bar.update)
+        pieces, failure, dead = _motions(simulator, grid, named, bar.update)
     shown = simulator.model
     lasted = time.perf_counter() - began
-    results = group_results(motions, "groups", lasted, shown, free=True)
+    judge = _Judge(grid, pieces)
+    motions = [motion for motion, _ in pieces]
+    results = group_results(motions, "groups", lasted, shown, still=True, judge=judge,
+                            every=stride // inner)  # fmt: skip
+    wrong = judge.fault if judge.fault is not None and judge.fault.wrong else None
+    if failure and wrong is not None:  # it was wrong before it stopped
+        results = results.between(results.t[0], wrong.time)
+    elif wrong is not None and watch == "error":
+        raise SimulationError(
+            f"{model.name}: {wrong.said}. The results until then are in the attribute results of "
+            f"this error",
+            results.between(results.t[0], wrong.time),
+        )
     if not failure:
         turned, until = half_turn(shown, results)
         if turned:
@@ -643,20 +665,93 @@ class _Grid:
         return np.array([self.time(k) for k in range(first, end)])
 
 
+#: The motion of all bodies in some independent coordinates, and whose they are.
+_Piece: TypeAlias = tuple[GroupMotion, GroupSimulator]
+
+
+@dataclass
+class _Judge:
+    """What looks after the energy of a run, and what it has found.
+
+    Attributes:
+        grid: The samples of the run.
+        pieces: Its motion, piece by piece of independent coordinates.
+        fault: What is wrong, if anything.
+    """
+
+    grid: _Grid
+    pieces: Sequence[_Piece]
+    fault: Fault | None = field(default=None, init=False)
+
+    def __call__(self, motion: Motion) -> Fault | None:
+        """What is wrong with a run.
+
+        Nothing is run once more of a large mechanism, and of coordinates that have no meaning but
+        from their start on.
+        """
+        grid = self.grid
+        means = Means(0.0, grid.step, grid.stride * grid.samples, cause=_cause)
+        if isinstance(motion, GroupRecording):
+            means = replace(means, place=partial(fastest, motion.system, motion))
+            if all(simulator.start.anywhere for _, simulator in self.pieces):
+                means = replace(means, replay=partial(self._replayed, motion))
+        self.fault = energy_fault(Account.glance(motion), motion, means)
+        return self.fault
+
+    def _replayed(self, recording: GroupRecording, k: int, finer: int) -> GroupRecording | None:
+        """The run once more from a stored instant to the next, in shorter steps."""
+        found, t = recording.readings(), float(recording.t[k])
+        ends = np.cumsum([len(motion.t) - 1 for motion, _ in self.pieces])
+        simulator = self.pieces[int(np.searchsorted(ends, k, side="right"))][1]
+        grid = replace(self.grid, t=t, step=self.grid.step / finer, samples=finer)
+        try:
+            if not simulator.restarted((found["q"][k], found["v"][k]), t):
+                return None
+            states, failure, _ = _run(simulator, grid, 0, True, _nobody)
+            if failure:
+                return None
+            motion = simulator.body_motion(grid.times(0, len(states)), states)
+        except BielaError:
+            return None
+        counted = counted_coordinates(simulator.model, recording.system)
+        return recording.of(motion.t, body_coordinates(motion, counted, still=True), k)
+
+
+def _cause(k: int) -> str:
+    """What may have thrown a motion onto another branch, whenever that was."""
+    del k
+    return (
+        "Likely cause: steps are too long, or one went across a dead point, where two branches "
+        "meet. Take shorter steps, or other independent coordinates"
+    )
+
+
+def _divisor(n: int, most: int) -> int:
+    """The largest divisor of a number that is not above another."""
+    return max(k for k in range(1, min(n, most) + 1) if n % k == 0)
+
+
+def _nobody(done: int) -> None:
+    """Takes no notice of how far a run has come."""
+
+
 def _motions(
     simulator: GroupSimulator, grid: _Grid, named: bool, told: Callable[[int], None]
-) -> tuple[list[GroupMotion], str, bool]:
+) -> tuple[list[_Piece], str, bool]:
     """The motion of all bodies, piece by piece of independent coordinates.
 
     Returns:
-        The pieces; what stopped the last one, in words, and whether that is a dead point.
+        The pieces, each with its simulator; what stopped the last one, in words, and whether that
+        is a dead point.
     """
-    motions: list[GroupMotion] = []
+    motions: list[_Piece] = []
     known = {frozenset(simulator.start.names): simulator}
-    others: Iterator[tuple[str, ...]] | None = None
+    others: list[tuple[str, ...]] | None = None
     state: tuple[Floats, Floats] | None = None
     done = 0
+    tried: set[frozenset[str]] = set()  # coordinates that come no further from where it is
     while True:
+        tried.add(frozenset(simulator.start.names))
         moving = time.perf_counter()
         try:
             states, failure, dead = _run(simulator, grid, done, named, told)
@@ -669,10 +764,11 @@ def _motions(
                 raise
             # the start is a dead point of these coordinates, not of the mechanism
             found = list(islice(simulator.others_at_start(), _CHOICES))
+            untried = [names for names in found if frozenset(names) not in tried]
             following: GroupSimulator | None = None
             if not named:
                 begun = simulator.beginning().state()
-                following = _following(simulator, known, iter(found), begun, simulator.t)
+                following = _following(simulator, known, iter(untried), begun, simulator.t)
             if following is None:
                 raise _dead_start(error, found) from None
             simulator = following
@@ -692,7 +788,7 @@ def _motions(
                     assert isinstance(error.results, GroupMotion)
                     if not len(error.results.t):
                         raise
-                    motions.append(error.results)
+                    motions.append((error.results, simulator))
                     passed = "a group passed a dead point between two steps: take shorter ones"
                     return motions, passed, True
                 if not dead or named:
@@ -700,14 +796,17 @@ def _motions(
                 state = simulator.state(motion)
                 found = list(islice(simulator.others(motion, group, states[kept - 1]), _CHOICES))
                 if found:
-                    others = iter(found)
+                    others = found
                     break
             done += kept - 1
+            if kept > 1:
+                tried = {frozenset(simulator.start.names)}
             motion.time_run = spent
-            motions.append(motion)
+            motions.append((motion, simulator))
         if not failure or others is None or state is None:
             return motions, failure, dead
-        following = _following(simulator, known, others, state, grid.time(done))
+        untried = [names for names in others if frozenset(names) not in tried]
+        following = _following(simulator, known, iter(untried), state, grid.time(done))
         if following is None:
             return motions, failure, dead
         simulator = following

@@ -7,15 +7,14 @@ Rods whose spin is held do not turn about their lines (`biela.analysis.groups.he
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from biela.analysis.groups.held_spins import held_lines
 from biela.analysis.groups.joint_requests import JointRequest
-from biela.analysis.realtime.group_parts import Floats, GroupParts, Integers
+from biela.analysis.realtime.group_parts import GroupParts, Integers
 from biela.atoms import Atom, Workspace
 from biela.code import Function
 from biela.code.targets.language import wrapped
@@ -84,14 +83,11 @@ def output_text(parts: GroupParts, asked: Asked, name: str) -> OutputText:
         struct.append(f"  {name}_body_t bodies[{len(names)}];")
         fields.append(("bodies", names))
         columns += [f"{b} {x}" for b in names for x in _body_columns()]
-        lines = held_lines(parts.solver)
-        pose = _pose_function(parts.solver.model.plane, bool(lines))
+        pose = _pose_function(parts.solver.model.plane)
         functions.append(pose)
         found = places[n : n + asked.body_requests]
         at = np.stack([p[:, 0] for p in found], axis=1)
         tables.append(_table("body_at", at))
-        if lines:
-            tables.append(_line_table(lines, len(names)))
         code += _bodies(parts, pose, len(names), [p.shape[1] for p in found])
     opening = [
         f"void {name}_outputs(const {name}_t *s, {name}_outputs_t *outputs) {{",
@@ -116,16 +112,6 @@ def _table(name: str, rows: Integers) -> str:
         entries = ", ".join(str(int(x)) for x in np.atleast_1d(row))
         lines.append(f"  {{{entries}}}," if rows.ndim == 2 else f"  {entries},")
     return "\n".join([*lines, "};", ""])
-
-
-def _line_table(lines: Mapping[int, Floats], count: int) -> str:
-    """Lines of the bodies whose spin is held, along their own axes; of others zero."""
-    rows = ["// the line about which a body does not turn, along its axes"]
-    rows.append(f"static const double body_line[{count}][3] = {{")
-    for k in range(count):
-        entries = ", ".join(repr(float(x)) for x in lines.get(k, np.zeros(3)))
-        rows.append(f"  {{{entries}}},")
-    return "\n".join([*rows, "};", ""])
 
 
 def _firsts(parts: GroupParts) -> list[int]:
@@ -183,18 +169,13 @@ def _bodies(parts: GroupParts, pose: Function, count: int, widths: Sequence[int]
         lines += _place(parts, f"outputs->bodies[i].{what}", f"{first} + k[0]")
     given = [f"w + {first} + k[{j}]" for j in range(1, len(widths)) for first in firsts]
     body = "outputs->bodies[i]"
-    given += ["body_line[i]"] if "line" in [a.name for a in pose.inputs] else []
     given += [f"{body}.axes", f"{body}.angular_velocity", f"{body}.angular_acceleration"]
     call = wrapped(f"    {pose.name}({', '.join(given)});", "        ")
     return [*lines, *call, "  }"]
 
 
-def _pose_function(plane: str | None, held: bool = False) -> Function:
-    """Rotation matrix, angular velocity and acceleration of a body out of what groups give.
-
-    Of bodies whose spin may be ``held`` it takes the line, of unit length or zero, and leaves out
-    what they turn about it.
-    """
+def _pose_function(plane: str | None) -> Function:
+    """Rotation matrix, angular velocity and acceleration of a body out of what groups give."""
     ws = Workspace("body")
     if plane is not None:
         turn = [ws.symbols(f"{d}c {d}s") for d in ("", "d", "dd")]
@@ -227,14 +208,6 @@ def _pose_function(plane: str | None, held: bool = False) -> Function:
             for e, part in zip(("x", "y"), axes, strict=True)
             for k, d in enumerate(("", "d", "dd"))
         }
-        if held:
-            line = list(ws.symbols([f"line{k}" for k in range(3)]))
-            inputs["line"] = line
-            spin, second = (_dot(a, line) for a in (omega, alpha))
-            turned = _cross(omega, line)
-            parts = zip(alpha, line, turned, strict=True)
-            alpha = [a - (second * u + spin * c) for a, u, c in parts]
-            omega = [w - spin * u for w, u in zip(omega, line, strict=True)]
     outputs = {
         "axes": [a for row in R for a in row],
         "angular_velocity": omega,

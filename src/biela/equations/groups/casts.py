@@ -82,6 +82,21 @@ class Casts:
                         found.add((c, e, coordinate.name))
         return found
 
+    def loose_joints(self, forces: Sequence[Cast]) -> set[str]:
+        """Joints that forces name and that no group has, since they have no equations."""
+        named = {
+            name
+            for cast in forces
+            for joint in cast.elements[0].joints
+            if isinstance(joint, CastElement)
+            for name in joint.names
+        }
+        if named:
+            for cast in self.casts:
+                for _, element in cast.joints():
+                    named.difference_update(element.names)
+        return named
+
     def forces(self) -> Iterator[Cast]:
         """The forces of the model: casts of one element, all bodies of which are known."""
         for population in self.world.populations:

@@ -185,6 +185,10 @@ class GroupDerivation(PlacedBodies):
         """
         if all(end.slot < 0 for end in joint.markers):
             return None
+        return self.pair_of(joint)
+
+    def pair_of(self, joint: CastElement) -> Pair:
+        """The markers of a joint that the element that asks names."""
         markers = self.cast.elements[self._current].markers
         i, j = (
             self.marker(self._current, next(k for k, m in enumerate(markers) if m.is_at(end)))

@@ -12,6 +12,7 @@ from biela.model.element import Evaluate, quantity
 from biela.model.forces.force import Force
 from biela.model.forces.units import force_along
 from biela.model.laws.law import Law
+from biela.model.quantities.units import parameters_of
 from biela.model.quantities.values import Value
 
 
@@ -38,11 +39,18 @@ class Actuator(Force):
             raise ModelError(f"actuator {self.name} has a value and a law; give one of them")
 
     def check(self, number: Evaluate) -> None:
-        """Refuse a limit below zero.
+        """Refuse a limit below zero, and a value that is no number.
 
         Raises:
-            ModelError: The largest size of the input is negative.
+            ModelError: The largest size of the input is negative, or its value depends on
+                parameters, which may change when it is set already.
         """
+        named = sorted(parameters_of(self.value))
+        if named:
+            raise ModelError(
+                f"actuator {self.name}: its value {self.value!r} depends on the parameter "
+                f"{named[0]}, and an input is a number; give a law, or value=1 and a gear"
+            )
         self.check_not_negative(number, "limit")
 
     def act(self, derivation: Derivation) -> None:

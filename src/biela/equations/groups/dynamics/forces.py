@@ -11,6 +11,7 @@ with the columns v_j, ω_j of that marker and r_j of that speed.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from biela.atoms import Atom, substitute
 from biela.code import Function
 from biela.equations.blocks.populations import Floats
-from biela.equations.groups.cast import Cast, Owner, Poses
+from biela.equations.groups.cast import Cast, CastElement, Owner, Poses
 from biela.equations.groups.derivation import GroupDerivation
 from biela.equations.groups.symbols import Column, Known
 from biela.errors import ModelError
@@ -47,12 +48,21 @@ class ForceKernel:
 class ForceDerivation(GroupDerivation):
     """What a force does.
 
+    A coordinate of a joint that has no equations, such as a planar joint of a planar model, is in
+    no group; it is read from the bodies of the joint.
+
+    Args:
+        cast: The force in all instances.
+        poses: Where bodies are at the start.
+        loose: Names of joints that are in no group.
+
     Raises:
-        ModelError: It depends on reactions.
+        ModelError: It depends on reactions, or on an angle whose turns nothing counts.
     """
 
-    def __init__(self, cast: Cast, poses: Poses | None = None) -> None:
+    def __init__(self, cast: Cast, poses: Poses | None = None, loose: Collection[str] = ()) -> None:
         super().__init__(cast, poses)
+        self._loose = loose
         #: Forces and what they act along, linear in rates.
         self._pushes: list[tuple[Atom, Atom]] = []
         force = cast.elements[0].element
@@ -65,6 +75,32 @@ class ForceDerivation(GroupDerivation):
             )
         with self.element(0):
             force.act(self)
+
+    def coordinate(self, name: str) -> Atom:
+        """The coordinate of a joint, over any number of turns.
+
+        Raises:
+            ModelError: It is an angle, of a joint that is in no group.
+        """
+        found, joint, coordinate = self.named(name)
+        if not isinstance(found, CastElement) or found.label not in self._loose:
+            return super().coordinate(name)
+        reading = coordinate.reading
+        if reading is None or reading.turns:
+            raise ModelError(
+                f"force {self.cast.elements[0].label} depends on {found.label}.{coordinate.name}, "
+                f"and the {joint.kind} joint {found.label} has no equations here: dynamics by "
+                f"groups does not count the turns of its angle; use simulate(model)"
+            )
+        return reading.value(self.pair_of(found))
+
+    def speed(self, name: str) -> Atom:
+        """The time derivative of a coordinate of a joint."""
+        found, _, coordinate = self.named(name)
+        loose = isinstance(found, CastElement) and found.label in self._loose
+        if isinstance(found, CastElement) and loose and coordinate.reading is not None:
+            return coordinate.reading.rate(self.pair_of(found))
+        return super().speed(name)
 
     def apply(self, marker: Marker, force: Vector, moment: Vector) -> None:
         """A force through the point of a marker, and a moment, act on its body."""

@@ -84,7 +84,9 @@ class MotionProgram(GroupProgram):
             for cast in influence.casts
         ]
         poses = equations[0].poses if equations else None
-        self._forces = [ForceDerivation(cast, poses) for cast in casts.forces()]
+        forces = list(casts.forces())
+        loose = casts.loose_joints(forces)
+        self._forces = [ForceDerivation(cast, poses, loose) for cast in forces]
         self._force_reads = [
             [Asked(item) for item in dict.fromkeys(k.item for k in force.known)]
             for force in self._forces
