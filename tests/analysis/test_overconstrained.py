@@ -21,7 +21,7 @@ from biela.equations.blocks.reference import reference_blocks
 from biela.equations.elimination import factorise
 from biela.equations.ranked_rows import RankedRows
 from biela.solvers.ldlt import best_rows_solve
-from tests.overconstrained import LINKAGES, double_bennett, linkage
+from tests.overconstrained import LINKAGES, double_bennett, linkage, peaucellier
 from tests.simulators_in_c import CompiledSimulator
 
 GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
@@ -351,3 +351,13 @@ def test_an_exported_bennett_linkage_keeps_its_energy(tmp_path: Path) -> None:
         states.append(made.x)
     q, v = np.array(states)[::50, :n], np.array(states)[::50, n : 2 * n]
     assert drift(system, q, v) < 1e-9
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_independent_coordinates_change_though_rows_depend_on_others(seed: int) -> None:
+    """Three rows are redundant in every position; the coordinate chosen first has a dead point."""
+    system = bl.formulate(peaucellier(seed)[0], "natural")
+    how = {"formulation": "velocity_projection", "options": bl.Options(index=3)}
+    r = bl.simulate(system, 2.5, step=1e-3, **how)
+    assert 1 <= r.statistics.more["changes of independent coordinates"] <= 5
+    assert drift(system, r.q, r.v) < 1e-8

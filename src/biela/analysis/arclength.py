@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from biela.analysis.instant import Instant
 from biela.equations import System
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,7 +90,7 @@ class Tracer:
     def null_space(self, t: float, q: Floats) -> Floats:
         """An orthonormal basis of the directions in which the curve may go on."""
         rows = self.rows(t, q)
-        _, s, Vt = np.linalg.svd(rows)
+        _, s, Vt = svd(rows)
         rank = int((s > WEAK * s[0]).sum()) if len(s) else 0
         return np.asarray(Vt[min(rank, self.size - 1) :].T)
 
@@ -118,7 +119,7 @@ class Tracer:
             if size <= self.tolerance:
                 return t, q, k
             J = np.vstack([self.rows(t, q), row])
-            U, s, Vt = np.linalg.svd(J, full_matrices=False)
+            U, s, Vt = svd(J, full_matrices=False)
             kept = s > WEAK * s[0]
             delta = -Vt[kept].T @ ((U[:, kept].T @ np.append(residual, 0.0)) / s[kept])
             travelled += float(np.linalg.norm(delta))

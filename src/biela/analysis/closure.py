@@ -21,6 +21,7 @@ from biela.code import Function
 from biela.equations import System
 from biela.equations.positions import random_start
 from biela.errors import AssemblyError, SingularityError
+from biela.singular_values import svd
 from biela.solvers.least_squares import CONVERGED, Solution, damped_newton
 
 Floats = npt.NDArray[np.float64]
@@ -455,7 +456,7 @@ def moving_velocity(
     Phi_v = instant.Phi_v(q)
     if not len(Phi_v):
         return v
-    U, sizes, _ = np.linalg.svd(Phi_v)
+    U, sizes, _ = svd(Phi_v)
     rank = int((sizes > RANK_TOLERANCE * sizes[0]).sum())
     W = U[:, rank:]
 

@@ -24,6 +24,7 @@ from biela.errors import ModelError
 from biela.model import Model
 from biela.model.topology.tree import quaternion
 from biela.results import Results
+from biela.singular_values import pinv, svd
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -131,14 +132,14 @@ class FreeBodies:
         if extra.any():
             # angles that count turns: from their own rows, the bodies being where they are
             for _ in range(20):
-                step = -np.linalg.pinv(rows[:, extra]) @ instant.Phi(q)
+                step = -pinv(rows[:, extra]) @ instant.Phi(q)
                 delta = np.zeros(len(v))
                 delta[extra] = step
                 q = instant.moved(q, delta)
                 rows = instant.Phi_v(q)
                 if np.abs(step).max(initial=0.0) < 1e-14:
                     break
-            inverse = np.linalg.pinv(rows[:, extra])
+            inverse = pinv(rows[:, extra])
             v[extra] = inverse @ (instant.beta(q) - rows[:, own] @ v[own])
             a[extra] = inverse @ (instant.gamma(q, v) - rows[:, own] @ a[own])
         self._check_closed(instant, q)
@@ -238,7 +239,7 @@ def _reactions(rows: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
             if np.linalg.norm(inverse) * np.linalg.norm(R) < 0.5 / RANK_TOLERANCE:
                 T = inverse @ Q.T
                 return (lambda force: np.asarray(T @ force)), np.zeros((m, 0))
-    U, s, Vt = np.linalg.svd(rows, full_matrices=m > n)
+    U, s, Vt = svd(rows, full_matrices=m > n)
     rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
     return (lambda force: np.asarray(U[:, :rank] @ ((Vt[:rank] @ force) / s[:rank]))), U[:, rank:]
 

@@ -30,6 +30,7 @@ from biela.equations.groups.placing import upright_axis
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 
@@ -79,7 +80,7 @@ def idle_freedoms(instant: Instant, q: Floats) -> tuple[IdleFreedom, ...]:
         own = np.concatenate([twists[name] for name in bodies])
         known = np.array([R.T @ one.z for one in found]).reshape(-1, R.shape[1])
         rest = _null_space(np.concatenate([*others, known]))
-        for along in (rest @ np.linalg.svd(own @ rest)[2].T).T:
+        for along in (rest @ svd(own @ rest)[2].T).T:
             if not np.abs(own @ along).max() > _SAME:
                 continue  # a coordinate that moves no body
             z = R @ along
@@ -218,7 +219,7 @@ def _body_twists(instant: Instant, q: Floats, R: Floats) -> dict[str, Floats]:
 
 def _null_space(A: Floats) -> Floats:
     """What A leaves at zero; all of it, if A is rounding."""
-    _, sizes, turn = np.linalg.svd(A)
+    _, sizes, turn = svd(A)
     return np.asarray(turn[int((sizes > _SAME).sum()) :].T)
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from biela.equations import System
 from biela.errors import ModelError
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,7 +63,7 @@ def motions(rows: Floats) -> Motions:
     m, n = rows.shape
     if not m:
         return Motions(np.eye(n), np.zeros((n, 0)), 0)
-    U, s, Vt = np.linalg.svd(rows)
+    U, s, Vt = svd(rows)
     rank = int((s > RANK_TOLERANCE * s[0]).sum())
     inverse = Vt[:rank].T @ (U[:, :rank] / s[:rank]).T
     return Motions(Vt[rank:].T, inverse, rank)
@@ -190,6 +191,6 @@ def multipliers(rows: Floats, force: Floats, weights: Floats | None = None) -> F
     scale = np.ones(len(rows)) if weights is None else 1 / np.sqrt(weights)
     # the rank is that of the rows, the norm that of the weighted λ
     rank = motions(rows).rank
-    U, s, Vt = np.linalg.svd(rows * scale[:, None], full_matrices=False)
+    U, s, Vt = svd(rows * scale[:, None], full_matrices=False)
     kept = slice(0, rank)
     return np.asarray(scale * (U[:, kept] @ ((Vt[kept] @ force) / s[kept])))

@@ -28,6 +28,7 @@ from biela.code import Function
 from biela.equations import System
 from biela.errors import ModelError, ShapeError
 from biela.results import Results, RunStatistics
+from biela.singular_values import pinv
 
 Floats = npt.NDArray[np.float64]
 
@@ -140,7 +141,7 @@ def required(
 
     inertial = np.einsum("kij,kj->ki", evaluate(system["M"], u=held).reshape(k, n, n), motion.a)
     rows = evaluate(system["Phi_v"], u=held).reshape(k, m, n) if m else np.zeros((k, 0, n))
-    inverse = np.linalg.pinv(rows, rcond=_CUT) if m else np.zeros((k, n, 0))
+    inverse = pinv(rows, rcond=_CUT) if m else np.zeros((k, n, 0))
     P = np.eye(n) - inverse @ rows
     loaded = m > 0 and any(a.name == "lam" for a in system["Q"].inputs)
     slope = input_slopes(system, unknown)
@@ -160,7 +161,7 @@ def required(
             PB = P @ B
             # where the drives leave no freedom, P B is rounding only and moves nothing
             PB[np.abs(PB).max(axis=(1, 2)) <= _CUT * np.abs(B).max()] = 0.0
-            inputs_of = np.linalg.pinv(PB, rcond=_CUT)
+            inputs_of = pinv(PB, rcond=_CUT)
             found = np.einsum("kij,kj->ki", inputs_of, needed)
             # an input is determinate if no other values of the inputs push the motion alike
             kept = np.einsum("kij,kji->ki", inputs_of, PB)

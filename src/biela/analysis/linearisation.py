@@ -33,6 +33,7 @@ from biela.atoms import Atom, Direction
 from biela.code import Function
 from biela.equations import System
 from biela.equations.positions import own_velocities, velocity_places
+from biela.singular_values import pinv
 from biela.solvers import choose_independent
 
 Floats = npt.NDArray[np.float64]
@@ -199,7 +200,7 @@ def _reduced(
     S = -_particular(rows, free_v) @ shown
     E = np.zeros((n, n))
     if "rates" in system:
-        E = np.linalg.pinv(N) @ (slope["E_q"] @ N - slope["dN"])
+        E = pinv(N) @ (slope["E_q"] @ N - slope["dN"])
     n_z, n_y = len(free_q), len(free_v)
     displacement = np.hstack([R_q, np.zeros((n, n_y))])
     velocity = np.hstack([S @ R_q, R_v])
@@ -284,7 +285,7 @@ def _basis(rows: Floats, free: Sequence[int]) -> Floats:
     basis[list(free), range(len(free))] = 1.0
     rest = [i for i in range(n) if i not in free]
     if rest and len(rows):
-        basis[rest] = -np.linalg.pinv(rows[:, rest], rcond=1e-11) @ rows[:, list(free)]
+        basis[rest] = -pinv(rows[:, rest], rcond=1e-11) @ rows[:, list(free)]
     return basis
 
 
@@ -294,7 +295,7 @@ def _particular(rows: Floats, free: Sequence[int]) -> Floats:
     found = np.zeros((n, len(rows)))
     rest = [i for i in range(n) if i not in free]
     if rest and len(rows):
-        found[rest] = np.linalg.pinv(rows[:, rest], rcond=1e-11)
+        found[rest] = pinv(rows[:, rest], rcond=1e-11)
     return found
 
 

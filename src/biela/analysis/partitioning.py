@@ -159,7 +159,8 @@ class PartitionWatch:
             return None
         if self.urgent:
             found = choose_basis(rows, self._method, self._late, self._rank)
-            return found if found.rank > present.rank else None
+            if found.rank > present.rank:
+                return found
         if self._method == "svd":
             return self._turned(rows, present)
         best = choose_basis(rows, self._method, (), present.rank)

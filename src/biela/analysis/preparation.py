@@ -16,6 +16,7 @@ from biela.equations.positions import own_velocities
 from biela.errors import BielaError, ModelError, ShapeError
 from biela.model import Model as Described
 from biela.model.quantities.units import quantity, unit_of
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 #: What an analysis takes: bodies and joints, symbols, or equations.
@@ -274,7 +275,7 @@ def check_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> N
     if null.shape[1]:
         free = null
         if rows is not None:
-            _, sizes, turn = np.linalg.svd(rows @ null)
+            _, sizes, turn = svd(rows @ null)
             rank = int((sizes > 1e-10 * max(np.abs(rows).max(), 1e-300)).sum())
             free = null @ turn[rank:].T
         if free.shape[1]:

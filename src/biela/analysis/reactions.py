@@ -24,6 +24,7 @@ from biela.analysis.posing import placed, posed
 from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.equations import System
 from biela.errors import ModelError, UnknownNameError
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 
@@ -181,7 +182,7 @@ def redundancy(
 
 def determinate_rows(rows: Floats) -> npt.NDArray[np.bool_]:
     """For each row, whether no self-stress, a null vector of the transposed rows, acts in it."""
-    U, s, _ = np.linalg.svd(rows)
+    U, s, _ = svd(rows)
     null = U[:, int((s > RANK_TOLERANCE * s[0]).sum()) :]
     found: npt.NDArray[np.bool_] = np.linalg.norm(null, axis=1) <= _PART
     return found

@@ -23,6 +23,7 @@ from biela.equations.mechanism.drawing import figures
 from biela.equations.positions import own_velocities
 from biela.results import Channels, Dot, Event, Link, Results, RunStatistics, Scene
 from biela.results.frames import frame_channels
+from biela.singular_values import pinv
 from biela.solvers.coordinate_basis import CoordinateBasis
 
 Floats = npt.NDArray[np.float64]
@@ -167,7 +168,7 @@ class Recording:
             return unknown
         M, Q, rows = (np.asarray(self.evaluate(name)) for name in ("M", "Q", "Phi_v"))
         force = Q - np.einsum("kij,kj->ki", M, self.readings()["a"])
-        inverse = np.linalg.pinv(np.swapaxes(rows, 1, 2), rcond=1e-9)
+        inverse = pinv(np.swapaxes(rows, 1, 2), rcond=1e-9)
         return np.asarray(np.einsum("kij,kj->ki", inverse, force))
 
     def results(
@@ -305,7 +306,7 @@ class Recording:
         middle = rows[len(rows) // 2]
         if not np.isfinite(rows).all() or np.linalg.matrix_rank(middle) == len(middle):
             return lam
-        found: Floats = np.einsum("kij,kj->ki", rows @ np.linalg.pinv(rows, rcond=1e-9), lam)
+        found: Floats = np.einsum("kij,kj->ki", rows @ pinv(rows, rcond=1e-9), lam)
         return found
 
     def constraint_error(self) -> float | None:

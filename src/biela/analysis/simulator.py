@@ -290,7 +290,8 @@ class Simulator:
             lacking = ordered(lacking, system, t, q, u, p)
         options = self.options
         if basis is None and self.formulation in {*PARTITIONED, *PROJECTED} and system.multipliers:
-            self._rank = lacking.rank(len(system.multipliers))
+            # without sets of dependent rows the rank may still be less than their number
+            self._rank = lacking.rank(len(system.multipliers)) if lacking.ranked else None
             basis = independent_basis(
                 system, t, q, u, p, options.independent, options.partition, self._rank
             )

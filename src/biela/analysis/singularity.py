@@ -23,6 +23,7 @@ from biela.analysis.instant import RANK_TOLERANCE, unit_rows
 from biela.equations import System
 from biela.errors import ModelError
 from biela.results import Event
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 Monitors = dict[str, tuple[Callable[[], Floats], str]]
@@ -81,7 +82,7 @@ def weakest(system: System, rows: Floats) -> tuple[list[str], list[str]]:
     ``rows`` are those of Φ_v at one instant.  The velocities come with the largest part first.
     """
     unit, _ = unit_rows(rows)
-    U, s, Vt = np.linalg.svd(unit)
+    U, s, Vt = svd(unit)
     k = min(len(s), rows.shape[1]) - 1
     lost, free = np.abs(U[:, k]), np.abs(Vt[k])
     constraints = [

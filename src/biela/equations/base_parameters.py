@@ -32,6 +32,7 @@ from biela.equations.capabilities import coordinate_units
 from biela.equations.regressor import PARAMETERS, Regressor
 from biela.equations.symbolic import SymbolicSystem
 from biela.errors import AssemblyError
+from biela.singular_values import pinv, svd
 from biela.space import position
 
 Floats = npt.NDArray[np.float64]
@@ -189,17 +190,17 @@ def admissible_states(
             rows = _row_sizes(Phi_q * S)
             if (np.abs(Phi) <= _CLOSED * rows).all():
                 break
-            q = q - S * (np.linalg.pinv(Phi_q * S / rows[:, None], 1e-6) @ (Phi / rows))
+            q = q - S * (pinv(Phi_q * S / rows[:, None], 1e-6) @ (Phi / rows))
         else:
             continue
         Phi_v, beta, _ = rates(t, q, v, p)
         rows = _row_sizes(Phi_v * S)
         scaled = Phi_v * S / rows[:, None]
-        _, sizes, directions = np.linalg.svd(scaled)
+        _, sizes, directions = svd(scaled)
         rank = int((sizes > 1e-9 * sizes[0]).sum())
         if sizes[rank - 1] < 1e-3 * sizes[0]:  # too near a singular position to be accurate
             continue
-        inverse = S[:, None] * np.linalg.pinv(scaled, 1e-9) / rows
+        inverse = S[:, None] * pinv(scaled, 1e-9) / rows
         v = v - inverse @ (Phi_v @ v - beta)
         gamma = rates(t, q, v, p)[2]
         a = a - inverse @ (Phi_v @ a - gamma)

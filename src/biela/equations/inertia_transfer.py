@@ -32,6 +32,7 @@ from biela.equations.base_parameters import rounding
 from biela.equations.joint_survey import DRAWS, Body, Survey
 from biela.equations.pseudo_inertia import Four, Ten, carried, spread
 from biela.equations.regressor import PARAMETERS
+from biela.singular_values import svd
 from biela.space import position, rotation_matrix
 
 Floats = npt.NDArray[np.float64]
@@ -158,7 +159,7 @@ class Transfers:
 
 def _null_space(A: Floats) -> Floats:
     """A basis of the null space in rows, in echelon form: as many zeros as there can be."""
-    _, sizes, rows = np.linalg.svd(A, full_matrices=False)
+    _, sizes, rows = svd(A, full_matrices=False)
     rank = int((sizes > 1e-10 * max(1.0, sizes[0])).sum())
     basis = rows[rank:]
     pivots: list[int] = []

@@ -34,6 +34,7 @@ from biela.equations.pseudo_inertia import Four
 from biela.equations.regressor import Regressor, regressor
 from biela.equations.symbolic import SymbolicSystem
 from biela.errors import ModelError
+from biela.singular_values import svd
 from biela.space import Base, Point, angular_velocity, position, rotation_matrix, velocity
 from biela.space import Frame as SpaceFrame
 
@@ -211,7 +212,7 @@ class Survey:
         for first, second in ((a, b), (b, a)):
             R = np.concatenate([s.rotations[:, self._number(first)] for s in self.samples])
             seen = np.einsum("sij,si->sj", R, turning)
-            _, sizes, rows = np.linalg.svd(seen, full_matrices=False)
+            _, sizes, rows = svd(seen, full_matrices=False)
             if sizes[1] <= _SAME * sizes[0]:
                 here, there = self._both(first, second, rows[0] * np.sign(rows[0].sum() or 1.0))
                 return [(here, there) if first is a else (there, here)]

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biela.errors import ShapeError
+from biela.singular_values import svd
 from biela.solvers.independent import PREFERENCE, choose_independent
 
 __all__ = ["PARTITIONS", "CoordinateBasis", "choose_basis"]
@@ -110,7 +111,7 @@ class CoordinateBasis:
         if not self.freedoms or not self.rank:
             return 1.0
         unit, _ = _unit(np.atleast_2d(np.asarray(J, dtype=float))[list(self.rows)])
-        N = np.linalg.svd(unit)[2][self.rank :].T
+        N = svd(unit)[2][self.rank :].T
         return float(np.linalg.svd(self.B @ N, compute_uv=False)[-1])
 
     def same_as(self, other: CoordinateBasis) -> bool:
@@ -149,7 +150,7 @@ def choose_basis(
     dependent, kept = found.dependent[:rank], found.independent_rows[:rank]
     if method == "svd":
         unit, _ = _unit(rows)
-        _, _, Vt = np.linalg.svd(unit)
+        _, _, Vt = svd(unit)
         return CoordinateBasis("svd", kept, np.ascontiguousarray(Vt.T), (), (), rows)
     if method == "qr":
         dependent = _farthest(rows, rank, prefer_independent)

@@ -30,6 +30,8 @@ from biela.graph import (
 #: cache, s on one core: a delta robot 1900 → 2.0, an excavator 9300 → 5.4, five bars 16200 → 10,
 #: a Stewart platform (natural) 26400 → 22, a tether 58400 → 39, a car 550000 → minutes.
 UNROLLED_OPERATIONS: Final = 5000
+#: The same for overconstrained loops, of which the velocity projection keeps half the digits.
+OVERCONSTRAINED_OPERATIONS: Final = 10_000
 
 
 def default_formulation(
@@ -48,13 +50,18 @@ def default_formulation(
     """
     chosen = options or Options()
     small = not system.multipliers or integrator in split
-    small = small or elimination_operations(system) <= UNROLLED_OPERATIONS
+    loops = False
+    if not small:
+        operations = elimination_operations(system)
+        small = operations <= UNROLLED_OPERATIONS
+        loops = not small and overconstrained(system)
+        small = small or (loops and operations <= OVERCONSTRAINED_OPERATIONS)
     if not small and not unused_options("velocity_projection", chosen):
         # of index 3, which does not drift off the constraints
         given = given_options(chosen)
         index = chosen.index if "index" in given else 3
         partition = chosen.partition
-        if not {"partition", "independent"} & set(given) and overconstrained(system):
+        if loops and not {"partition", "independent"} & set(given):
             # a single coordinate of such a loop is soon a poor one: digits are lost before it goes
             partition = "svd"
         return "velocity_projection", replace(chosen, index=index, partition=partition)

@@ -27,6 +27,7 @@ from biela.analysis.formulations.multipliers import stabilised
 from biela.analysis.unrolled import Row, Unrolled, product, transposed_product
 from biela.equations import System
 from biela.equations.elimination import factorise, stiffened
+from biela.singular_values import pinv
 
 Floats = npt.NDArray[np.float64]
 
@@ -76,7 +77,7 @@ def moved_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> t
     # velocities in units in which the diagonal of M is one; those without mass do not count
     sizes = np.diag(M)
     units = np.divide(1.0, np.sqrt(np.abs(sizes)), out=np.zeros(len(M)), where=sizes > 0.0)
-    mobility = np.linalg.pinv(M * np.outer(units, units), rcond=_SINGULAR, hermitian=True)
+    mobility = pinv(M * np.outer(units, units), rcond=_SINGULAR, hermitian=True)
     given = np.einsum("ij,jk,ik->i", rows * units, mobility, rows * units)
     least = given[given > 0.0].min(initial=np.inf)
     given[~(given > 0.0)] = least if np.isfinite(least) else 1.0

@@ -30,6 +30,7 @@ from biela.analysis.singularity import owner
 from biela.equations import System
 from biela.equations.positions import notable_places
 from biela.equations.ranked_rows import RankedRows
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 
@@ -184,7 +185,7 @@ def dependent_sets(
     regular = [found for found, r in zip(looked, ranks, strict=True) if r == rank]
     linked = np.zeros((m, m), dtype=bool)
     for found in regular:
-        U = np.linalg.svd(found)[0][:, rank:]
+        U = svd(found)[0][:, rank:]
         linked |= np.abs(U @ U.T) > TAKES_PART
     anywhere = [rows(place) for place in places()]
     anywhere = [found for found in anywhere if np.isfinite(found).all()]
@@ -299,7 +300,7 @@ def _rank(rows: Floats, least: float = RANK) -> int:
 def _null(rows: Floats) -> Floats:
     if not len(rows):
         return np.eye(rows.shape[1])
-    _, s, Vt = np.linalg.svd(unit_rows(rows)[0])
+    _, s, Vt = svd(unit_rows(rows)[0])
     return np.asarray(Vt[int((s > RANK * s[0]).sum()) :].T)
 
 
@@ -347,7 +348,7 @@ def _independent(
 
 def _span(rows: Floats) -> Floats:
     """An orthonormal basis of the span of some rows, as rows."""
-    _, s, Vt = np.linalg.svd(rows, full_matrices=False)
+    _, s, Vt = svd(rows, full_matrices=False)
     return np.asarray(Vt[s > RANK * s.max(initial=0.0)])
 
 

@@ -23,6 +23,7 @@ from biela.equations.groups.structure import Structure
 from biela.equations.groups.units import Rows
 from biela.model.bodies import GROUND
 from biela.model.drivers.position import PositionDriver
+from biela.singular_values import svd
 
 __all__ = ["further_drives"]
 
@@ -154,7 +155,7 @@ def _basis(given: Floats, more: Floats, clear: float = _CLEAR[-1]) -> tuple[Floa
     ``clear`` is the part of the length of rows that has to be new.
     """
     rest = more - (more @ given.T) @ given
-    _, s, Vt = np.linalg.svd(rest)
+    _, s, Vt = svd(rest)
     size = float(np.linalg.norm(more, axis=1).max(initial=0.0))
     rank = int(np.count_nonzero(s > clear * max(size, _SMALL)))
     return np.concatenate([given, Vt[:rank]]), rank

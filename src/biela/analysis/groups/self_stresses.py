@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from biela.analysis.instant import RANK_TOLERANCE
 from biela.equations.groups.forces import ForceProgram
+from biela.singular_values import svd
 
 __all__ = ["SelfStresses"]
 
@@ -146,7 +147,7 @@ def _held(J: Floats, load: Floats) -> tuple[Floats, Floats]:
     if r == n:
         held = np.linalg.solve(np.swapaxes(J, 1, 2), load)
         return np.asarray(held, dtype=np.float64), np.zeros((T, r, 0))
-    U, s, Vt = np.linalg.svd(J)
+    U, s, Vt = svd(J)
     large = s > RANK_TOLERANCE * s[:, :1]
     inverse = np.where(large, 1 / np.where(large, s, 1.0), 0.0)
     found: Floats = U[:, :, :n] @ (inverse[:, :, None] * (Vt @ load))

@@ -9,6 +9,7 @@ from biela.analysis.inverse_kinematics.search import Search
 from biela.atoms.piecewise import cubic_spline
 from biela.equations import System
 from biela.errors import ModelError
+from biela.singular_values import pinv
 
 Floats = npt.NDArray[np.float64]
 
@@ -82,5 +83,5 @@ def _differences(t: Floats, values: Floats) -> Floats:
 def _nearest(search: Search, A: Floats, right: Floats, guess: Floats) -> Floats:
     """The solution of A x = right nearest to a guess, in the weights of the coordinates."""
     missing = right - (A @ guess[..., None])[..., 0]
-    inverse = np.linalg.pinv(A * search.scale, rcond=_RANK)
+    inverse = pinv(A * search.scale, rcond=_RANK)
     return np.asarray(guess + (inverse @ missing[..., None])[..., 0] * search.scale)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from biela.analysis.reactions import determinate_rows
 from biela.errors import UnknownNameError
 from biela.model.element import nearest
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -87,7 +88,7 @@ def loop_forces(
         held: Those of the motion itself, asked for where rows depend on each other.
     """
     idle = L.shape[1] - len(lam)
-    U, s, _ = np.linalg.svd(J)
+    U, s, _ = svd(J)
     stress = U[:, int((s > _RANK * s.max(initial=1e-300)).sum()) :]
     null = np.zeros((L.shape[1], stress.shape[1] + idle))
     null[: len(lam), : stress.shape[1]] = stress

@@ -24,6 +24,7 @@ from biela.equations.ranked_rows import RankedRows
 from biela.errors import AssemblyError, UnknownNameError
 from biela.model import Model
 from biela.model.element import nearest
+from biela.singular_values import svd
 
 #: Of the gaps of loops, m or sine of an angle.
 _CLOSED: Final = 1e-12
@@ -194,7 +195,7 @@ class ClosedPositions(Dynamics):
             if not np.isfinite(gap) or gap <= 1e-15 * (1 + float(np.abs(q).max(initial=0.0))):
                 break
             J = self.closure_jacobian(q, t=t)[:, free]
-            U, s, V = np.linalg.svd(J, full_matrices=False)
+            U, s, V = svd(J, full_matrices=False)
             kept = s > _RANK * s.max(initial=1e-300)
             damped = np.where(kept, s / (s**2 + min(gap, 1.0) ** 2 * 1e-2), 0.0)
             step = np.zeros(len(self.v_names))

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from biela.equations.groups.units import RANK, Rows
 from biela.graph.structure import condensed
+from biela.singular_values import svd
 
 __all__ = [
     "Split",
@@ -69,7 +70,7 @@ def null_space(A: Floats) -> Floats:
     """An orthonormal basis of the null space, (columns, dimension)."""
     if not len(A) or not A.shape[1]:
         return np.eye(A.shape[1])
-    _, s, Vt = np.linalg.svd(A)
+    _, s, Vt = svd(A)
     rank = int(np.count_nonzero(s > RANK * max(float(s[0]), 1e-300)))
     return np.asarray(Vt[rank:].T)
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from biela.equations.groups.determined import null_space
 from biela.equations.groups.units import Rows
 from biela.graph import components
+from biela.singular_values import pinv
 
 __all__ = ["Spin", "passive_spins", "with_locks"]
 
@@ -139,7 +140,7 @@ def _meeting(rows: Rows, position: int, slot: int, own: Integers, m: int) -> tup
     clear = np.linalg.det(normal) > 1e-6
     p = np.zeros((len(own), 3))
     p[clear] = np.linalg.solve(normal[clear], right[clear][:, :, None])[:, :, 0]
-    inverse = np.linalg.pinv(normal[~clear], rcond=1e-10, hermitian=True)
+    inverse = pinv(normal[~clear], rcond=1e-10, hermitian=True)
     p[~clear] = np.einsum("nij,nj->ni", inverse, right[~clear])
     left = np.abs(np.einsum("nki,ni->nk", A, p) - b).max(axis=1, initial=0.0)
     return p, left <= _SAME

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from biela.equations.groups.units import Rows
 from biela.graph import bridges, components
 from biela.model.joints import Joint
+from biela.singular_values import svd
 
 __all__ = ["Subchains", "subchains"]
 
@@ -152,7 +153,7 @@ def _twists(rows: Rows, position: int, inside: Flags) -> list[_Twists]:
             if m == 5:
                 W = null_vectors(np.ascontiguousarray(A))[:, :, None]
             else:
-                W = np.swapaxes(np.linalg.svd(A)[2][:, m:, :], 1, 2)
+                W = np.swapaxes(svd(A)[2][:, m:, :], 1, 2)
             found.append(_Twists(own, W))
     return found
 
@@ -219,7 +220,7 @@ def _axes(omega: Floats) -> tuple[Floats, Floats, Floats]:
     if omega.shape[2] == 1:
         sizes = np.linalg.norm(omega[:, :, 0], axis=1)
         return omega[:, :, 0] / np.maximum(sizes, 1e-300)[:, None], sizes, np.zeros(len(sizes))
-    axes, singular, _ = np.linalg.svd(omega)
+    axes, singular, _ = svd(omega)
     return axes[:, :, 0], singular[:, 0], singular[:, 1]
 
 

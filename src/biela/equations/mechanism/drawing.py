@@ -35,6 +35,7 @@ from biela.model.joints import (
     Universal,
 )
 from biela.model.shapes import Rod, Shape, Sphere
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 
@@ -137,7 +138,7 @@ def _outline(places: Floats) -> tuple[list[int], bool]:
     Around their middle in the plane that lies best between them, or along the line they are on.
     """
     offsets = places - places.mean(axis=0)
-    _, sizes, axes = np.linalg.svd(offsets, full_matrices=True)
+    _, sizes, axes = svd(offsets, full_matrices=True)
     along = offsets @ axes.T
     if len(places) < 3 or sizes[1] < 1e-3 * sizes[0]:
         return [int(k) for k in np.argsort(along[:, 0], kind="stable")], False

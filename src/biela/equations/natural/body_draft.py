@@ -26,6 +26,7 @@ from biela.equations.natural.kinds import TurnedCombination
 from biela.equations.natural.tying import Tying
 from biela.errors import ModelError
 from biela.model.mass_properties import MassProperties
+from biela.singular_values import pinv
 
 #: An arrow whose direction is nearer than this to those before it is left for a combination.
 INDEPENDENT: Final = 0.1
@@ -93,7 +94,7 @@ class BodyDraft:
             basis.append(cross(basis[0], basis[1]))
             E.append(np.cross(E[0], E[1]))
         columns = np.array(E).T
-        inverse = np.linalg.inv(columns) if len(E) == 3 else np.linalg.pinv(columns)
+        inverse = np.linalg.inv(columns) if len(E) == 3 else pinv(columns)
         rows = tuple(tuple(ws.atom(float(x)) for x in row) for row in inverse)
         return NaturalBody(
             self.name,
@@ -171,7 +172,7 @@ class BodyDraft:
             layout.constrain(kind, parts, [c, s], owner)
             return
         E = np.array([at_start(a) for a in self.arrows]).T
-        alpha = np.linalg.pinv(E) @ at_start(arrow)
+        alpha = pinv(E) @ at_start(arrow)
         if np.abs(E @ alpha - at_start(arrow)).max() > 1e-9 * np.linalg.norm(at_start(arrow)):
             raise ModelError(
                 f"{layout.name}: {entity.name} is not a combination of the other points and "
@@ -232,7 +233,7 @@ def moments(
     count = len(draft.arrows)
     if not layout.plane and count < 3:
         E = np.array([at_start(a) for a in draft.arrows]).T
-        across = np.eye(3) - E @ np.linalg.pinv(E)
+        across = np.eye(3) - E @ pinv(E)
         size = max(float(np.abs(Sigma).max()), mass * float(E[:, 0] @ E[:, 0]), 1e-300)
         if count == 1:
             rest = across @ Sigma @ across

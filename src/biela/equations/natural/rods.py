@@ -32,6 +32,7 @@ from biela.model.forces import SpringDamper
 from biela.model.joints import Coupling, Joint, Spherical
 from biela.model.markers import Marker
 from biela.model.quantities.values import Value
+from biela.singular_values import svd
 
 #: What to write for all bodies that lose nothing by it.
 TWO_POINT: Final = "two-point"
@@ -182,7 +183,7 @@ def rod_body(
         R: The orientation of the body at the start.
     """
     ws = arrow[0].workspace
-    sides = np.linalg.svd(unit[None])[2][1:]
+    sides = svd(unit[None])[2][1:]
     length = sqrt(dot(way, way))
     e = [x / length for x in arrow]
     first = [ws.atom(float(x)) for x in R @ unit]

@@ -33,6 +33,7 @@ from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, dot, zero
 from biela.errors import ModelError, UnknownNameError
 from biela.model.element import nearest
+from biela.singular_values import svd
 
 Floats = npt.NDArray[np.float64]
 
@@ -136,7 +137,7 @@ def check_motors(model: str, v_names: Sequence[str], passive: Sequence[int], J: 
     held = J[:, list(passive)]
     if not len(passive):
         return
-    _, s, V = np.linalg.svd(held)
+    _, s, V = svd(held)
     rank = int((s > _RANK * max(float(s.max(initial=0.0)), 1e-300)).sum()) if len(s) else 0
     loose = len(passive) - rank
     if loose:

@@ -14,6 +14,7 @@ from biela.equations.groups.cast import CastMarker
 from biela.equations.groups.closed_forms.dyad import Key
 from biela.equations.groups.closed_forms.found import Found
 from biela.equations.groups.derivation import GroupDerivation
+from biela.singular_values import pinv
 from biela.space import position
 
 __all__ = ["SpatialFound", "SpatialView", "Three", "combined", "cross", "dot", "minus", "plus"]
@@ -131,7 +132,7 @@ class SpatialFound(Found):
         """
         base = self.bases[slot]
         B = np.stack([rows for rows, _ in base], axis=2)
-        factors = np.einsum("nij,nj->ni", np.linalg.pinv(B), local)
+        factors = np.einsum("nij,nj->ni", pinv(B), local)
         missed = np.abs(np.einsum("nij,nj->ni", B, factors) - local).max()
         if missed > 1e-12 * (1 + np.abs(local).max()):
             raise LookupError
