@@ -364,8 +364,10 @@ def _results(plan: Plan, found: Found, end_point: bool, alarms: Alarms, spent: f
         rows = np.asarray(recording.evaluate("Phi_v"), dtype=float)
     events, more = singularities(system, t, rows[:count], alarms) if rows is not None else ([], {})
     failure = found.failure
-    miss = recording.first_miss(_KEPT, rows=rows[:count]) if rows is not None else None
-    if miss is not None and rows is not None and not failure:
+    miss = None
+    if rows is not None and not failure:
+        miss = recording.first_miss(_KEPT, rows=rows[:count], instants=_regular(rows[:count]))
+    if miss is not None and rows is not None:
         of = rows[miss.instant][: len(miss.missed)]
         conflict = contradiction(system.multipliers, of, miss.missed)
         failure = f"{miss.said(system, t)}{': ' if conflict else ''}{conflict}"
@@ -388,6 +390,14 @@ def _results(plan: Plan, found: Found, end_point: bool, alarms: Alarms, spent: f
             results,
         )
     return results
+
+
+def _regular(rows: Floats) -> npt.NDArray[np.bool_]:
+    """The instants at which Φ_v is not singular; all, if it is so at every one of them."""
+    rank = min(rows.shape[1:])
+    s = np.linalg.svd(rows, compute_uv=False)
+    found = np.asarray(s[:, rank - 1] * _CONDITION_LIMIT > s[:, 0])
+    return found if found.any() else np.ones(len(rows), dtype=bool)
 
 
 def _kept(monitor: Floats, count: int) -> Floats:

@@ -117,7 +117,11 @@ class Recording:
         return given
 
     def first_miss(
-        self, part: float, counted: npt.NDArray[np.bool_] | None = None, rows: Floats | None = None
+        self,
+        part: float,
+        counted: npt.NDArray[np.bool_] | None = None,
+        rows: Floats | None = None,
+        instants: npt.NDArray[np.bool_] | None = None,
     ) -> Miss | None:
         """The first constraint that the motion misses, in position, velocity or acceleration.
 
@@ -125,6 +129,7 @@ class Recording:
             part: Of what they could be missed by, Σ |∂Φ/∂x| |x| and so on.
             counted: Which constraints are looked at; all without it.
             rows: Φ_v at all instants, where it is known already.
+            instants: At which instants they are looked at; at all without it.
         """
         system, found, k = self.system, self.readings(), len(self.t)
         m = len(system.multipliers)
@@ -151,6 +156,8 @@ class Recording:
         )
         for what, missed, size in levels:
             over = (np.abs(missed) > part * size) & counted[: missed.shape[1]]
+            if instants is not None:
+                over &= instants[:, None]
             if over.any():
                 at = int(np.argmax(over.any(axis=1)))
                 row = int(np.argmax(np.where(over[at], np.abs(missed[at]) / size, 0.0)))
