@@ -156,3 +156,15 @@ def test_a_motion_that_a_drive_does_not_make_has_forces_of_that_drive():
     once = bl.inverse_dynamics(model, r)
     twice = bl.inverse_dynamics(model, (r.t / 2, r.q, 2 * r.v, 4 * r.a))
     assert np.abs(twice["lam"] - 4 * once["lam"]).max() < 1e-9 * np.abs(once["lam"]).max()
+
+
+def test_forces_that_are_no_numbers_are_refused_with_their_time():
+    m = bl.Model("pendulum", plane="xz")
+    b = m.body("b", mass=1.0, com=(0.3, 0, 0), inertia=(0.1, 0.1, 0.1))
+    m.joint("revolute", "A", m.ground, b, axis="y")
+    m.force("actuator", "motor", coordinate="A")
+    m.force("wrench", "w", marker=b.at(0.3, 0, 0), fx="sqrt(0.5 - t)")
+    t = np.linspace(0, 1, 11)
+    turn = t[:, None]
+    with pytest.raises(ModelError, match=r"the forces are not finite at t = 0\.6 s"):
+        bl.inverse_dynamics(m, (t, turn, 1 + 0 * turn, 0 * turn))

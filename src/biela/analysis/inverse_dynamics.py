@@ -106,6 +106,7 @@ def inverse_dynamics(
     course = _motion(system, motion)
     found = required(system, course, p, u, chosen_inputs(system, unknown))
     _check_closed(system, course, p, found.u, max(_KEPT, tolerance))
+    _check_finite(system, course, found)
     _check_enough(system, course, found, tolerance)
     readings = {"q": course.q, "v": course.v, "a": course.a}
     if system.multipliers:
@@ -267,6 +268,21 @@ def _check_closed(system: System, motion: Motion, p: Floats, u: Floats, part: fl
             f"{system.name}: the motion given is not one of this model: "
             f"{miss.said(system, motion.t)}. Take the motion from kinematics or simulate with the "
             f"same parameters, or a larger tolerance if it was measured"
+        )
+
+
+def _check_finite(system: System, motion: Motion, found: Requirement) -> None:
+    """See that all forces are numbers.
+
+    Raises:
+        ModelError: One is not; it names the time.
+    """
+    lost = ~(np.isfinite(found.u).all(axis=1) & np.isfinite(found.lam).all(axis=1))
+    if lost.any():
+        k = int(np.argmax(lost))
+        raise ModelError(
+            f"{system.name}: the forces are not finite at t = {motion.t[k]:.6g} s; look at the "
+            f"laws of forces and inputs there"
         )
 
 

@@ -295,10 +295,13 @@ def notable_positions(q: Floats, turns: npt.NDArray[np.bool_], seed: int = 0) ->
     return np.concatenate([near, away, right, alone, np.where(turns, 0.0, away[0])[None]])
 
 
-def lacking(masses: Sequence[Floats], jacobians: Sequence[Floats]) -> Stiffening:
+def lacking(
+    masses: Sequence[Floats], jacobians: Sequence[Floats], units: Floats | None = None
+) -> Stiffening:
     """The constraints that act on null directions of M, seen at some positions.
 
-    The weight is a power of ten that brings them to the size of M.
+    The weight is a power of ten that brings them to the size of M.  ``units`` of the velocities
+    suit the size of the mechanism.
     """
     needed: set[int] = set()
     weight = 1.0
@@ -307,6 +310,10 @@ def lacking(masses: Sequence[Floats], jacobians: Sequence[Floats]) -> Stiffening
             continue
         values, vectors = np.linalg.eigh(M)
         null = vectors[:, values < 1e-11 * max(abs(values[-1]), 1e-300)]
+        if null.shape[1] and units is not None:
+            # moments of inertia of small bodies are small beside their masses in any case
+            values, vectors = np.linalg.eigh(M * units[:, None] * units)
+            null = units[:, None] * vectors[:, values < 1e-11 * max(abs(values[-1]), 1e-300)]
         if not null.shape[1]:
             continue
         touched = np.abs(Phi_v @ null).max(axis=1)

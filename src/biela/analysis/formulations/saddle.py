@@ -17,7 +17,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.formulations.ranking import measured, ranked_rows
+from biela.analysis.formulations.ranking import in_proportion, measured, ranked_rows
+from biela.analysis.instant import Instant
 from biela.analysis.unrolled import Matrix, Row, Unrolled, product, transposed_product
 from biela.atoms import select
 from biela.equations import System
@@ -116,7 +117,9 @@ def stiffening(
     places = [q, *notable_places(system, q, seed)]
     masses = [np.asarray(system.evaluate("M", x, t=t, u=u, p=p)) for x in places]
     jacobians = [np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p)) for x in places]
-    found = lacking(masses, jacobians)
+    along = np.array([entry.unit == "m/s" for entry in system.v], dtype=bool)
+    units = in_proportion(Instant(system, t, u, p), q, along).units
+    found = lacking(masses, jacobians, units)
     # at the position, near it and away from it, where what vanishes here has its size
     sizes = pivot_sizes(masses[:SEVERAL], jacobians[:SEVERAL], found)
     lengths = np.max([np.square(J).sum(axis=1) for J in jacobians[:SEVERAL]], axis=0)
