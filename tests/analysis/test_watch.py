@@ -545,3 +545,49 @@ def test_the_work_of_held_joint_forces_counts_in_rollouts():
     assert r.energy_error[0] < 1e-5
     spoilt = replace(r, tau=0.9 * r.tau)
     assert spoilt.energy_error[0] > 0.01
+
+
+# ------------------------------------------------------------------- forces between instants
+
+
+def struck(push: float, width: float, when: float) -> bl.Model:
+    """A pendulum that a force strikes for a short time."""
+    m = bl.Model("struck", plane="xz")
+    arm = m.body("arm", mass=1.0, com=(0.3, 0, 0), inertia=(0.1, 0.1, 0.1))
+    m.joint("revolute", "A", m.ground, arm, axis="y", start=0.3)
+    law = f"{push}*exp(-((t - {when})/{width})**2)"
+    m.force("wrench", "blow", marker=arm.at(0.3, 0, 0), fz=law)
+    return m
+
+
+@pytest.mark.parametrize("engine", [None, "looped"])
+@pytest.mark.parametrize(
+    ("push", "width", "when", "how"),
+    [
+        (1e4, 1e-3, 0.5013, {"step": 1e-2}),
+        (1e4, 1e-3, 0.5, {"step": 1e-2}),
+        (1e5, 1e-4, 0.5, {"step": 1e-3}),
+        (1e5, 1e-4, 0.5, {}),
+        (1e5, 1e-4, 0.5, {"output": 0.1}),
+    ],
+)
+def test_a_blow_shorter_than_a_step_is_told(push, width, when, how, engine):
+    # its power shows at one stored instant only, and nothing else does
+    truth = bl.simulate(struck(push, width, when), 1.0, step=width / 20, output=0.1)
+    try:
+        results = bl.simulate(struck(push, width, when), 1.0, engine=engine, **how)
+    except SimulationError as error:
+        assert "energy" in str(error)
+        assert error.results.t[-1] <= when
+    else:
+        found = results["A.angle"][-1] if "A.angle" in results else results["arm.angle"][-1]
+        assert engine == "looped"  # which may have seen it
+        assert abs(abs(found) - abs(truth["A.angle"][-1])) < 1e-3
+
+
+@pytest.mark.parametrize("how", [{}, {"output": 0.1}, {"step": 1e-4}])
+def test_a_blow_that_the_steps_follow_is_no_fault(how):
+    truth = bl.simulate(struck(1e4, 1e-3, 0.5013), 1.0, step=2e-5, output=0.1)
+    results = bl.simulate(struck(1e4, 1e-3, 0.5013), 1.0, **how)
+    assert not results.events
+    assert results["A.angle"][-1] == pytest.approx(truth["A.angle"][-1], abs=1e-5)

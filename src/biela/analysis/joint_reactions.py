@@ -103,7 +103,7 @@ def joint_reactions(
 
     Raises:
         ModelError: The motion is not one of this model, or forces act in it that are not in the
-            model, such as drives given to the analysis only.
+            model, such as drives given to the analysis only; or a force is not a number.
         AssemblyError: The state cannot be assembled.
     """
     model, parameters = with_values(model, parameters)
@@ -125,6 +125,12 @@ def joint_reactions(
         at = Instant(free.system, float(instant), u[k], free.p)
         carried.append(free.at(at, states.q[k], states.v[k], states.a[k], states.own))
     wrenches, sure = joint_wrenches(free, names, carried, states.axes, axes == "marker")
+    lost = ~np.isfinite(wrenches).all(axis=(1, 2))
+    if lost.any():
+        raise ModelError(
+            f"{model.name}: the forces in the joints are not finite at "
+            f"t = {times[int(np.argmax(lost))]:.6g} s; look at the laws of forces and inputs there"
+        )
     return JointReactions(times, tuple(names), wrenches[..., :3], wrenches[..., 3:], sure)
 
 

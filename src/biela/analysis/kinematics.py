@@ -33,6 +33,7 @@ from biela.analysis.engine_choice import looped_model, with_drivers, with_start
 from biela.analysis.groups.kinematics import group_kinematics
 from biela.analysis.idle import IdleFreedom, held, idle_freedoms
 from biela.analysis.instant import Instant, Motions, motions, unit_rows
+from biela.analysis.law_faults import names_laws
 from biela.analysis.looped.kinematics import looped_kinematics
 from biela.analysis.one_start import start_state
 from biela.analysis.position_method import PositionMethod, as_method
@@ -54,6 +55,7 @@ _CONDITION_LIMIT: Final = 1e6
 _KEPT: Final = 1e-4
 
 
+@names_laws
 def kinematics(
     model: Model,
     duration: float,

@@ -156,7 +156,8 @@ class Positioning:
         """Signs of the determinant of Φ_v, which tell branches apart; zeros if it is not square."""
         if len(self.system.multipliers) != self.nv:
             return np.zeros(len(t))
-        return np.asarray(np.linalg.slogdet(self.engine.rows(t, q))[0])
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.linalg.slogdet(self.engine.rows(t, q))[0])
 
     def _good(
         self, t: float, states: Floats, h: float, tolerance: float, crossing: bool = False

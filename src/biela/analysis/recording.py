@@ -141,9 +141,10 @@ class Recording:
         q, v, a = found["q"], found["v"], found["a"]
         gamma = np.asarray(self.evaluate("gamma"), dtype=float).reshape(k, m)
         units = [e.unit for e in system.q], [e.unit for e in system.v]
-        slopes = np.abs(rows).max(axis=0)
-        fast = slopes @ speeds(q[0], v, *units)
-        pushed = slopes @ speeds(q[0], a, *units)
+        numbers = np.isfinite(np.hstack([q, v, a, gamma])).all(axis=1)
+        slopes = np.abs(rows[numbers]).max(axis=0, initial=0.0)
+        fast = slopes @ speeds(q[0], v[numbers], *units)
+        pushed = slopes @ speeds(q[0], a[numbers], *units)
         far = (slopes @ displacements(q[0], *units))[: system.geometric]
         levels = (
             ("", self.gaps() if system.geometric else np.zeros((k, 0)), far),
@@ -151,16 +152,18 @@ class Recording:
             (
                 "the acceleration of ",
                 np.einsum("kij,kj->ki", rows, a) - gamma,
-                pushed + np.abs(gamma).max(axis=0) + fast,
+                pushed + np.abs(gamma[numbers]).max(axis=0, initial=0.0) + fast,
             ),
         )
         for what, missed, size in levels:
-            over = (np.abs(missed) > part * size) & counted[: missed.shape[1]]
+            # what is not a number is not within its limit
+            over = ~(np.abs(missed) <= part * size) & counted[: missed.shape[1]]
             if instants is not None:
                 over &= instants[:, None]
             if over.any():
                 at = int(np.argmax(over.any(axis=1)))
-                row = int(np.argmax(np.where(over[at], np.abs(missed[at]) / size, 0.0)))
+                far_off = np.nan_to_num(np.abs(missed[at]) / size, nan=np.inf)
+                row = int(np.argmax(np.where(over[at], far_off, 0.0)))
                 return Miss(what, at, row, missed[at])
         return None
 

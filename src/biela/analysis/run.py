@@ -363,11 +363,11 @@ class Run:
         least = self._missed * float(self._sizes.min(initial=1.0))
         if drifts or not self._closes or not (worst or 0.0) > least:
             return "", float(results.t[-1])
-        if results["constraint error"][0] > least:
-            return "", float(results.t[-1])  # a start that was not to be assembled
         inputs = np.concatenate([part["u"] for part in self.closed])
         for k in np.flatnonzero(results["constraint error"] > least).tolist():
             said = self._open(float(results.t[k]), results.q[k], inputs[k])
+            if said and k == 0:
+                break  # a start that was not to be assembled
             if said:
                 return said, float(results.t[k])
         return "", float(results.t[-1])

@@ -37,6 +37,7 @@ from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import ordered, stiffening
 from biela.analysis.fused import FUSED, LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
+from biela.analysis.law_faults import names_laws
 from biela.analysis.looped.simulation import looped_simulation
 from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
@@ -452,6 +453,7 @@ class Simulator:
         )
 
 
+@names_laws
 def simulate(
     model: Model,
     duration: float,

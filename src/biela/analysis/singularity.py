@@ -121,7 +121,8 @@ def singularities(
         "smallest singular value": (lambda: least, ""),
     }
     if m == n:
-        signs, logarithms = np.linalg.slogdet(rows)
+        with np.errstate(invalid="ignore"):
+            signs, logarithms = np.linalg.slogdet(rows)
         with np.errstate(over="ignore"):
             determinant = signs * np.exp(logarithms)
         more["determinant"] = (lambda: determinant, "")

@@ -93,6 +93,16 @@ class Motion(Protocol):
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A closer look at an interval: its number, the work there with its doubt, the new energy."""
+
+    interval: int
+    work: float
+    doubt: float
+    change: float
+
+
+@dataclass(frozen=True)
 class Account:
     """The energies at stored instants and what they should change by.
 
@@ -103,7 +113,7 @@ class Account:
         power: What changes their sum.
         size: The size of the energies, J, of which rounding is a part.
         sampled: Whether the power jumps between instants, as that of a sampled controller does.
-        known: Work and its doubt in intervals that were seen closely, by their number.
+        known: What closer looks at some intervals found.
     """
 
     t: Floats
@@ -112,7 +122,7 @@ class Account:
     power: Floats
     size: float
     sampled: bool = False
-    known: tuple[tuple[int, float, float], ...] = ()
+    known: tuple[Seen, ...] = ()
 
     @classmethod
     def glance(cls, motion: Motion, sampled: bool = False) -> Account:
@@ -149,9 +159,9 @@ class Account:
             return found, doubt
         if len(self.known):
             found, doubt = (part.copy() for part in replace(self, known=()).work)
-            for k, work, unsure in self.known:
-                found[k], doubt[k] = work, unsure
-            return found, doubt
+            for seen in self.known:
+                found[seen.interval], doubt[seen.interval] = seen.work, seen.doubt
+            return self._settled(found, doubt)
         cuts = [0, *(np.flatnonzero(h <= 0) + 1), len(P)]
         for first, last in pairwise(cuts):
             if last - first < 2:
@@ -174,6 +184,14 @@ class Account:
             doubt[part] = steps * near / 6 + np.where(uneven, 2 * np.abs(bent), 0.0)
         return found, doubt
 
+    def _settled(self, found: Floats, doubt: Floats) -> tuple[Floats, Floats]:
+        """The work and its doubt, where closer looks that leave much doubt tell by their ends."""
+        for seen in sorted(self.known, key=lambda seen: -seen.doubt):
+            moved = float(np.ptp(np.cumsum(found))) + self._moved
+            if seen.doubt > UNSOUND * moved:
+                found[seen.interval], doubt[seen.interval] = seen.change, 0.0
+        return found, doubt
+
     @cached_property
     def missing(self) -> Floats:
         """The energy that nothing explains, gained between instants."""
@@ -194,10 +212,14 @@ class Account:
     @cached_property
     def scale(self) -> float:
         """The energy that takes part in the motion, J."""
-        begins = [0, *(np.flatnonzero(np.diff(self.t) <= 0) + 1)]
         done = np.concatenate([[0.0], np.cumsum(self.work[0])])
-        moved = float(self.kinetic[begins].max() + np.ptp(self.potential) + np.ptp(done))
-        return max(moved, STANDING * self.size)
+        return max(self._moved + float(np.ptp(done)), STANDING * self.size)
+
+    @cached_property
+    def _moved(self) -> float:
+        """The energy that takes part without work: kinetic at the start, and what weights do."""
+        begins = [0, *(np.flatnonzero(np.diff(self.t) <= 0) + 1)]
+        return float(self.kinetic[begins].max() + np.ptp(self.potential))
 
     @property
     def drift(self) -> float:
@@ -217,6 +239,16 @@ class Account:
     def worst(self) -> int:
         """The interval that misses most."""
         return int(np.argmax(np.abs(self.missing) - self.work[1]))
+
+    @property
+    def doubtful(self) -> list[int]:
+        """The intervals whose work may hide that the motion is wrong, the worst first.
+
+        A force that acts for less than a step shows as power at one instant, or at none.
+        """
+        doubt = self.work[1]
+        order = np.argsort(-doubt, kind="stable")
+        return [int(k) for k in order[:LOOKS] if doubt[k] > UNSOUND * self.scale + self.floor]
 
     def change(self, k: int) -> float:
         """The change of the energy from an instant to the next."""
@@ -285,12 +317,14 @@ def energy_fault(account: Account, motion: Motion, means: Means) -> Fault | None
         return None
     if not np.isfinite(account.in_all).all():
         return _unknown(account)
-    if account.first_beyond(SMALL * account.scale) is None:
+    unseen = means.replay is None or account.sampled
+    if account.first_beyond(SMALL * account.scale) is None and (unseen or not account.doubtful):
         return None
     account = Account.of(motion, account.sampled)
-    if means.replay is None or account.sampled:
+    if unseen:
         k = account.first_beyond(2 * LARGE * account.scale)
         return None if k is None else _wrong(account, k, means)
+    account = _surer(account, means)
     return (_of_tolerance if means.tolerance else _of_steps)(account, motion, means)
 
 
@@ -319,9 +353,10 @@ def slip_fault(
     k = int(np.flatnonzero(beyond)[0])
     worst = int(np.argmax(np.nan_to_num(np.abs(slips[k]) / limit, nan=np.inf)))
     before = max(k - 1, 0)
+    where, why = (means.where(before), means.why(before)) if len(t) > 1 else ("", "")
     said = (
         f"the rate of constraint {names[worst]} is missed by {slips[k, worst]:.3g} at "
-        f"t = {t[k]:.6g} s{means.where(before)}. {means.why(before)}"
+        f"t = {t[k]:.6g} s{where}. {why}"
     )
     return Fault(float(t[before]), said.rstrip())
 
@@ -348,6 +383,16 @@ def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | Non
             slopes = max(slopes, float(again.sensitivity(_spread(len(again.t))).max()))
             account = _sharper(account, account.worst, Account.of(again))
     return None
+
+
+def _surer(account: Account, means: Means) -> Account:
+    """The account with the work of doubtful intervals, seen closely."""
+    assert means.replay is not None, "asked where there is one"
+    for k in account.doubtful:
+        again = means.replay(k, 1 if means.tolerance else FINER)
+        if again is not None:
+            account = _sharper(account, k, Account.of(again))
+    return account
 
 
 def _limit(account: Account, explained: float, least: float, most: float) -> float:
@@ -441,7 +486,8 @@ def _unknown(account: Account) -> Fault:
 
 def _sharper(account: Account, k: int, close: Account) -> Account:
     """The account with the work in an interval that was seen closely."""
-    known = (k, float(close.work[0].sum()), float(close.doubt[-1]))
+    total = close.kinetic + close.potential
+    known = Seen(k, float(close.work[0].sum()), float(close.doubt[-1]), float(total[-1] - total[0]))
     return replace(account, known=(*account.known, known))
 
 

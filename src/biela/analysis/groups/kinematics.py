@@ -11,6 +11,7 @@ from biela.analysis.groups.formulations import Formulation, formulation_named
 from biela.analysis.groups.motion import counted_coordinates, group_results
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.law_faults import finite, names_laws, while_finite
 from biela.analysis.preparation import with_values
 from biela.analysis.sampling import sampling
 from biela.equations.groups.lowering import Iteration
@@ -25,6 +26,7 @@ __all__ = ["group_kinematics"]
 _OWN: Final = ("model", "parameters", "q", "t")
 
 
+@names_laws
 def group_kinematics(
     model: Model,
     duration: float,
@@ -94,6 +96,6 @@ def group_kinematics(
     if len(kept.t):
         results = group_results([kept], chosen.name, time.perf_counter() - began)
     if stopped is not None:
-        raise DeadPointError(stopped, results)
+        raise DeadPointError(stopped, None if results is None else while_finite(results))
     assert results is not None, "a run has an instant at least"
-    return results
+    return finite(model.name, results)

@@ -33,6 +33,7 @@ from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.groups.workspace import dead_point
+from biela.analysis.law_faults import names_laws
 from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
@@ -437,7 +438,7 @@ class GroupSimulator:
         sizes, t = start.coordinates, motion.t[-1:]
         rows = np.tile(x, (len(columns) + 1, 1))
         rows[:, sizes.positions :] = 0.0
-        rows[np.arange(len(columns)) + 1, sizes.positions + np.array(columns)] = 1.0
+        rows[np.arange(len(columns)) + 1, sizes.positions + np.array(columns, dtype=int)] = 1.0
         values = sizes.laws(rows, np.zeros((len(rows), sizes.freedoms)))
         before, found = solver.poses, []
         counted = counted_coordinates(self.model)
@@ -553,6 +554,7 @@ def _continuous(motion: GroupMotion) -> bool:
     return True
 
 
+@names_laws
 def group_simulation(
     model: Model,
     duration: float,

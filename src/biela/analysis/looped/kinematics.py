@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
+from biela.analysis.law_faults import finite, names_laws
 from biela.analysis.looped.follower import Follower, StuckError
 from biela.analysis.looped.results import Motion, looped_results
 from biela.analysis.looped.start import first_blocks
@@ -25,6 +26,7 @@ from biela.model import Model
 from biela.results import Results
 
 
+@names_laws
 def looped_kinematics(
     model: Model,
     duration: float,
@@ -99,4 +101,4 @@ def looped_kinematics(
             f"attribute results of this error",
             results,
         )
-    return results
+    return finite(model.name, results)

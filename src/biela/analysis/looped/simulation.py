@@ -20,6 +20,7 @@ import numpy.typing as npt
 from biela.analysis.closure import displacements, in_conflict, speeds
 from biela.analysis.divergence import half_turn, near_half_turn, relative_drift
 from biela.analysis.event_answers import EventAnswers, Reaction
+from biela.analysis.law_faults import blows
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
@@ -396,7 +397,7 @@ class _Run:
             count = min(len(rows), max(_FEWEST, steps // _OFTEN))
             among = np.unique(np.linspace(0, len(rows) - 1, count).astype(np.intp))
             both = np.flatnonzero(np.diff(motion.t) <= 0)  # states that events have changed
-            rows = np.unique([*among, *both, *(both + 1)])
+            rows = np.unique([*among, *both, *(both + 1), *blows(self.model, motion.t)])
             motion = motion.at(rows)
         account = Account.glance(motion)
         adaptive = self.plan.adaptive

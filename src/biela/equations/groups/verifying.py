@@ -81,6 +81,7 @@ def singular_groups(rows: Rows, kind: KindRows) -> Integers:
     return np.concatenate(found)
 
 
+@np.errstate(invalid="ignore")
 def _regular(A: Floats) -> npt.NDArray[np.bool_]:
     count, m, n = A.shape
     if m < n:
@@ -90,7 +91,7 @@ def _regular(A: Floats) -> npt.NDArray[np.bool_]:
         good = np.abs(np.linalg.det(A)) > _CLEAR
     elif count > 1:
         good = np.linalg.det(np.swapaxes(A, 1, 2) @ A) > _CLEAR
-    rest = np.flatnonzero(~good)
+    rest = np.flatnonzero(~good & np.isfinite(A).all(axis=(1, 2)))
     if len(rest):
         s = np.linalg.svd(A[rest], compute_uv=False)
         good[rest] = s[:, -1] > RANK * s[:, 0]
