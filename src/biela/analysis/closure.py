@@ -409,9 +409,15 @@ def closing_velocity(
     change = np.linalg.lstsq(A, b - A @ v, rcond=1e-11)[0]
     found = v + change
     missed = A @ found - b
-    scale = 1.0 + float(np.abs(b).max(initial=0.0)) + float(np.abs(A @ v).max(initial=0.0))
-    if not np.abs(missed).max(initial=0.0) <= 1e-8 * scale:
-        worst = int(np.argmax(np.abs(missed)))
+    fast = np.maximum(np.abs(found), np.abs(v))
+    for unit in {entry.unit for entry in system.v}:  # as fast as any of its unit
+        alike = [k for k, entry in enumerate(system.v) if entry.unit == unit]
+        fast[alike] = fast[alike].max()
+    sizes = np.abs(A) @ fast + np.abs(b)
+    over = ~(np.abs(missed) <= 1e-8 * sizes)
+    if over.any():
+        part = np.divide(np.abs(missed), sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        worst = int(np.argmax(np.where(over, np.nan_to_num(part, nan=np.inf), -1.0)))
         names = [*system.multipliers, *(f"{system.v[i].name} = {x:g}" for i, x in held.items())]
         name = names[worst] if worst < len(names) else "an initial condition"
         raise AssemblyError(

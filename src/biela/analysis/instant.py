@@ -12,6 +12,7 @@ fulfil the last equation.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Singular values below this part of the largest one belong to dependent rows.
 RANK_TOLERANCE: Final = 1e-9
+#: Mechanisms below this size, m, have their lengths measured in units of their own.
+SMALL: Final = 1e-2
 #: Rounds for forces that depend on multipliers, such as friction.
 LOAD_ROUNDS: Final = 30
 
@@ -56,6 +59,19 @@ def unit_rows(rows: Floats) -> tuple[Floats, Floats]:
     real = sizes > RANK_TOLERANCE * sizes.max(initial=0.0)
     lengths = np.where(real, sizes, 1.0)
     return np.where(real[:, None], rows / lengths[:, None], 0.0), lengths
+
+
+def lever_units(rows: Floats, lengths: npt.NDArray[np.bool_]) -> Floats:
+    """Units of velocities in which rows are in proportion: for lengths, the longest lever arm.
+
+    A row ∂Φ/∂x ẋ + ∂Φ/∂φ φ̇ has arms |∂Φ/∂φ| / |∂Φ/∂x|.  ``lengths`` marks the velocities in m/s;
+    their unit is a power of ten.
+    """
+    along = np.abs(rows[:, lengths]).max(axis=1, initial=0.0)
+    around = np.abs(rows[:, ~lengths]).max(axis=1, initial=0.0)
+    arm = float((around[along > 0] / along[along > 0]).max(initial=0.0))
+    size = 10.0 ** round(math.log10(arm)) if 0 < arm < math.inf else 1.0
+    return np.where(lengths, size, 1.0)
 
 
 def motions(rows: Floats) -> Motions:
@@ -115,6 +131,14 @@ class Instant:
         if "rates" not in self.system:
             return np.eye(n)
         return np.stack([np.atleast_1d(self("rates", q, e)) for e in np.eye(n)], axis=1)
+
+    def extent(self, q: Floats) -> float:
+        """The size of a mechanism that is smaller than a centimetre, by its frames; else 1 m."""
+        if "poses" not in self.system or not self.system.frames:
+            return 1.0
+        places = np.asarray(self("poses", q), dtype=float)[:, :3]
+        found = float(np.ptp(places, axis=0).max())
+        return found if 0.0 < found < SMALL else 1.0
 
     def moved(self, q: Floats, delta: Floats) -> Floats:
         """Q ⊕ δ: the position after a displacement along the velocities."""

@@ -32,10 +32,16 @@ class IteratedPositions:
     """Steps by any of the methods, with the elimination done in numbers."""
 
     def __init__(
-        self, system: System, p: Floats, u: Floats, method: PositionMethod, accepted: float
+        self,
+        system: System,
+        p: Floats,
+        u: Floats,
+        method: PositionMethod,
+        accepted: float,
+        size: float = 1.0,
     ) -> None:
         self.system, self.method = system, method
-        self._iteration = method.iteration(accepted)
+        self._iteration = method.iteration(accepted, size)
         self._predictor = method.predictor
         self._given = np.concatenate([p, u])
         self.nq, self.nv = len(system.q), len(system.v)

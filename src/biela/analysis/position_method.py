@@ -72,10 +72,10 @@ class PositionMethod:
         """Whether it is Newton's method as the unrolled kernels have it."""
         return self == PositionMethod()
 
-    def iteration(self, accepted: float) -> Iteration:
-        """The iteration, for positions whose error is accepted up to a bound."""
+    def iteration(self, accepted: float, size: float = 1.0) -> Iteration:
+        """The iteration, for positions whose error is accepted up to a bound, of 1 m or a size."""
         quick = self.name == "newton"
-        usual = min(_ROUNDING, accepted) if quick else 0.5 * accepted
+        usual = size * (min(_ROUNDING, accepted) if quick else 0.5 * accepted)
         return Iteration(
             self.update if self.name == "quasi_newton" else self.name,
             self.damping,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from biela.analysis.dead_points import DeadPoints
 from biela.analysis.formulations.saddle import unit_metric
-from biela.analysis.instant import Instant
+from biela.analysis.instant import SMALL, Instant, lever_units
 from biela.analysis.iterated_positions import (
     OVERCONSTRAINED,
     UNROLLED,
@@ -38,6 +38,8 @@ Floats = npt.NDArray[np.float64]
 LEAP: Final = 0.2
 #: How often a step is halved before the run is given up.
 HALVINGS: Final = 10
+#: No angle is found more accurately.
+_ROUNDED: Final = 1e-15
 #: Instants of one native call.
 _CHUNK: Final = 4096
 
@@ -92,12 +94,18 @@ def engine(
     overconstrained loops, of which the best rows are chosen there.
     """
     operations = unrolled_operations(system) if method.plain else OVERCONSTRAINED + 1
+    t, q = start
+    instant = Instant(system, t, u, p)
+    size = instant.extent(q)
     if operations <= OVERCONSTRAINED:
-        t, q = start
         dependent = unit_metric(system, t, q, u, p)
         if operations <= UNROLLED or dependent.ranked:
-            return UnrolledPositions(system, p, u, dependent)
-    return IteratedPositions(system, p, u, method, accepted)
+            units = np.ones(len(system.v))
+            if size < SMALL:
+                lengths = np.array([entry.unit == "m/s" for entry in system.v], dtype=bool)
+                units = lever_units(instant.Phi_v(q), lengths)
+            return UnrolledPositions(system, p, u, dependent, size, units)
+    return IteratedPositions(system, p, u, method, accepted, size)
 
 
 class Positioning:
@@ -114,12 +122,16 @@ class Positioning:
         self.system, self.engine, self._dead_points = system, steps, dead_points
         self._instant = Instant(system, 0.0, u, p)
         self.nq, self.nv = steps.nq, steps.nv
+        self._size = 1.0
 
     def course(
         self, t: float, x: Floats, h: float, steps: int, stride: int, tolerance: float
     ) -> Course:
         """The states from a start on, every ``stride`` steps of length h."""
         states, before = [x[None]], x
+        self._size = self._instant.extent(x[: self.nq])
+        if self._size < 1.0:
+            tolerance = max(tolerance * self._size, _ROUNDED)
         halved = iterations = done = 0
         chunk = min(64, steps)
         while done < steps:
@@ -181,7 +193,7 @@ class Positioning:
             # on a manifold by coordinates, in which places of it are near where they are alike
             corrected, sizes = self._along_manifold(states, reach)
         speed = np.maximum(sizes[:-1], sizes[1:])
-        met[1:] &= ~(corrected > LEAP * h * speed + 1e-9)
+        met[1:] &= ~(corrected > LEAP * h * speed + 1e-9 * self._size)
         if not crossing:
             signs = self._signs(times, states[:, :nq])
             met[1:] &= signs[1:] * signs[:-1] >= 0

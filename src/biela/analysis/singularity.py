@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.instant import RANK_TOLERANCE, unit_rows
+from biela.analysis.instant import RANK_TOLERANCE, lever_units, unit_rows
 from biela.equations import System
 from biela.errors import ModelError
 from biela.results import Event
@@ -112,9 +112,16 @@ def singularities(
     least = sizes[:, max(rank - 1, 0)]
     with np.errstate(divide="ignore"):
         condition = np.where(least > 0, sizes[:, 0] / least, np.inf)
+    alarm = condition > alarms.condition
+    if alarm.any():
+        # rows of small mechanisms are small beside those of angles
+        lengths = np.array([entry.unit == "m/s" for entry in system.v], dtype=bool)
+        for k in np.flatnonzero(alarm):
+            even = rows[k] * lever_units(rows[k], lengths)
+            s = np.linalg.svd(unit_rows(even)[0], compute_uv=False)
+            alarm[k] = not s[max(rank - 1, 0)] * alarms.condition >= s[0]
     events = [
-        Event(float(t[k]), _told(system, "singular position", rows[k]))
-        for k in _beginnings(condition > alarms.condition)
+        Event(float(t[k]), _told(system, "singular position", rows[k])) for k in _beginnings(alarm)
     ]
     more: Monitors = {
         "condition": (lambda: condition, ""),

@@ -45,13 +45,20 @@ class UnrolledPositions:
     name = "Newton's method"
 
     def __init__(
-        self, system: System, p: Floats, u: Floats, dependent: Stiffening = ORDINARY
+        self,
+        system: System,
+        p: Floats,
+        u: Floats,
+        dependent: Stiffening = ORDINARY,
+        size: float = 1.0,
+        units: Floats | None = None,
     ) -> None:
         self.system = system
         self._given = np.concatenate([p, u])
-        self._kernels: Hoisted = hoisted(_kernels(system, dependent))
+        self._kernels: Hoisted = hoisted(_kernels(system, dependent, units))
         self.nq, self.nv = len(system.q), len(system.v)
-        self._limits = RANKED if dependent.ranked else (ITERATIONS, THRESHOLD)
+        most, threshold = RANKED if dependent.ranked else (ITERATIONS, THRESHOLD)
+        self._limits = most, size * threshold
         self._corrections = 0
 
     @cached_property
@@ -134,8 +141,11 @@ class UnrolledPositions:
         return np.asarray(function.map(*(given[a.name] for a in function.inputs)))
 
 
-def _kernels(system: System, dependent: Stiffening) -> dict[str, Function]:
-    """The kernels of a step, of the state (q, v, a) and of (p, u, h)."""
+def _kernels(system: System, dependent: Stiffening, units: Floats | None) -> dict[str, Function]:
+    """The kernels of a step, of the state (q, v, a) and of (p, u, h).
+
+    Corrections are the shortest, with displacements in their units.
+    """
     u = Unrolled(system)
     ws = u.workspace
     h = ws.symbol("step_length", Kind.PARAMETER)
@@ -146,9 +156,13 @@ def _kernels(system: System, dependent: Stiffening) -> dict[str, Function]:
         return Function(f"kinematics_{name}", inputs, {"y": outputs})
 
     reach = [h * v + h * h * a / 2 for v, a in zip(u.v, u.a, strict=True)]
-    q, residual = position_correction(u, identity(u), dependent)
+    metric = identity(u)
+    for k, unit in enumerate(np.ones(0) if units is None else units):
+        if unit != 1.0:
+            metric[k][k] = ws.atom(float(unit) ** -2)
+    q, residual = position_correction(u, metric, dependent)
     size = largest(residual, u.zero)
-    saddle = Saddle(identity(u), u.Phi_v, dependent)
+    saddle = Saddle(metric, u.Phi_v, dependent)
     still = [u.zero] * len(u.v)
     change, _ = saddle.solve(still, [-e for e in u.dPhi])
     v = [a + b for a, b in zip(u.v, change, strict=True)]

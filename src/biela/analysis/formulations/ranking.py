@@ -16,7 +16,6 @@ are; they stay with the ordinary rows, and the best are chosen among the few tha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -24,7 +23,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.instant import Instant, unit_rows
+from biela.analysis.instant import Instant, lever_units, unit_rows
 from biela.analysis.reach import drive_rows
 from biela.analysis.singularity import owner
 from biela.equations import System
@@ -97,16 +96,8 @@ class InProportion:
 
 
 def in_proportion(closure: Closure, q: Floats, lengths: npt.NDArray[np.bool_]) -> InProportion:
-    """The constraints with lengths in units of the longest lever arm, a power of ten.
-
-    A row ∂Φ/∂x ẋ + ∂Φ/∂φ φ̇ has arms |∂Φ/∂φ| / |∂Φ/∂x|.  ``lengths`` marks the velocities in m/s.
-    """
-    J = np.abs(closure.Phi_v(q))
-    along = J[:, lengths].max(axis=1, initial=0.0)
-    around = J[:, ~lengths].max(axis=1, initial=0.0)
-    arm = float((around[along > 0] / along[along > 0]).max(initial=0.0))
-    size = 10.0 ** round(math.log10(arm)) if 0 < arm < math.inf else 1.0
-    return InProportion(closure, np.where(lengths, size, 1.0))
+    """The constraints with lengths in units of the longest lever arm, see `lever_units`."""
+    return InProportion(closure, lever_units(closure.Phi_v(q), lengths))
 
 
 def ranked_rows(

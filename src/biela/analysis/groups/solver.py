@@ -33,7 +33,7 @@ from biela.analysis.groups.joint_requests import JointRequest, joint_requests
 from biela.analysis.groups.run_time_program import MixedProgram
 from biela.analysis.groups.runner import GroupRunner
 from biela.analysis.groups.solved_motion import GroupMotion
-from biela.analysis.groups.starting import start_poses
+from biela.analysis.groups.starting import check_size, start_poses
 from biela.analysis.groups.stored import Stored, aligned_rows
 from biela.analysis.groups.tiles import strands_of
 from biela.analysis.groups.workspace import Lanes
@@ -150,7 +150,7 @@ class GroupSolver:
         self.world = World(model, parameters)
         if poses is None:
             poses = start_poses(model, self.world, q, self.t, parameters)
-        self.poses = poses
+        self.poses = check_size(model.name, poses)
         self.casts = Casts(self.world, structure)
         names = [cast.example.name for cast in self.casts.casts]
         check_kinds("coordinates", coordinates, names, COORDINATES)

@@ -19,17 +19,19 @@ from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.reference_point import NORMAL
-from biela.errors import AssemblyError
+from biela.errors import AssemblyError, ModelError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
 from biela.model.topology.tree import joint_tree
 from biela.model.topology.tree import start_poses as tree_poses
 
-__all__ = ["across_plane", "assembled_blocks", "start_poses"]
+__all__ = ["across_plane", "assembled_blocks", "check_size", "start_poses"]
 
 Floats = npt.NDArray[np.float64]
 #: A position is assembled when no equation misses by more (m, rad).
 _ASSEMBLED: Final = 1e-10
+#: Groups of smaller mechanisms, m, would change their branches by rounding.
+_SMALLEST: Final = 3e-7
 
 
 def start_poses(
@@ -63,6 +65,21 @@ def start_poses(
         found = first_position(system, q, t, u, p)
     numbers = {e.name: float(x) for e, x in zip(system.q, found, strict=True)}
     return poses_of(world, found, numbers, across_plane(model, world))
+
+
+def check_size(name: str, poses: Poses) -> Poses:
+    """The poses of a mechanism that is not too small.
+
+    Raises:
+        ModelError: It is; it says what to do.
+    """
+    size = float(np.ptp(np.vstack([poses.place, np.zeros(3)]), axis=0).max())
+    if 0.0 < size < _SMALLEST:
+        raise ModelError(
+            f"{name} is {size:.2g} m large: too small for groups. Describe it in other units, such "
+            f"as metres for micrometres, or use kinematics and simulate without formulation"
+        )
+    return poses
 
 
 def assembled_blocks(blocks: ReferenceBlocks, guess: Floats, t: float) -> Floats:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.closure import in_conflict
-from biela.analysis.looped.sparse_rows import SparseRows, worst_rows
+from biela.analysis.instant import SMALL
+from biela.analysis.looped.sparse_rows import SparseRows, longest_arm, worst_rows
 from biela.equations.blocks import ReferenceBlocks
 from biela.errors import AssemblyError, ModelError
 
@@ -20,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Newton's method goes on to this error, m or rad, if it can.
 _EXACT = 1e-13
+#: No angle is found more accurately.
+_ROUNDED = 1e-15
 #: A kept pivot this small: the rows are chosen again.
 _SMALL_PIVOT = 1e-7
 #: Rows that are left out and miss more than this, in proportion: those chosen do not suffice.
@@ -58,6 +61,13 @@ class Follower:
         self.blocks, self.tolerance = blocks, tolerance
         self.rows = SparseRows(blocks)
         self.iterations = 0
+        levers, size = longest_arm(blocks)
+        self._size = size if size < SMALL else 1.0
+        if size < SMALL:
+            # lengths are measured in units of the mechanism; angles are rounded all the same
+            self.tolerance = max(size * tolerance, _ROUNDED)
+            turns = np.full(blocks.nv - levers.size, size)
+            self.rows.weigh(np.square(np.concatenate([levers.ravel(), turns])))
 
     # ------------------------------------------------------------------------------ start
 
@@ -80,7 +90,7 @@ class Follower:
             size = float(np.linalg.norm(Phi))
             if not np.isfinite(size):
                 break
-            if float(np.abs(Phi).max()) <= _EXACT:
+            if float(np.abs(Phi).max()) <= _EXACT * self._size:
                 return q
             rows.factor_damped(J, damping)
             delta = _limited(rows.damped_step(-Phi))
@@ -155,7 +165,9 @@ class Follower:
         for count in range(20):
             Phi, J = self.blocks.position(q, t)
             error = self.rows.error(Phi)
-            done = error <= _EXACT or (error <= self.tolerance and error > 0.3 * before)
+            done = error <= _EXACT * self._size or (
+                error <= self.tolerance and error > 0.3 * before
+            )
             if count and done:
                 break
             if not np.isfinite(error) or (count > 3 and error > before):

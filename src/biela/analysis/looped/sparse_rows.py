@@ -47,8 +47,13 @@ class SparseRows:
         self._solver = SparseLDLT(pattern, late=np.arange(n, n + m))
         self._kept = np.ones(m, dtype=bool)
         self._all_kept = True
+        self._weights = np.ones(n)
         self.doubtful: Integers = np.zeros(0, dtype=np.int64)
         self.factorisations = 0
+
+    def weigh(self, weights: Floats) -> None:
+        """Let corrections be the shortest with other weights of their squares, (nv,)."""
+        self._weights = weights
 
     # -------------------------------------------------------------------------- factoring
 
@@ -85,7 +90,7 @@ class SparseRows:
 
     def _factor(self, J: Floats, diagonal: Floats, examined: bool = False) -> None:
         self.factorisations += 1
-        values = np.concatenate([np.ones(self.n), diagonal, J])
+        values = np.concatenate([self._weights, diagonal, J])
         self._solver.factor(values, examined=examined)
 
     # ---------------------------------------------------------------------------- solving
@@ -150,6 +155,36 @@ class SparseRows:
     def error(self, f: Floats) -> float:
         """The largest entry in the chosen rows."""
         return float(np.abs(f[self._kept]).max(initial=0.0))
+
+
+def arms(blocks: ReferenceBlocks, J: Floats) -> Floats:
+    """The longest arm of each body at its joints, for its turns, and 1 for its displacements.
+
+    It is |∂Φ/∂φ| / |∂Φ/∂x| of a row that touches the body; 1 where no row has both.
+    """
+    wide, count = blocks.widths[1], blocks.world.count
+    axes = 3 if blocks.plane is None else 2
+    row, column = blocks.indices
+    own = column < wide * count
+    pairs, which = np.unique(row[own] * count + column[own] // wide, return_inverse=True)
+    along = column[own] % wide < axes
+    size = np.zeros((2, len(pairs)))
+    np.maximum.at(size[0], which[along], np.abs(J[own][along]))
+    np.maximum.at(size[1], which[~along], np.abs(J[own][~along]))
+    both = (size > 0).all(axis=0)
+    longest = np.zeros(count)
+    np.maximum.at(longest, pairs[both] % count, size[1, both] / size[0, both])
+    found = np.ones((count, wide))
+    found[:, axes:] = np.where(longest > 0, longest, 1.0)[:, None]
+    return found
+
+
+def longest_arm(blocks: ReferenceBlocks) -> tuple[Floats, float]:
+    """The arms of the bodies at the start, and the longest one, m; 1 where there is none."""
+    found = arms(blocks, blocks.Phi_v(blocks.start, 0.0))
+    turning = found[:, 3 if blocks.plane is None else 2 :]
+    size = float(turning.max(initial=0.0, where=turning != 1.0)) or 1.0
+    return found, size
 
 
 def worst_rows(names: Sequence[str], f: Floats, most: int = 3) -> str:

@@ -17,6 +17,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.looped.sparse_rows import arms
 from biela.atoms import Atom, Workspace
 from biela.code import Function
 from biela.equations.blocks import ReferenceBlocks
@@ -96,7 +97,7 @@ def stiffening(blocks: ReferenceBlocks, J: Floats) -> Stiffening:
     null = ~(values > _NONE * values[:, -1:])
     if null.any():
         # moments of inertia of small bodies are small beside their masses in any case
-        units = 1 / _arms(blocks, J)
+        units = 1 / arms(blocks, J)
         values, vectors = np.linalg.eigh(M * units[:, :, None] * units[:, None, :])
         vectors = vectors * units[:, :, None]
         null = ~(values > _NONE * values[:, -1:])
@@ -118,28 +119,6 @@ def stiffening(blocks: ReferenceBlocks, J: Floats) -> Stiffening:
     kept = values[~null]
     ratio = float(kept.mean()) * rows / squares if len(kept) and squares else 1.0
     return Stiffening(tuple(parts), float(10.0 ** np.round(np.log10(ratio))))
-
-
-def _arms(blocks: ReferenceBlocks, J: Floats) -> Floats:
-    """The longest arm of each body at its joints, for its turns, and 1 for its displacements.
-
-    It is |∂Φ/∂φ| / |∂Φ/∂x| of a row that touches the body; 1 where no row has both.
-    """
-    wide, count = blocks.widths[1], blocks.world.count
-    axes = 3 if blocks.plane is None else 2
-    row, column = blocks.indices
-    own = column < wide * count
-    pairs, which = np.unique(row[own] * count + column[own] // wide, return_inverse=True)
-    along = column[own] % wide < axes
-    size = np.zeros((2, len(pairs)))
-    np.maximum.at(size[0], which[along], np.abs(J[own][along]))
-    np.maximum.at(size[1], which[~along], np.abs(J[own][~along]))
-    both = (size > 0).all(axis=0)
-    longest = np.zeros(count)
-    np.maximum.at(longest, pairs[both] % count, size[1, both] / size[0, both])
-    found = np.ones((count, wide))
-    found[:, axes:] = np.where(longest > 0, longest, 1.0)[:, None]
-    return found
 
 
 def _touching(blocks: ReferenceBlocks, touched: Booleans) -> list[tuple[Integers, Booleans]]:
