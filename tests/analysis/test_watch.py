@@ -591,3 +591,32 @@ def test_a_blow_that_the_steps_follow_is_no_fault(how):
     results = bl.simulate(struck(1e4, 1e-3, 0.5013), 1.0, **how)
     assert not results.events
     assert results["A.angle"][-1] == pytest.approx(truth["A.angle"][-1], abs=1e-5)
+
+
+# ------------------------------------------------------------------------ singular positions
+
+
+@pytest.mark.parametrize("step", [None, 5e-3, 2e-3, 1e-3])
+@pytest.mark.parametrize("coordinates", ["joint", "reference", "natural", "looped"])
+def test_a_parallelogram_passes_its_flat_position_or_tells(coordinates, step):
+    # it swings through the line in which it could become an antiparallelogram
+    m = linkage("parallelogram", 0)
+    m.joints["j0"] = replace(m.joints["j0"], rates={"angle": 0.8217697})
+    how = {"step": step, "output": 0.01, "progress": False}
+    try:
+        if coordinates == "looped":
+            r = bl.simulate(m, 10.0, engine="looped", **how)
+        else:
+            r = bl.simulate(bl.formulate(m, coordinates), 10.0, **how)
+    except SimulationError as error:
+        assert "energy" in str(error) or "missed" in str(error)
+        return
+    E, T = r["energy"], r["kinetic energy"]
+    jumps = np.abs(np.diff(E)) / T.max()
+    if jumps.max() > 1e-6:
+        assert any("singular position is passed" in e.name or "step" in e.name for e in r.events)
+
+
+def test_a_motion_that_passes_no_singular_position_tells_nothing():
+    r = bl.simulate(hanging(), 5.0, step=5e-3)
+    assert not r.events

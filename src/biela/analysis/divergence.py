@@ -79,19 +79,9 @@ def likely_cause(system: System, recording: Recording, p: Floats, adaptive: bool
     """What may have made a motion wrong between two stored instants, and what to try."""
     found = recording.readings()
     if system.multipliers:
-        instants = [
-            np.atleast_2d(
-                system.evaluate(
-                    "Phi_v", found["q"][i], t=recording.t[i], u=recording.inputs[i], p=p
-                )
-            )
-            for i in (k, k + 1)
-        ]
-        sizes = [np.linalg.svd(unit_rows(rows)[0], compute_uv=False) for rows in instants]
-        ratios = np.concatenate([s / max(s[0], 1e-300) for s in sizes])
-        if ((ratios > 1e-9) & (ratios < _SINGULAR)).any():
-            rows = instants[int(np.argmin([s[s > 1e-9 * s[0]].min() for s in sizes]))]
-            joints = ", ".join(joints_of(weakest(system, rows)[0])[:3])
+        instants = _rows_around(system, recording, p, k)
+        joints = near_singular(system, recording, p, k)
+        if joints:
             advice = (
                 "Use a fixed step (step=1e-3) or a larger tolerance"
                 if adaptive
@@ -122,6 +112,32 @@ def likely_cause(system: System, recording: Recording, p: Floats, adaptive: bool
         if adaptive
         else "the step is too long. Use a shorter step"
     )
+
+
+def near_singular(system: System, recording: Recording, p: Floats, k: int) -> str:
+    """The joints that become dependent between two stored instants, or nothing."""
+    if not system.multipliers:
+        return ""
+    # a row that vanishes is weak as it is, and rows that grow alike are so at unit length
+    instants = _rows_around(system, recording, p, k)
+    both = [(rows, form) for rows in instants for form in (rows, unit_rows(rows)[0])]
+    sizes = [np.linalg.svd(form, compute_uv=False) for _, form in both]
+    least = [float((s[s > 1e-9 * s[0]] / s[0]).min(initial=1.0)) for s in sizes]
+    worst = int(np.argmin(least))
+    if least[worst] > _SINGULAR:
+        return ""
+    return ", ".join(joints_of(weakest(system, both[worst][0])[0])[:3])
+
+
+def _rows_around(system: System, recording: Recording, p: Floats, k: int) -> list[Floats]:
+    """Φ_v at a stored instant and at the next."""
+    found = recording.readings()["q"]
+    return [
+        np.atleast_2d(
+            system.evaluate("Phi_v", found[i], t=recording.t[i], u=recording.inputs[i], p=p)
+        )
+        for i in (k, k + 1)
+    ]
 
 
 def half_turn(model: Model, results: Results) -> tuple[str, float]:

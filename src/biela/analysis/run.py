@@ -14,7 +14,7 @@ import numpy.typing as npt
 from biela.analysis.assembly import consistent
 from biela.analysis.closure import contradiction, displacements, speeds
 from biela.analysis.control import Controller
-from biela.analysis.divergence import explanation, fastest, half_turn, likely_cause
+from biela.analysis.divergence import explanation, fastest, half_turn, likely_cause, near_singular
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
@@ -527,6 +527,7 @@ class Run:
             partial(self._replayed, recording) if self.law is None else None,
             partial(fastest, system, recording),
             partial(likely_cause, system, recording, self.p, self.plan.adaptive),
+            partial(near_singular, system, recording, self.p),
         )
         lost = not_numbers(system, recording)
         if lost is not None:

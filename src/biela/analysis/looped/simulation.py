@@ -20,6 +20,7 @@ import numpy.typing as npt
 from biela.analysis.closure import displacements, in_conflict, speeds
 from biela.analysis.divergence import half_turn, near_half_turn, relative_drift
 from biela.analysis.event_answers import EventAnswers, Reaction
+from biela.analysis.instant import unit_rows
 from biela.analysis.law_faults import blows
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
@@ -33,17 +34,23 @@ from biela.analysis.looped.start import first_state, first_velocity, named_value
 from biela.analysis.plan import Plan, closer
 from biela.analysis.preparation import numbers, with_values
 from biela.analysis.progress import Progress
+from biela.analysis.singularity import joints_of
 from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault, slip_fault
 from biela.errors import ModelError, SimulationError, SingularityError
 from biela.model import Model
 from biela.results import Event, Results
+from biela.singular_values import svd
 from biela.solvers.integrators import BOTH, EVENT, FINISHED, Problem
 
 Floats = npt.NDArray[np.float64]
 
 #: A constraint missed by more than this share of its size ends a run.
 _MISSED = 1e-5
+#: Up to so many constraints are looked at all together, for singular positions: those where a
+#: singular value is below this part of the largest.
+_EXAMINED = 400
+_SINGULAR = 0.03
 #: What is told where constraints depend on others and it is not known how many do everywhere.
 _UNRANKED = (
     "{} constraints depend on others in a part of the mechanism that is too large for their number "
@@ -239,7 +246,8 @@ class _Run:
         whole = not problem.ne and plan.integrator == "rk4"
         units, rates = coordinate_units(blocks)
         sizes = plan.sizes(x[: blocks.nq], x[blocks.nq :], units, rates)
-        stepper = plan.stepper(problem, tolerance, fused=whole, sizes=sizes)
+        near = self._nearly_singular if 0 < len(blocks.rows) <= _EXAMINED else None
+        stepper = plan.stepper(problem, tolerance, whole, near, sizes)
         length = np.array([plan.step] if whole else [], dtype=float)
         stepper.start(0.0, x, np.concatenate([self.u, length]), plan.times, plan.start)
         stepper.pause = 10
@@ -355,6 +363,31 @@ class _Run:
         what = "tolerance is too large" if self.plan.adaptive else "step is too long"
         return f"{said}: {conflict}, or the {what} for them to be followed"
 
+    def _nearly_singular(self, t: float, x: Floats) -> bool:
+        """Whether constraints are about to become dependent in a state."""
+        return bool(self._weakest(t, x[: self.motion.blocks.nq]))
+
+    def _weakest(self, t: float, q: Floats) -> list[str]:
+        """The joints whose rows nearly depend on each other, not those that do everywhere."""
+        blocks = self.motion.blocks
+        rows, columns = blocks.indices
+        whole = np.zeros((len(blocks.rows), blocks.nv))
+        np.add.at(whole, (rows, columns), blocks.Phi_v(q, t))
+        for form in (whole, unit_rows(whole)[0]):
+            U, s, _ = svd(form)
+            weak = np.flatnonzero((s > 1e-9 * s[0]) & (s < _SINGULAR * s[0]))
+            if len(weak):
+                lost = np.abs(U[:, weak[-1]])
+                return joints_of([blocks.rows[i] for i in np.flatnonzero(lost > 0.1 * lost.max())])
+        return []
+
+    def _passed(self, motion: SimulatedMotion, k: int) -> str:
+        """The joints that become dependent between two instants, or nothing."""
+        if not 0 < len(motion.blocks.rows) <= _EXAMINED:
+            return ""
+        found = [self._weakest(float(motion.t[i]), motion.q[i]) for i in (k, k + 1)]
+        return ", ".join(max(found, key=len)[:3])
+
     @property
     def _missed(self) -> float:
         """A constraint that misses by more of its size does not hold."""
@@ -409,6 +442,7 @@ class _Run:
             partial(self._replayed, motion),
             partial(self._fastest, motion),
             partial(self._cause, motion),
+            partial(self._passed, motion),
         )
         return self._slipped(motion, steps, means) or energy_fault(account, motion, means)
 
