@@ -378,7 +378,8 @@ class _Run:
             weak = np.flatnonzero((s > 1e-9 * s[0]) & (s < _SINGULAR * s[0]))
             if len(weak):
                 lost = np.abs(U[:, weak[-1]])
-                return joints_of([blocks.rows[i] for i in np.flatnonzero(lost > 0.1 * lost.max())])
+                found = np.flatnonzero(lost > 0.1 * lost.max()).tolist()
+                return joints_of([blocks.rows[i] for i in found])
         return []
 
     def _passed(self, motion: SimulatedMotion, k: int) -> str:
