@@ -29,6 +29,8 @@ Floats = npt.NDArray[np.float64]
 RANK_TOLERANCE: Final = 1e-9
 #: Mechanisms below this size, m, have their lengths measured in units of their own.
 SMALL: Final = 1e-2
+#: Distances below this one, m, are rounding: frames of a gimbal that stand in one point.
+ROUNDING: Final = 1e-10
 #: Rounds for forces that depend on multipliers, such as friction.
 LOAD_ROUNDS: Final = 30
 
@@ -138,7 +140,7 @@ class Instant:
             return 1.0
         places = np.asarray(self("poses", q), dtype=float)[:, :3]
         found = float(np.ptp(places, axis=0).max())
-        return found if 0.0 < found < SMALL else 1.0
+        return found if ROUNDING < found < SMALL else 1.0
 
     def moved(self, q: Floats, delta: Floats) -> Floats:
         """Q ⊕ δ: the position after a displacement along the velocities."""

@@ -116,10 +116,11 @@ def singularities(
     if alarm.any():
         # rows of small mechanisms are small beside those of angles
         lengths = np.array([entry.unit == "m/s" for entry in system.v], dtype=bool)
-        for k in np.flatnonzero(alarm):
-            even = rows[k] * lever_units(rows[k], lengths)
-            s = np.linalg.svd(unit_rows(even)[0], compute_uv=False)
-            alarm[k] = not s[max(rank - 1, 0)] * alarms.condition >= s[0]
+        even = rows * lever_units(np.abs(rows).max(axis=0), lengths)
+        usual = np.linalg.norm(even, axis=2).max(axis=0)
+        even = even[alarm] / np.where(usual > 0, usual, 1.0)[:, None]
+        s = np.linalg.svd(even, compute_uv=False)
+        alarm[alarm] = ~(s[:, max(rank - 1, 0)] * alarms.condition >= s[:, 0])
     events = [
         Event(float(t[k]), _told(system, "singular position", rows[k])) for k in _beginnings(alarm)
     ]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.poses import poses_of
+from biela.analysis.instant import ROUNDING
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.start import first_blocks
 from biela.analysis.one_start import first_position, start_position
@@ -74,7 +75,7 @@ def check_size(name: str, poses: Poses) -> Poses:
         ModelError: It is; it says what to do.
     """
     size = float(np.ptp(np.vstack([poses.place, np.zeros(3)]), axis=0).max())
-    if 0.0 < size < _SMALLEST:
+    if ROUNDING < size < _SMALLEST:
         raise ModelError(
             f"{name} is {size:.2g} m large: too small for groups. Describe it in other units, such "
             f"as metres for micrometres, or use kinematics and simulate without formulation"

@@ -181,7 +181,7 @@ def arms(blocks: ReferenceBlocks, J: Floats) -> Floats:
 
 def longest_arm(blocks: ReferenceBlocks) -> tuple[Floats, float]:
     """The arms of the bodies at the start, and the longest one, m; 1 where there is none."""
-    found = arms(blocks, blocks.Phi_v(blocks.start, 0.0))
+    found = arms(blocks, np.nan_to_num(blocks.Phi_v(blocks.start, 0.0)))
     turning = found[:, 3 if blocks.plane is None else 2 :]
     size = float(turning.max(initial=0.0, where=turning != 1.0)) or 1.0
     return found, size
