@@ -18,6 +18,7 @@ from biela.analysis.divergence import explanation, fastest, half_turn, likely_ca
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
+from biela.analysis.instant import unit_rows
 from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
@@ -150,12 +151,13 @@ class Run:
         x = self._start(plan.start, q, v, self.u, plan.times)
         self._now = (plan.start, x)
         if self.system.geometric:
-            rows = self.system.evaluate("Phi_v", q, t=plan.start, u=self.u, p=self.p)
-            self._sizes = self._row_sizes(q, np.atleast_2d(rows))
-        made = self.kernels.formulation
-        if self._closes and not made.drifts and made.unrolled.needs("Phi", "t"):
-            # drivers that contradict each other may agree again later, and at stored instants
-            self.stepper.pause = min(self.stepper.pause, _FIRST_LOOK)
+            rows = np.atleast_2d(self.system.evaluate("Phi_v", q, t=plan.start, u=self.u, p=self.p))
+            self._sizes = self._row_sizes(q, rows)
+            made = self.kernels.formulation
+            moving = self._closes and not made.drifts and made.unrolled.needs("Phi", "t")
+            if moving and np.linalg.matrix_rank(unit_rows(rows)[0], 1e-6) < len(rows):
+                # drivers that contradict each other may agree again later, and at stored instants
+                self.stepper.pause = min(self.stepper.pause, _FIRST_LOOK)
         self._store(np.array([plan.start]), x[None], self.u[None])
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
@@ -206,7 +208,8 @@ class Run:
         results, fault = self._results(began, prepared, native, interrupted)
         if not violated:
             violated, until = self._contradicted(results)
-            results = results.between(results.t[0], until)
+            if violated:
+                results = results.between(results.t[0], until)
         if not violated and self.system.begins is not None:
             violated, until = half_turn(self.system.begins.model, results)
             if violated:

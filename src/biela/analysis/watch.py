@@ -346,10 +346,13 @@ def _passage(account: Account, means: Means) -> Fault | None:
     if means.singular is None:
         return None
     d = np.abs(account.missing) - account.work[1]
+    least = PASSED * account.scale + account.floor
+    if not d.max() > least:
+        return None
     for k in np.argsort(-d)[:3]:
         beside = [d[i] for i in (k - 3, k - 2, k + 2, k + 3) if 0 <= i < len(d)]
-        least = max(PASSED * account.scale + account.floor, ALONE * max([*beside, 0.0]))
-        joints = means.singular(int(k)) if d[k] > least else ""
+        alone = d[k] > max(least, ALONE * max([*beside, 0.0]))
+        joints = means.singular(int(k)) if alone else ""
         if joints:
             said = (
                 f"a singular position is passed, in which constraints of {joints} depend on others "
