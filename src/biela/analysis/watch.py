@@ -250,9 +250,11 @@ class Account:
 
         A force that acts for less than a step shows as power at one instant, or at none.
         """
-        doubt = self.work[1]
+        doubt, least = self.work[1], UNSOUND * self.scale + self.floor
+        if not doubt.max() > least:
+            return []
         order = np.argsort(-doubt, kind="stable")
-        return [int(k) for k in order[:LOOKS] if doubt[k] > UNSOUND * self.scale + self.floor]
+        return [int(k) for k in order[:LOOKS] if doubt[k] > least]
 
     def change(self, k: int) -> float:
         """The change of the energy from an instant to the next."""
