@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Rows whose smallest singular value is below this part of the largest are nearly dependent.
 _SINGULAR: Final = 0.03
+#: In a singular position that is passed they are weaker than usual by this factor.
+_WEAKER: Final = 0.3
 #: A mechanism whose energy changes by less than this part of its size stands still.
 _STANDING = 1e-9
 #: Bushings are not followed further, rad; from there on steps of some degrees reach π.
@@ -79,7 +81,7 @@ def likely_cause(system: System, recording: Recording, p: Floats, adaptive: bool
     """What may have made a motion wrong between two stored instants, and what to try."""
     found = recording.readings()
     if system.multipliers:
-        instants = _rows_around(system, recording, p, k)
+        instants = _rows_at(system, recording, p, (k, k + 1))
         joints = near_singular(system, recording, p, k)
         if joints:
             advice = (
@@ -118,25 +120,55 @@ def near_singular(system: System, recording: Recording, p: Floats, k: int) -> st
     """The joints that become dependent between two stored instants, or nothing."""
     if not system.multipliers:
         return ""
-    # a row that vanishes is weak as it is, and rows that grow alike are so at unit length
-    instants = _rows_around(system, recording, p, k)
-    both = [(rows, form) for rows in instants for form in (rows, unit_rows(rows)[0])]
-    sizes = [np.linalg.svd(form, compute_uv=False) for _, form in both]
-    least = [float((s[s > 1e-9 * s[0]] / s[0]).min(initial=1.0)) for s in sizes]
-    worst = int(np.argmin(least))
-    if least[worst] > _SINGULAR:
+    instants = _rows_at(system, recording, p, (k, k + 1))
+    least = [weakness(rows) for rows in instants]
+    worst = int(np.argmin([found.min() for found in least]))
+    if least[worst].min() > _SINGULAR:
         return ""
-    return ", ".join(joints_of(weakest(system, both[worst][0])[0])[:3])
+    return ", ".join(joints_of(weakest(system, instants[worst])[0])[:3])
 
 
-def _rows_around(system: System, recording: Recording, p: Floats, k: int) -> list[Floats]:
-    """Φ_v at a stored instant and at the next."""
+def passed_singular(system: System, recording: Recording, p: Floats, k: int) -> str:
+    """The same, where they are not as weak at other instants of the motion."""
+    joints = near_singular(system, recording, p, k)
+    if not joints:
+        return ""
+    some = np.linspace(0, len(recording.t) - 1, 7).astype(int).tolist()
+    return (
+        joints
+        if passes(
+            [weakness(r) for r in _rows_at(system, recording, p, (k, k + 1))],
+            [weakness(r) for r in _rows_at(system, recording, p, some)],
+        )
+        else ""
+    )
+
+
+def weakness(rows: Floats) -> Floats:
+    """The least singular value that is not rounding, over the largest: of rows, and of unit rows.
+
+    A row that vanishes is weak as it is; rows that grow alike are so at unit length.
+    """
+    sizes = [np.linalg.svd(form, compute_uv=False) for form in (rows, unit_rows(rows)[0])]
+    return np.array([float((s[s > 1e-9 * s[0]] / s[0]).min(initial=1.0)) for s in sizes])
+
+
+def passes(near: Sequence[Floats], some: Sequence[Floats]) -> bool:
+    """Whether rows are weak near an instant and not as weak at others, see `weakness`."""
+    least, usual = np.min(near, axis=0), np.median(some, axis=0)
+    return bool(((least < _SINGULAR) & (least < _WEAKER * usual)).any())
+
+
+def _rows_at(
+    system: System, recording: Recording, p: Floats, instants: Sequence[int]
+) -> list[Floats]:
+    """Φ_v at stored instants."""
     found = recording.readings()["q"]
     return [
         np.atleast_2d(
             system.evaluate("Phi_v", found[i], t=recording.t[i], u=recording.inputs[i], p=p)
         )
-        for i in (k, k + 1)
+        for i in instants
     ]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,18 @@ Floats = npt.NDArray[np.float64]
 
 #: Mechanisms that are smaller get a smaller absolute tolerance of lengths.
 _CENTIMETRE = 1e-2
+#: The fewest steps of an adaptive run: at rest any step would do, and pass what happens later.
+_FEWEST = 50
+#: Instants between two stops that an interval is seen at, which is run once more.
+_CLOSE = 20
 
 
 @dataclass(frozen=True)
 class Plan:
-    """When to step and when to store; ``times``, to store at, count from the start."""
+    """When to step and when to store; ``times``, to store at, count from the start.
+
+    Adaptive steps do not pass ``stops``, times of the clock between which laws change quickly.
+    """
 
     integrator: Any
     start: float
@@ -35,6 +43,7 @@ class Plan:
     times: Floats
     control_every: int
     sample_time: float
+    stops: Floats = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def make(
@@ -54,7 +63,10 @@ class Plan:
         """
         chosen = integrator or ("rk4" if step is not None else "dormand_prince")
         adaptive = isinstance(chosen, str) and chosen in ADAPTIVE_METHODS
+        value: Any
         for name, value in (("step", step), ("output", output), ("sample_time", sample_time)):
+            if isinstance(value, str):
+                raise ModelError(f"{name} is a number of seconds, not {value!r}")
             if value is not None and not (np.isfinite(value) and value > 0):
                 raise ModelError(f"{name} must be a positive time, not {value!r}")
         if sample_time is not None and not controlled:
@@ -104,8 +116,10 @@ class Plan:
                 self.duration,
                 singular,
                 rtol=tolerance,
+                stops=self.stops,
                 atol=0.01 * tolerance * sizes,
                 control_period=self.sample_time,
+                h_max=self.duration / _FEWEST,
             )
         if fused:
             h, stride, every = self.step, self.stride, self.control_every
@@ -172,7 +186,10 @@ class Plan:
 def closer(plan: Plan, start: float, end: float, finer: int, seen: int) -> Plan:
     """The plan of a part of a run, with about so many stored instants and steps so much finer."""
     if plan.step is None:
-        h, stride, times = None, 1, np.linspace(0.0, end - start, seen + 1)[1:]
+        inside = plan.stops[(plan.stops > start) & (plan.stops < end)] - start
+        short = [np.linspace(a, b, _CLOSE) for a, b in pairwise(inside[: 2 * _CLOSE])]
+        evenly = np.linspace(0.0, end - start, seen + 1)[1:]
+        h, stride, times = None, 1, np.unique(np.concatenate([evenly, *short]))
     else:
         steps = max(1, int(np.ceil((end - start) / plan.step - 1e-6))) * finer
         h, stride = (end - start) / steps, -(-steps // seen)

@@ -14,11 +14,12 @@ import numpy.typing as npt
 from biela.analysis.assembly import consistent
 from biela.analysis.closure import contradiction, displacements, speeds
 from biela.analysis.control import Controller
-from biela.analysis.divergence import explanation, fastest, half_turn, likely_cause, near_singular
+from biela.analysis.divergence import explanation, fastest, half_turn, likely_cause, passed_singular
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
 from biela.analysis.instant import unit_rows
+from biela.analysis.law_faults import within_a_step
 from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
@@ -159,6 +160,10 @@ class Run:
                 # drivers that contradict each other may agree again later, and at stored instants
                 self.stepper.pause = min(self.stepper.pause, _FIRST_LOOK)
         self._store(np.array([plan.start]), x[None], self.u[None])
+        if plan.step is not None and self.system.begins is not None:
+            model = self.system.begins.model
+            told = within_a_step(model, plan.start, plan.duration, plan.step)
+            self.answers.events.extend(told)
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
         if led is not None:
@@ -215,6 +220,9 @@ class Run:
             if violated:
                 results = results.between(results.t[0], until)
         if violated:
+            first, until = self._contradicted(results)
+            if first:  # it was so before somebody looked
+                violated, results = first, results.between(results.t[0], until)
             results = results.between(results.t[0], min(self.answers.until, float(results.t[-1])))
             raise SimulationError(f"{self.system.name}: {violated}", results)
         if status != FINISHED:
@@ -530,7 +538,7 @@ class Run:
             partial(self._replayed, recording) if self.law is None else None,
             partial(fastest, system, recording),
             partial(likely_cause, system, recording, self.p, self.plan.adaptive),
-            partial(near_singular, system, recording, self.p),
+            partial(passed_singular, system, recording, self.p),
         )
         lost = not_numbers(system, recording)
         if lost is not None:

@@ -6,7 +6,7 @@ Both stop at events and go on from there; a fixed step finds back to its grid by
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,10 +22,13 @@ from biela.solvers.integrators import (
     FixedStep,
     Problem,
     VariableStep,
+    VariableStepRun,
 )
 
 Floats = npt.NDArray[np.float64]
 
+#: What happens within this part of the time happens at once.
+_AT_ONCE = 1e-12
 #: An adaptive run that takes more steps than this is given up.
 MOST_STEPS = 50_000_000
 
@@ -95,11 +98,13 @@ class AdaptiveStepper:
         method: str,
         end: float,
         singular: Callable[[float, Floats], bool] | None = None,
+        stops: Floats | None = None,
         **options: Any,
     ) -> None:
         self._integrator = VariableStep(problem, method, end=end, **options)
         self._across = FixedStep(problem, "rk4")
         self._end = end
+        self._stops = np.zeros(0) if stops is None else stops
         free = not problem.nu and not problem.ne
         self._singular = self._first_singular = singular if free else None
         self.leaps, self.mean, self.pause = 0, 0.0, 500
@@ -121,7 +126,7 @@ class AdaptiveStepper:
         """Go on for so many output times, or to an event before."""
         wanted = self._left[:count]
         self._integrator.max_steps = self.pause
-        run = self._integrator.advance(wanted)
+        run = self._forward(wanted)
         times, states, inputs = [run.times], [run.states], [run.inputs]
         wanted, self._left = wanted[len(run.times) :], self._left[len(run.times) :]
         while run.status == STEP_TOO_SMALL and self._can_leap(run.t, run.x):
@@ -130,7 +135,7 @@ class AdaptiveStepper:
             states.append(rows)
             inputs.append(np.zeros((len(leapt), 0)))
             wanted, self._left = wanted[len(leapt) :], self._left[len(leapt) :]
-            run = self._integrator.advance(wanted)
+            run = self._forward(wanted)
             times.append(run.times)
             states.append(run.states)
             inputs.append(run.inputs)
@@ -151,6 +156,36 @@ class AdaptiveStepper:
             status = FINISHED  # so far
         now = self._origin + run.t
         return Progressed(status, self._origin + t, x, u, u[:1], now, run.t, run.x, run.fired)
+
+    def _forward(self, wanted: Floats) -> VariableStepRun:
+        """Go on to the last of some output times, and begin anew at every stop before."""
+        solver, parts = self._integrator, []
+        while True:
+            ahead = self._stops[self._stops > self._origin + solver.time] - self._origin
+            ahead = ahead[ahead < self._end]
+            solver.end = float(ahead[0]) if len(ahead) else self._end
+            within = wanted[wanted <= solver.end]
+            last = len(within) == len(wanted)
+            found = solver.advance(within if last else np.append(within, solver.end))
+            kept = min(len(found.times), len(within))
+            parts.append((found.times[:kept], found.states[:kept], found.inputs[:kept]))
+            wanted = wanted[kept:]
+            if last or found.status != FINISHED:
+                break
+            after = ahead[1] if len(ahead) > 1 else np.inf
+            if after - ahead[0] < _AT_ONCE * max(abs(self._origin + after), self._end):
+                solver.leap(float(after), found.x)  # a law jumps
+                passed = wanted[wanted < after]
+                rows = np.repeat(found.x[None], len(passed), 0)
+                parts.append((passed, rows, np.zeros((len(passed), found.inputs.shape[1]))))
+                wanted = wanted[len(passed) :]
+            else:
+                solver.restart()
+        solver.end = self._end
+        if len(parts) == 1:
+            return found
+        t, x, u = (np.concatenate(rows) for rows in zip(*parts, strict=True))
+        return replace(found, times=t, states=x, inputs=u)
 
     def _mean_step(self, t: float) -> float:
         steps = self._integrator.statistics.steps

@@ -159,7 +159,7 @@ class Account:
         """
         h, P = np.diff(self.t), self.power
         found, doubt = np.zeros(len(h)), np.zeros(len(h))
-        if not P.any():
+        if not P.any() and not self.known:
             return found, doubt
         if len(self.known):
             found, doubt = (part.copy() for part in replace(self, known=()).work)
@@ -333,6 +333,8 @@ def energy_fault(account: Account, motion: Motion, means: Means) -> Fault | None
     account = Account.of(motion, account.sampled)
     if unseen:
         k = account.first_beyond(2 * LARGE * account.scale)
+        if k is not None and account.sampled and not account.power.any():
+            return _unjudged(account, k)  # what a controller did between the instants is not known
         return None if k is None else _wrong(account, k, means)
     account = _surer(account, means)
     fault = (_of_tolerance if means.tolerance else _of_steps)(account, motion, means)
@@ -347,13 +349,13 @@ def _passage(account: Account, means: Means) -> Fault | None:
     """
     if means.singular is None:
         return None
-    d = np.abs(account.missing) - account.work[1]
+    lost, doubt = np.abs(account.missing), account.work[1]
+    d, around = lost - doubt, lost + doubt
     least = PASSED * account.scale + account.floor
-    if not d.max() > least:
+    if len(d) < 7 or not d[3:-3].max() > least:
         return None
-    for k in np.argsort(-d)[:3]:
-        beside = [d[i] for i in (k - 3, k - 2, k + 2, k + 3) if 0 <= i < len(d)]
-        alone = d[k] > max(least, ALONE * max([*beside, 0.0]))
+    for k in 3 + np.argsort(-d[3:-3])[:3]:
+        alone = d[k] > max(least, ALONE * around[[k - 3, k - 2, k + 2, k + 3]].max())
         joints = means.singular(int(k)) if alone else ""
         if joints:
             said = (
@@ -418,7 +420,21 @@ def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | Non
             # stored instants may lie far apart: forces and power in between are seen now
             slopes = max(slopes, float(again.sensitivity(_spread(len(again.t))).max()))
             account = _sharper(account, account.worst, Account.of(again))
-    return None
+    while account.first_beyond(TOLD * account.scale) is not None and account.worst not in looked:
+        if len(looked) >= LOOKS:
+            return None
+        looked.add(account.worst)
+        again = means.replay(account.worst, 1)
+        if again is not None:
+            account = _sharper(account, account.worst, Account.of(again))
+    first, part = account.first_beyond(TOLD * account.scale), account.drift
+    if first is None or part <= TOLD:
+        return None
+    said = (
+        f"the tolerance is too large: {100 * part:.2g} % of the energy is made or lost by the "
+        f"method; try tolerance={_rounded(0.5 * means.tolerance * TOLD / part)}"
+    )
+    return Fault(float(account.t[first + 1]), said, wrong=part > UNSOUND)
 
 
 def _surer(account: Account, means: Means) -> Account:

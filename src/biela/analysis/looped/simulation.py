@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.closure import displacements, in_conflict, speeds
-from biela.analysis.divergence import half_turn, near_half_turn, relative_drift
+from biela.analysis.divergence import half_turn, near_half_turn, passes, relative_drift, weakness
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.instant import unit_rows
-from biela.analysis.law_faults import blows
+from biela.analysis.law_faults import blows, breaks, within_a_step
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
@@ -136,6 +136,8 @@ def looped_simulation(
         raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
     plan = Plan.make(integrator, duration, t, step, output, None, False)
     tolerance = plan.checked_tolerance(model.name, tolerance)
+    if plan.adaptive:
+        plan = replace(plan, stops=breaks(model, plan.start, plan.duration))
     q, v = _by_name(model, "q", q), _by_name(model, "v", v)
     blocks, guess, speed = first_state(model, q, v, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
@@ -259,6 +261,9 @@ class _Run:
         unranked = self.motion.unranked(dependent)
         if unranked:
             self.answers.events.append(Event(plan.start, _UNRANKED.format(unranked)))
+        if plan.step is not None:
+            told = within_a_step(self.model, plan.start, plan.duration, plan.step)
+            self.answers.events.extend(told)
         done, native, interrupted, fault, stopped = 0, 0.0, False, "", False
         prepared = time.perf_counter()
         with Progress(f"simulating {blocks.name}", plan.duration, progress) as bar:
@@ -369,10 +374,7 @@ class _Run:
 
     def _weakest(self, t: float, q: Floats) -> list[str]:
         """The joints whose rows nearly depend on each other, not those that do everywhere."""
-        blocks = self.motion.blocks
-        rows, columns = blocks.indices
-        whole = np.zeros((len(blocks.rows), blocks.nv))
-        np.add.at(whole, (rows, columns), blocks.Phi_v(q, t))
+        blocks, whole = self.motion.blocks, self._rows(t, q)
         for form in (whole, unit_rows(whole)[0]):
             U, s, _ = svd(form)
             weak = np.flatnonzero((s > 1e-9 * s[0]) & (s < _SINGULAR * s[0]))
@@ -387,7 +389,22 @@ class _Run:
         if not 0 < len(motion.blocks.rows) <= _EXAMINED:
             return ""
         found = [self._weakest(float(motion.t[i]), motion.q[i]) for i in (k, k + 1)]
-        return ", ".join(max(found, key=len)[:3])
+        if not any(found):
+            return ""
+        some = np.linspace(0, len(motion.t) - 1, 7).astype(int).tolist()
+        near, usual = (
+            [weakness(self._rows(float(motion.t[i]), motion.q[i])) for i in instants]
+            for instants in ((k, k + 1), some)
+        )
+        return ", ".join(max(found, key=len)[:3]) if passes(near, usual) else ""
+
+    def _rows(self, t: float, q: Floats) -> Floats:
+        """The constraint rows as a matrix."""
+        blocks = self.motion.blocks
+        whole = np.zeros((len(blocks.rows), blocks.nv))
+        rows, columns = blocks.indices
+        np.add.at(whole, (rows, columns), blocks.Phi_v(q, t))
+        return whole
 
     @property
     def _missed(self) -> float:

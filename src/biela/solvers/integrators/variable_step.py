@@ -196,6 +196,11 @@ class VariableStep:
         self._t[0] = self._store[place.CLOCK] + t
 
     @property
+    def time(self) -> float:
+        """The end of the last step."""
+        return float(self._store[place.NOW])
+
+    @property
     def parameters(self) -> NDArray[np.float64]:
         """The present p, with what a controller has written to it."""
         return self._p.copy()
