@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -129,7 +130,7 @@ def test_a_law_that_becomes_nan_stops_the_run_with_time_coordinate_and_cause(ste
         bl.simulate(model, 1.0, output=0.01, **stepping)
     text = str(caught.value)
     assert "mass: the state became infinite or not a number" in text
-    assert "t = 0.5 s" in text
+    assert re.search(r"t = 0\.(49|5) s", text)
     assert "acceleration of dx is not finite" in text
     assert "leaves its domain" in text
     r = caught.value.results

@@ -321,7 +321,8 @@ def _not_finite(system: System, results: Results, p: Floats, step: float | None)
     }
     instant = Instant(system, t, np.zeros(0) if given["u"] is None else given["u"], p)
     spacing = float(np.diff(results.t[-2:])[0]) if len(results.t) > 1 else 1e-3
-    for later in (0.0, 1e-9 * max(1.0, abs(t)), 0.5 * (step or spacing), step or spacing):
+    ahead = step or spacing  # an adaptive step may be a few times as long
+    for later in (0.0, 1e-9 * max(1.0, abs(t)), 0.5 * ahead, ahead, 2 * ahead, 5 * ahead):
         place = instant.moved(q, later * v)
         Q = np.asarray(system.evaluate("Q", place, v, t=t + later, **given))
         if not np.isfinite(Q).all():
