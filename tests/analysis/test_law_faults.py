@@ -79,6 +79,14 @@ def test_a_jump_of_a_rate_that_ends_a_run_is_named(door):
         DOORS[door](LINEAR)
 
 
+def test_names_keep_their_capitals():
+    m = with_pendulum("0.3 + 2*t")
+    m.drivers.pop("motor")
+    m.driver("rotary", "Motor_A", coordinate="A", law=LINEAR)
+    with pytest.raises(SimulationError, match=r"The rate of the law of driver 'Motor_A' jumps"):
+        bl.simulate(m, 1.0)
+
+
 @pytest.mark.parametrize("door", ["kinematics", "looped kinematics", "group kinematics"])
 def test_kinematics_follows_a_polygon(door):
     results = DOORS[door](LINEAR)

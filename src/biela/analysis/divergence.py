@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 #: Rows whose smallest singular value is below this part of the largest are nearly dependent.
-_SINGULAR: Final = 0.03
+SINGULAR: Final = 0.03
 #: In a singular position that is passed they are weaker than usual by this factor.
 _WEAKER: Final = 0.3
 #: A mechanism whose energy changes by less than this part of its size stands still.
@@ -123,7 +123,7 @@ def near_singular(system: System, recording: Recording, p: Floats, k: int) -> st
     instants = _rows_at(system, recording, p, (k, k + 1))
     least = [weakness(rows) for rows in instants]
     worst = int(np.argmin([found.min() for found in least]))
-    if least[worst].min() > _SINGULAR:
+    if least[worst].min() > SINGULAR:
         return ""
     return ", ".join(joints_of(weakest(system, instants[worst])[0])[:3])
 
@@ -134,14 +134,11 @@ def passed_singular(system: System, recording: Recording, p: Floats, k: int) -> 
     if not joints:
         return ""
     some = np.linspace(0, len(recording.t) - 1, 7).astype(int).tolist()
-    return (
-        joints
-        if passes(
-            [weakness(r) for r in _rows_at(system, recording, p, (k, k + 1))],
-            [weakness(r) for r in _rows_at(system, recording, p, some)],
-        )
-        else ""
+    near, usual = (
+        [weakness(rows) for rows in _rows_at(system, recording, p, instants)]
+        for instants in ((k, k + 1), some)
     )
+    return joints if passes(near, usual) else ""
 
 
 def weakness(rows: Floats) -> Floats:
@@ -156,7 +153,7 @@ def weakness(rows: Floats) -> Floats:
 def passes(near: Sequence[Floats], some: Sequence[Floats]) -> bool:
     """Whether rows are weak near an instant and not as weak at others, see `weakness`."""
     least, usual = np.min(near, axis=0), np.median(some, axis=0)
-    return bool(((least < _SINGULAR) & (least < _WEAKER * usual)).any())
+    return bool(((least < SINGULAR) & (least < _WEAKER * usual)).any())
 
 
 def _rows_at(

@@ -31,6 +31,8 @@ RANK_TOLERANCE: Final = 1e-9
 SMALL: Final = 1e-2
 #: Distances below this one, m, are rounding: frames of a gimbal that stand in one point.
 ROUNDING: Final = 1e-10
+#: No angle is found more accurately, rad.
+ROUNDED_ANGLE: Final = 1e-15
 #: Rounds for forces that depend on multipliers, such as friction.
 LOAD_ROUNDS: Final = 30
 

@@ -15,6 +15,7 @@ from typing import Final, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.plan import FEWEST
 from biela.errors import AssemblyError, BielaError, SimulationError
 from biela.model import Model
 from biela.model.element import Element
@@ -32,11 +33,9 @@ _JUMP: Final = 50.0
 #: Laws that are looked at, at the most, after a run and by its watch: alike ones are one.
 _MOST: Final = 1000
 _FEW: Final = 50
-#: Places at which a law is looked at for the stops of adaptive steps, the most of these, and the
-#: fewest steps of a run.
+#: Places at which a law is looked at for the stops of adaptive steps, and the most of these.
 _SAMPLES: Final = 5001
 _STOPS: Final = 1000
-_STEPS: Final = 50
 _WHAT: Final = ("", "the rate of ", "the acceleration of ")
 
 
@@ -111,10 +110,10 @@ def breaks(model: Model, start: float, duration: float) -> Floats:
     """
     found: list[float] = []
     for _, law in islice(_laws(model), _FEW):
-        if isinstance(law, Table):
+        if isinstance(law, Table) and law.outside != "periodic":
             found += [t for t in law.times if start < t < start + duration]
         else:
-            found += _stretches(law, model, start, start + duration, duration / _STEPS)
+            found += _stretches(law, model, start, start + duration, duration / FEWEST)
     return np.unique(found)[:_STOPS]
 
 
@@ -244,11 +243,12 @@ def _jumps(model: Model, t: Floats) -> str:
         # a law that is steep changes as much beside it
         beside = float(np.delete(change[max(k - 1, 0) : k + 2], min(k, 1)).max(initial=0.0))
         if change[k] > _JUMP * (beside + 1e-6 * float(np.abs(values).max())):
-            return (
+            said = (
                 f"{what}the law of {whose} jumps from {values[k]:.4g} to {values[k + 1]:.4g} at "
                 f"t = {t[k]:.6g} s: smooth it there (a profile or a cubic table), or begin a new "
                 f"run there"
-            ).capitalize()
+            )
+            return said[0].upper() + said[1:]
     return ""
 
 

@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 #: Mechanisms that are smaller get a smaller absolute tolerance of lengths.
 _CENTIMETRE = 1e-2
 #: The fewest steps of an adaptive run: at rest any step would do, and pass what happens later.
-_FEWEST = 50
+FEWEST = 50
 #: Instants between two stops that an interval is seen at, which is run once more.
 _CLOSE = 20
 
@@ -119,7 +119,7 @@ class Plan:
                 stops=self.stops,
                 atol=0.01 * tolerance * sizes,
                 control_period=self.sample_time,
-                h_max=self.duration / _FEWEST,
+                h_max=self.duration / FEWEST,
             )
         if fused:
             h, stride, every = self.step, self.stride, self.control_every

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from biela.analysis.dead_points import DeadPoints
 from biela.analysis.formulations.saddle import unit_metric
-from biela.analysis.instant import SMALL, Instant, lever_units
+from biela.analysis.instant import ROUNDED_ANGLE, SMALL, Instant, lever_units
 from biela.analysis.iterated_positions import (
     OVERCONSTRAINED,
     UNROLLED,
@@ -38,8 +38,6 @@ Floats = npt.NDArray[np.float64]
 LEAP: Final = 0.2
 #: How often a step is halved before the run is given up.
 HALVINGS: Final = 10
-#: No angle is found more accurately.
-_ROUNDED: Final = 1e-15
 #: Instants of one native call.
 _CHUNK: Final = 4096
 
@@ -131,7 +129,7 @@ class Positioning:
         states, before = [x[None]], x
         self._size = self._instant.extent(x[: self.nq])
         if self._size < 1.0:
-            tolerance = max(tolerance * self._size, _ROUNDED)
+            tolerance = max(tolerance * self._size, ROUNDED_ANGLE)
         halved = iterations = done = 0
         chunk = min(64, steps)
         while done < steps:

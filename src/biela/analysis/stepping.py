@@ -177,7 +177,7 @@ class AdaptiveStepper:
                 solver.leap(float(after), found.x)  # a law jumps
                 passed = wanted[wanted < after]
                 rows = np.repeat(found.x[None], len(passed), 0)
-                parts.append((passed, rows, np.zeros((len(passed), found.inputs.shape[1]))))
+                parts.append((passed, rows, np.repeat(found.inputs[-1:], len(passed), 0)))
                 wanted = wanted[len(passed) :]
             else:
                 solver.restart()

@@ -97,7 +97,7 @@ class Motion(Protocol):
 
 
 @dataclass(frozen=True)
-class Seen:
+class CloserLook:
     """A closer look at an interval: its number, the work there with its doubt, the new energy."""
 
     interval: int
@@ -126,7 +126,7 @@ class Account:
     power: Floats
     size: float
     sampled: bool = False
-    known: tuple[Seen, ...] = ()
+    known: tuple[CloserLook, ...] = ()
 
     @classmethod
     def glance(cls, motion: Motion, sampled: bool = False) -> Account:
@@ -159,13 +159,13 @@ class Account:
         """
         h, P = np.diff(self.t), self.power
         found, doubt = np.zeros(len(h)), np.zeros(len(h))
-        if not P.any() and not self.known:
-            return found, doubt
-        if len(self.known):
+        if self.known:
             found, doubt = (part.copy() for part in replace(self, known=()).work)
             for seen in self.known:
                 found[seen.interval], doubt[seen.interval] = seen.work, seen.doubt
             return self._settled(found, doubt)
+        if not P.any():
+            return found, doubt
         cuts = [0, *(np.flatnonzero(h <= 0) + 1), len(P)]
         for first, last in pairwise(cuts):
             if last - first < 2:
@@ -434,7 +434,8 @@ def _of_tolerance(account: Account, motion: Motion, means: Means) -> Fault | Non
         f"the tolerance is too large: {100 * part:.2g} % of the energy is made or lost by the "
         f"method; try tolerance={_rounded(0.5 * means.tolerance * TOLD / part)}"
     )
-    return Fault(float(account.t[first + 1]), said, wrong=part > UNSOUND)
+    wrong = part > UNSOUND
+    return Fault(float(account.t[first if wrong else first + 1]), said, wrong)
 
 
 def _surer(account: Account, means: Means) -> Account:
@@ -539,7 +540,8 @@ def _unknown(account: Account) -> Fault:
 def _sharper(account: Account, k: int, close: Account) -> Account:
     """The account with the work in an interval that was seen closely."""
     total = close.kinetic + close.potential
-    known = Seen(k, float(close.work[0].sum()), float(close.doubt[-1]), float(total[-1] - total[0]))
+    work, doubt, change = close.work[0].sum(), close.doubt[-1], total[-1] - total[0]
+    known = CloserLook(k, float(work), float(doubt), float(change))
     return replace(account, known=(*account.known, known))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.closure import in_conflict
-from biela.analysis.instant import SMALL
+from biela.analysis.instant import ROUNDED_ANGLE, SMALL
 from biela.analysis.looped.sparse_rows import SparseRows, longest_arm, worst_rows
 from biela.equations.blocks import ReferenceBlocks
 from biela.errors import AssemblyError, ModelError
@@ -21,8 +21,6 @@ Floats = npt.NDArray[np.float64]
 
 #: Newton's method goes on to this error, m or rad, if it can.
 _EXACT = 1e-13
-#: No angle is found more accurately.
-_ROUNDED = 1e-15
 #: A kept pivot this small: the rows are chosen again.
 _SMALL_PIVOT = 1e-7
 #: Rows that are left out and miss more than this, in proportion: those chosen do not suffice.
@@ -65,7 +63,7 @@ class Follower:
         self._size = size if size < SMALL else 1.0
         if size < SMALL:
             # lengths are measured in units of the mechanism; angles are rounded all the same
-            self.tolerance = max(size * tolerance, _ROUNDED)
+            self.tolerance = max(size * tolerance, ROUNDED_ANGLE)
             turns = np.full(blocks.nv - levers.size, size)
             self.rows.weigh(np.square(np.concatenate([levers.ravel(), turns])))
 

@@ -18,7 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.closure import displacements, in_conflict, speeds
-from biela.analysis.divergence import half_turn, near_half_turn, passes, relative_drift, weakness
+from biela.analysis.divergence import (
+    SINGULAR,
+    half_turn,
+    near_half_turn,
+    passes,
+    relative_drift,
+    weakness,
+)
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.instant import unit_rows
 from biela.analysis.law_faults import blows, breaks, within_a_step
@@ -47,10 +54,8 @@ Floats = npt.NDArray[np.float64]
 
 #: A constraint missed by more than this share of its size ends a run.
 _MISSED = 1e-5
-#: Up to so many constraints are looked at all together, for singular positions: those where a
-#: singular value is below this part of the largest.
+#: Up to so many constraints are looked at all together, for singular positions.
 _EXAMINED = 400
-_SINGULAR = 0.03
 #: What is told where constraints depend on others and it is not known how many do everywhere.
 _UNRANKED = (
     "{} constraints depend on others in a part of the mechanism that is too large for their number "
@@ -377,7 +382,7 @@ class _Run:
         blocks, whole = self.motion.blocks, self._rows(t, q)
         for form in (whole, unit_rows(whole)[0]):
             U, s, _ = svd(form)
-            weak = np.flatnonzero((s > 1e-9 * s[0]) & (s < _SINGULAR * s[0]))
+            weak = np.flatnonzero((s > 1e-9 * s[0]) & (s < SINGULAR * s[0]))
             if len(weak):
                 lost = np.abs(U[:, weak[-1]])
                 found = np.flatnonzero(lost > 0.1 * lost.max()).tolist()
