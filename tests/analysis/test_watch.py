@@ -627,6 +627,14 @@ def test_an_adaptive_run_passes_no_force_on_a_body_at_rest(push, how):
     assert not r.events
 
 
+def test_stops_are_those_of_the_parameters_given():
+    m = cart("100*exp(-((t - when)/0.01)^2)")
+    m.parameters["when"] = 9.0
+    for model in (m, bl.formulate(m)):
+        r = bl.simulate(model, 10.0, parameters={"when": 3.0})
+        assert r.v[-1][0] == pytest.approx(np.sqrt(np.pi), rel=1e-6)
+
+
 @pytest.mark.parametrize("engine", [None, "looped"])
 @pytest.mark.parametrize("push", PUSHES)
 def test_fixed_steps_follow_a_force_or_tell(push, engine):

@@ -19,7 +19,7 @@ from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
 from biela.analysis.instant import unit_rows
-from biela.analysis.law_faults import within_a_step
+from biela.analysis.law_changes import within_a_step
 from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
@@ -162,7 +162,8 @@ class Run:
         self._store(np.array([plan.start]), x[None], self.u[None])
         if plan.step is not None and self.system.begins is not None:
             model = self.system.begins.model
-            told = within_a_step(model, plan.start, plan.duration, plan.step)
+            known = {e.name: float(x) for e, x in zip(self.system.p, self.p, strict=True)}
+            told = within_a_step(model, plan.start, plan.duration, plan.step, known)
             self.answers.events.extend(told)
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""

@@ -37,7 +37,8 @@ from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import ordered, stiffening
 from biela.analysis.fused import FUSED, LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
-from biela.analysis.law_faults import breaks, names_laws
+from biela.analysis.law_changes import breaks
+from biela.analysis.law_faults import names_laws
 from biela.analysis.looped.simulation import looped_simulation
 from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
@@ -205,9 +206,11 @@ class Simulator:
             self.integrator, duration, t, step, output, sample_time, control is not None
         )
         tolerance = plan.checked_tolerance(system.name, tolerance)
-        if plan.adaptive and system.begins is not None:
-            plan = replace(plan, stops=breaks(system.begins.model, plan.start, plan.duration))
         p = values(system, "parameter", system.p, parameters)
+        if plan.adaptive and system.begins is not None:
+            known = {entry.name: float(x) for entry, x in zip(system.p, p, strict=True)}
+            found = breaks(system.begins.model, plan.start, plan.duration, known)
+            plan = replace(plan, stops=found)
         u = values(system, "input", system.u, inputs)
         if assemble:
             q0, v0 = start_state(system, q, v, t=t, u=u, p=p)

@@ -28,7 +28,7 @@ from biela.analysis.divergence import (
 )
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.instant import unit_rows
-from biela.analysis.law_faults import blows, breaks, within_a_step
+from biela.analysis.law_changes import blows, breaks, within_a_step
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
