@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.instant import RANK_TOLERANCE, Instant, motions
+from biela.analysis.instant import RANK_TOLERANCE, Instant, motions, unit_rows
 from biela.analysis.unrolled import derivatives
 from biela.atoms import Atom
 from biela.code import Function
@@ -406,13 +406,15 @@ def closing_velocity(
     b = np.concatenate([right, list(held.values())])
     if not len(A):
         return v
-    change = np.linalg.lstsq(A, b - A @ v, rcond=1e-11)[0]
+    # in natural coordinates a small link beside large ones makes rows of very different sizes
+    alike, lengths = unit_rows(A)
+    change = np.linalg.lstsq(alike, (b - A @ v) / lengths, rcond=1e-11)[0]
     found = v + change
     missed = A @ found - b
     fast = np.maximum(np.abs(found), np.abs(v))
     for unit in {entry.unit for entry in system.v}:  # as fast as any of its unit
-        alike = [k for k, entry in enumerate(system.v) if entry.unit == unit]
-        fast[alike] = fast[alike].max()
+        those = [k for k, entry in enumerate(system.v) if entry.unit == unit]
+        fast[those] = fast[those].max()
     sizes = np.abs(A) @ fast + np.abs(b)
     # a row may be rounding only, in a singular position
     over = ~(np.abs(missed) <= 1e-8 * sizes + 1e-13 * sizes.max() + 1e-15)
@@ -459,7 +461,7 @@ def moving_velocity(
     Raises:
         SingularityError: No motion has these velocities.
     """
-    Phi_v = instant.Phi_v(q)
+    Phi_v, lengths = unit_rows(instant.Phi_v(q))
     if not len(Phi_v):
         return v
     U, sizes, _ = svd(Phi_v)
@@ -467,10 +469,10 @@ def moving_velocity(
     W = U[:, rank:]
 
     def missed(speed: Floats) -> Floats:
-        return np.asarray(W.T @ instant.gamma(q, speed))
+        return np.asarray(W.T @ (instant.gamma(q, speed) / lengths))
 
     def left(speed: Floats) -> float:
-        size = float(np.abs(instant.gamma(q, speed)).max(initial=0.0))
+        size = float(np.abs(instant.gamma(q, speed) / lengths).max(initial=0.0))
         return float(np.abs(missed(speed)).max(initial=0.0)) / (1.0 + size)
 
     if not W.shape[1] or not left(v) > _UNCURVED:
@@ -484,7 +486,8 @@ def moving_velocity(
     kept = [(len(rows) - k, len(held)) for k in range(equations.resting + 1)]
     kept += [(len(rows) - equations.resting, k) for k in range(len(held) - 1, firm - 1, -1)]
     for count, stay in kept:
-        N = motions(np.concatenate([rows[:count], np.eye(len(v))[list(held[:stay])]])).R
+        fulfilled = np.concatenate([rows[:count], np.eye(len(v))[list(held[:stay])]])
+        N = motions(unit_rows(fulfilled)[0]).R
         found = list(_curved(missed, left, v, N)) if N.shape[1] else []
         if found:
             return min(found, key=lambda speed: float(np.linalg.norm(speed - v)))

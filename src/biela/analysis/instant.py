@@ -65,6 +65,11 @@ def unit_rows(rows: Floats) -> tuple[Floats, Floats]:
     return np.where(real[:, None], rows / lengths[:, None], 0.0), lengths
 
 
+def independent(rows: Floats) -> bool:
+    """Whether no row depends on the others, but for what is nearly so."""
+    return int(np.linalg.matrix_rank(unit_rows(rows)[0], 1e-6)) == len(rows)
+
+
 def lever_units(rows: Floats, lengths: npt.NDArray[np.bool_]) -> Floats:
     """Units of velocities in which rows are in proportion: for lengths, the longest lever arm.
 

@@ -26,6 +26,8 @@ _CENTIMETRE = 1e-2
 FEWEST = 50
 #: Instants between two stops that an interval is seen at, which is run once more.
 _CLOSE = 20
+#: Instants of an adaptive run at which constraints that may contradict each other are looked at.
+_LOOKS = 2000
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Plan:
     """When to step and when to store; ``times``, to store at, count from the start.
 
     Adaptive steps do not pass ``stops``, times of the clock between which laws change quickly.
+    Where constraints are looked at more often than is stored, ``stored`` says which of the times
+    are stored; all are without it.
     """
 
     integrator: Any
@@ -44,6 +48,7 @@ class Plan:
     control_every: int
     sample_time: float
     stops: Floats = field(default_factory=lambda: np.zeros(0))
+    stored: npt.NDArray[np.bool_] | None = None
 
     @classmethod
     def make(
@@ -126,6 +131,30 @@ class Plan:
             return FixedStepper(problem, "one_step_map", h, stride, every, evaluations=4)
         return FixedStepper(problem, self.integrator, self.step, self.stride, self.control_every)
 
+    def looking(self, dependent: bool) -> Plan:
+        """The same, for a look at constraints that laws of time move, between stored instants too.
+
+        There the laws may ask for a place that cannot be reached, or contradict each other.  Fixed
+        steps are looked at one by one.  An adaptive method finds no step into a place that cannot
+        be reached; but where constraints are ``dependent``, it does not see those that it leaves
+        out, and is looked at often.
+        """
+        if self.step is not None:
+            count = np.arange(1.0, self.steps + 1)
+            stored = (count % self.stride == 0) | (count == self.steps)
+            return (
+                self
+                if self.stride == 1
+                else replace(self, stride=1, times=self.step * count, stored=stored)
+            )
+        if not dependent:
+            return self
+        inside = self.stops[(self.stops > self.start) & (self.stops < self.start + self.duration)]
+        short = [np.linspace(a, b, _CLOSE) for a, b in pairwise((inside - self.start).tolist())]
+        evenly = np.linspace(0.0, float(self.times[-1]), _LOOKS + 1)[1:]
+        times = np.unique(np.concatenate([self.times, evenly, *short]))
+        return replace(self, times=times, stored=np.isin(times, self.times))
+
     def led(self, system: System, q: Floats, v: Floats, u: Floats, p: Floats) -> LedState | None:
         """The state that a motion out of a singular position is led to; see `led_state`.
 
@@ -196,4 +225,6 @@ def closer(plan: Plan, start: float, end: float, finer: int, seen: int) -> Plan:
         count = -(-steps // stride)
         times = h * np.minimum(stride * np.arange(1.0, count + 1), float(steps))
         times[-1] = end - start
-    return replace(plan, start=start, duration=end - start, step=h, stride=stride, times=times)
+    return replace(
+        plan, start=start, duration=end - start, step=h, stride=stride, times=times, stored=None
+    )

@@ -18,7 +18,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.instant import Instant
+from biela.analysis.closure import contradiction
+from biela.analysis.instant import Instant, independent
 from biela.analysis.singularity import joints_of, weakest
 
 Floats = npt.NDArray[np.float64]
@@ -82,8 +83,6 @@ def drive_rows(instant: Instant, q: Floats) -> npt.NDArray[np.bool_]:
 def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
     """Why no position near q fulfils the constraints at an instant, as a part of a sentence."""
     system = instant.system
-    drives = drive_rows(instant, q)
-    weights = np.where(drives, 1.0, _JOINT) if drives.any() else None
     names = system.multipliers
     lost = ~np.isfinite(instant.Phi(q))
     if lost.any():
@@ -91,22 +90,38 @@ def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
             f"{', '.join(names[i] for i in np.flatnonzero(lost)[:4])} asks for no finite number at "
             f"t = {instant.t:.6g} s; check the law there"
         )
-    found = nearest(instant, q, weights)
-    constraints, free = weakest(system, instant.Phi_v(q)[: system.geometric])
+    rows = instant.Phi_v(q)[: system.geometric]
+    if not independent(rows):
+        found = nearest(instant, q)
+        beside = instant.Phi_v(found.q)[: system.geometric]
+        conflict = contradiction(names, beside, found.residual)
+        if conflict and not found.reached(tolerance):
+            return f"at t = {instant.t:.6g} s {conflict}; change the law of one, or leave it out"
+    constraints, free = weakest(system, rows)
     weak = f"{', '.join(joints_of(constraints))} nearly leave {', '.join(free)} free"
-    if found.reached(tolerance):
+    worst = out_of_reach(instant, q, tolerance)
+    if not worst:
         return (
             f"no position near the last one fulfils the constraints at t = {instant.t:.6g} s: the "
             f"one that is found lies on another branch. The drives lead through a singular "
             f"position, in which {weak}; take smaller steps, or through_dead_points=True"
         )
+    return f"no position near the last one fulfils the constraints: {worst}. Before it {weak}"
+
+
+def out_of_reach(instant: Instant, q: Floats, tolerance: float) -> str:
+    """What the drives ask for where no position near q fulfils them; else nothing."""
+    drives, names = drive_rows(instant, q), instant.system.multipliers
+    weights = np.where(drives, 1.0, _JOINT) if drives.any() else None
+    found = nearest(instant, q, weights)
+    if found.reached(tolerance):
+        return ""
     order = np.argsort(-np.abs(found.residual))[:4]
     least = 0.05 * float(np.abs(found.residual).max())
     worst = ", ".join(
         f"{names[i]} by {found.residual[i]:.3g}" for i in order if abs(found.residual[i]) > least
     )
     return (
-        f"no position near the last one fulfils the constraints: the drives ask for a place that "
-        f"the mechanism cannot reach at t = {instant.t:.6g} s. The nearest position misses "
-        f"{worst}. Before it {weak}"
+        f"the drives ask for a place that the mechanism cannot reach at t = {instant.t:.6g} s. The "
+        f"nearest position misses {worst}"
     )

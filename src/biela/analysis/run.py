@@ -18,15 +18,16 @@ from biela.analysis.divergence import explanation, fastest, half_turn, likely_ca
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
-from biela.analysis.instant import unit_rows
+from biela.analysis.instant import Instant, independent
 from biela.analysis.law_changes import within_a_step
 from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
 from biela.analysis.progress import Progress
+from biela.analysis.reach import out_of_reach
 from biela.analysis.recording import Recording, not_numbers
 from biela.analysis.solve_timing import time_of_solves
-from biela.analysis.stepping import Stepper, followed, statistics
+from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, energy_fault, slip_fault
 from biela.equations import System
 from biela.errors import SimulationError
@@ -54,9 +55,6 @@ _NO_FURTHER: Final = (NOT_FINITE, STEP_TOO_SMALL)
 _CHUNK_SECONDS: Final = 0.1
 #: A constraint that misses by more of what it could be missed by does not hold.
 _MISSED: Final = 1e-5
-#: Steps before the first look at constraints that laws of time move; the next come after twice as
-#: many each.
-_FIRST_LOOK: Final = 10
 #: Instants at which an interval is seen that is run once more.
 _SEEN: Final = 200
 
@@ -128,6 +126,8 @@ class Run:
         self.timers = timers
         self.again, self.watch, self.tolerance = again, watch, tolerance
         self._sizes = np.zeros(0)
+        #: Whether laws of time move constraints, and whether these are independent at the start.
+        self._moved, self._independent = False, True
         #: Position, velocity and acceleration of a start in a singular position.
         self._began: tuple[Floats, Floats, Floats] | None = None
 
@@ -154,11 +154,8 @@ class Run:
         if self.system.geometric:
             rows = np.atleast_2d(self.system.evaluate("Phi_v", q, t=plan.start, u=self.u, p=self.p))
             self._sizes = self._row_sizes(q, rows)
-            made = self.kernels.formulation
-            moving = self._closes and not made.drifts and made.unrolled.needs("Phi", "t")
-            if moving and np.linalg.matrix_rank(unit_rows(rows)[0], 1e-6) < len(rows):
-                # drivers that contradict each other may agree again later, and at stored instants
-                self.stepper.pause = min(self.stepper.pause, _FIRST_LOOK)
+            self._independent = independent(rows)
+            self._moved = self.kernels.formulation.unrolled.needs("Phi", "t")
         self._store(np.array([plan.start]), x[None], self.u[None])
         if plan.step is not None and self.system.begins is not None:
             model = self.system.begins.model
@@ -173,7 +170,8 @@ class Run:
             done = int((plan.times <= self._elapsed * (1 + 1e-9)).sum())
             x = self._start(led.t, led.q, led.v, self.u, plan.times[done:])
             self._now = (led.t, x)
-            self._store(plan.start + plan.times[:done], x[None], self.u[None])
+            if done and (plan.stored is None or plan.stored[0]):
+                self._store(plan.start + plan.times[:1], x[None], self.u[None])
         with Progress(f"simulating {self.system.name}", plan.duration, progress) as bar:
             try:
                 while done < len(plan.times) and not stopped:
@@ -184,12 +182,14 @@ class Run:
                     if len(self.times) == 1 and self.law is not None and len(found.first):
                         # at the start, what the first sample of the controller gave
                         self.inputs[0] = found.first
-                    self._store(found.times, found.states, found.inputs)
+                    violated = self._take(done, found)
                     self._now, self._elapsed = (found.t, found.x), found.elapsed
                     done += len(found.times)
                     if self.law is not None:
                         self.law.raise_failure()
                     status = found.status
+                    if violated:
+                        break
                     if status in _NO_FURTHER and self._went_on(plan.times[done:]):
                         status = FINISHED
                         continue
@@ -397,11 +397,12 @@ class Run:
         worst = int(np.argmax(misses))
         if not misses[worst] > limit:
             return ""
-        conflict = contradiction(system.multipliers, rows[: system.geometric], missed)
         what, advice = ("tolerance", "large") if self.plan.adaptive else ("step", "long")
-        reason = conflict or (
-            f"the {what} is too {advice} for the constraints to be followed; try a smaller one"
-        )
+        reason = f"the {what} is too {advice} for the constraints to be followed; try a smaller one"
+        if self._moved and self._independent:
+            reason = out_of_reach(Instant(system, t, u, self.p), q, 1e-9) or reason
+        else:
+            reason = contradiction(system.multipliers, rows[: system.geometric], missed) or reason
         return (
             f"constraint {system.multipliers[worst]} is missed by {abs(missed[worst]):.3g} at "
             f"t = {t:.6g} s: {reason}"
@@ -457,6 +458,57 @@ class Run:
             return ""
         q, v = self.kernels.formulation.read([t], x, np.concatenate([self.p, u]))[:2]
         return self.answers.fallen(SystemEvents(self.system, u, self.p), t, q, v)
+
+    def _take(self, done: int, found: Progressed) -> str:
+        """Store what is to be stored of what an integrator found after so many instants.
+
+        What to say of the first instant between at which a constraint does not hold; else nothing.
+        What comes after it is not stored.
+        """
+        times, states, inputs = found.times, found.states, found.inputs
+        said, until = self._missed_landing(found)
+        if self.plan.stored is None or not len(times):
+            kept = times < until
+            self._store(times[kept], states[kept], inputs[kept])
+            return said
+        stored = self.plan.stored[done : done + len(times)]
+        held = inputs if self.law is not None else np.repeat(self.u[None], len(times), 0)
+        q = self._positions(times, states, held)
+        rest = np.zeros((len(times), len(self.system.v)))
+        placed = Recording(self.system, {"q": q, "v": rest, "a": rest}, times, states, self.p, held)
+        missed = np.abs(placed.gaps())
+        least = self._missed * float(self._sizes.min(initial=1.0))
+        for k in np.flatnonzero(~(missed.max(axis=1) <= least) & ~stored).tolist():
+            said_here = self._open(float(times[k]), q[k], held[k])
+            if said_here and times[k] < until:
+                said, until = said_here, float(times[k])
+            if said_here:
+                break
+        kept = stored & (times < until)
+        self._store(times[kept], states[kept], inputs[kept])
+        return said
+
+    def _missed_landing(self, found: Progressed) -> tuple[str, float]:
+        """What to say if a leap across a singular position ends off the constraints, and when.
+
+        Without drives a mechanism is led back to its constraints by the steps that follow.
+        """
+        made = self.kernels.formulation
+        for t, x in found.landed if self._closes and self._moved else ():
+            q = np.asarray(made.read([t], x, np.concatenate([self.p, self.u]))[0])
+            said = self._open(t, q, self.u)
+            if said:
+                return said, t
+        return "", np.inf
+
+    def _positions(self, times: Floats, states: Floats, held: Floats) -> Floats:
+        """The coordinates in some states."""
+        made, count = self.kernels.formulation, len(self.system.q)
+        if made.size == count + len(self.system.v):
+            return states[:, :count]
+        p = np.concatenate([np.repeat(self.p[None], len(times), 0), held], axis=1)
+        found: Floats = made.read.map(times[:, None], states, p)[0]
+        return found
 
     def _store(self, times: Floats, states: Floats, inputs: Floats) -> None:
         if not len(times):

@@ -27,6 +27,7 @@ from biela.analysis.formulations import (
     PROJECTED,
     REDUCED,
     STEPPING,
+    Formulation,
     Options,
     formulate,
 )
@@ -37,6 +38,7 @@ from biela.analysis.formulations.projected import ProjectedEquations
 from biela.analysis.formulations.saddle import ordered, stiffening
 from biela.analysis.fused import FUSED, LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
+from biela.analysis.instant import independent
 from biela.analysis.law_changes import breaks
 from biela.analysis.law_faults import names_laws
 from biela.analysis.looped.simulation import looped_simulation
@@ -222,6 +224,7 @@ class Simulator:
         if assemble and control is None and self.formulation not in STEPPING:
             led = plan.led(system, q0, v0, u, p)
         kernels = self._compiled(t, q0 if led is None else led.q, u, p, plan)
+        plan = self._looking(plan, kernels.formulation, q0, u, p)
         law = controller(system, control, kernels.formulation) if control is not None else None
         units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
         sizes = plan.sizes(q0, v0, units, rates)
@@ -249,6 +252,14 @@ class Simulator:
         finally:
             if law is not None and not isinstance(law.kernel, int):
                 law.failures.clear()
+
+    def _looking(self, plan: Plan, made: Formulation, q: Floats, u: Floats, p: Floats) -> Plan:
+        """The plan with a look at constraints that laws of time move between stored instants."""
+        closed = self.system.geometric and not made.drifts and not made.threshold > 0
+        if not closed or not made.unrolled.needs("Phi", "t"):
+            return plan
+        rows = np.atleast_2d(self.system.evaluate("Phi_v", q, t=plan.start, u=u, p=p))
+        return plan.looking(not independent(rows))
 
     def _other_choices(
         self,

@@ -39,7 +39,8 @@ class Progressed:
 
     ``times`` and ``t`` are those of the clock, ``elapsed`` is t since the start of the run, which
     is not rounded where the clock shows large numbers.  ``inputs`` are those that a controller held
-    at the output times, ``first`` those it held first.
+    at the output times, ``first`` those it held first.  ``landed`` are the states behind singular
+    positions that were leapt across.
     """
 
     status: int
@@ -51,6 +52,7 @@ class Progressed:
     elapsed: float
     x: Floats
     fired: npt.NDArray[np.int64]
+    landed: tuple[tuple[float, Floats], ...] = ()
 
 
 class Stepper(Protocol):
@@ -107,7 +109,8 @@ class AdaptiveStepper:
         self._stops = np.zeros(0) if stops is None else stops
         free = not problem.nu and not problem.ne
         self._singular = self._first_singular = singular if free else None
-        self.leaps, self.mean, self.pause = 0, 0.0, 500
+        # the mean step is to be known before the first singular position is met
+        self.leaps, self.mean, self.pause = 0, 0.0, 500 if self._singular is None else 40
 
     def start(
         self, elapsed: float, x: Floats, p: Floats, times: Floats, origin: float = 0.0
@@ -128,6 +131,7 @@ class AdaptiveStepper:
         self._integrator.max_steps = self.pause
         run = self._forward(wanted)
         times, states, inputs = [run.times], [run.states], [run.inputs]
+        self._landed: list[tuple[float, Floats]] = []
         wanted, self._left = wanted[len(run.times) :], self._left[len(run.times) :]
         while run.status == STEP_TOO_SMALL and self._can_leap(run.t, run.x):
             leapt, rows = self._leap(run.t, run.x, wanted)
@@ -155,7 +159,10 @@ class AdaptiveStepper:
         if status == TOO_MANY_STEPS and self._integrator.statistics.steps < MOST_STEPS:
             status = FINISHED  # so far
         now = self._origin + run.t
-        return Progressed(status, self._origin + t, x, u, u[:1], now, run.t, run.x, run.fired)
+        return Progressed(
+            *(status, self._origin + t, x, u, u[:1], now, run.t, run.x, run.fired),
+            tuple(self._landed),
+        )
 
     def _forward(self, wanted: Floats) -> VariableStepRun:
         """Go on to the last of some output times, and begin anew at every stop before."""
@@ -228,6 +235,7 @@ class AdaptiveStepper:
         passed = wanted[wanted <= end]
         rows = [self._across.run(clock, x, p, s - t, 1).x if s > t else x for s in passed]
         self._integrator.leap(end, reached)
+        self._landed.append((self._origin + end, reached))
         return passed, np.array(rows).reshape(len(passed), len(x))
 
     def counts(self) -> dict[str, Any]:
@@ -280,7 +288,7 @@ class FixedStepper:
         ahead = self._left[:count]
         last = round(float(ahead[-1]) / self._h)
         stop = min(last, self._k + self.pause)
-        indices: list[int] = []
+        indices: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
         states: list[Floats] = [np.zeros((0, len(self._x)))]
         inputs: list[Floats] = [np.zeros((0, self._integrator.problem.nu))]
         first = np.zeros((0, self._integrator.problem.nu))
@@ -296,17 +304,20 @@ class FixedStepper:
             self._steps, self._evaluations = run.steps, run.evaluations
             status, fired = run.status, run.fired
             # the rows that stand at output times: an event may stop between two of them
-            rows = [i for i in range(1, len(run.states)) if self._is_output(self._k + i * stride)]
+            reached = self._k + stride * np.arange(len(run.states))
+            rows = (reached % self._stride == 0) | (reached == self._final)
+            rows[0] = False
             states.append(run.states[rows])
             inputs.append(run.inputs[rows])
-            indices += [self._k + i * stride for i in rows]
+            indices.append(reached[rows])
             self._k, self._x = k, run.x
             self._off_grid = status == EVENT
             self._elapsed = self._elapsed + run.elapsed if status == EVENT else k * self._h
-        self._left = self._left[len(indices) :]
+        outputs = np.concatenate(indices)
+        self._left = self._left[len(outputs) :]
         return Progressed(
             status,
-            self._origin + np.array(indices, dtype=float) * self._h,
+            self._origin + self._h * outputs.astype(float),
             np.concatenate(states),
             np.concatenate(inputs),
             first,
@@ -325,9 +336,6 @@ class FixedStepper:
         if self._k % self._stride == 0 and samples:
             return samples, self._stride, self._h
         return 1, min(stop - self._k, self._stride - self._k % self._stride), self._h
-
-    def _is_output(self, k: int) -> bool:
-        return k % self._stride == 0 or k == self._final
 
     def counts(self) -> dict[str, Any]:
         """What it cost so far."""

@@ -64,8 +64,10 @@ class Unrolled:
         return function.inline(*(given[array.name] for array in function.inputs))
 
     def needs(self, capability: str, argument: str) -> bool:
-        """Whether a capability is a function of the argument."""
-        return any(array.name == argument for array in self.system[capability].inputs)
+        """Whether a capability depends on the argument, not only takes it."""
+        function = self.system[capability]
+        given = {ref for array in function.inputs if array.name == argument for ref in array.refs}
+        return not given.isdisjoint(function.schedule.live)
 
     # ---------------------------------------------------------------- matrices
 

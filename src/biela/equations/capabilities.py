@@ -106,12 +106,11 @@ def accelerations(source: SymbolicSystem, entries: Expressions) -> Function:
         return source.function("accelerations", {"a": factorise(M).solve(Q)})
     rows, right = entries["Phi_v"], entries["gamma"]
     missing = _lacking(source, entries)
-    weights = [missing.weight] * len(missing.rows)
-    A = constrained_matrix(stiffened(M, rows, missing.rows, weights), rows)
+    A = constrained_matrix(stiffened(M, rows, missing.rows, missing.weights), rows)
     factors = factorise(A, late=range(n, len(A)), drop=DROP_TOLERANCE)
     pull = [source.workspace.atom(0)] * n
-    for k in missing.rows:
-        added = [e * right[k] * missing.weight for e in rows[k]]
+    for k, weight in zip(missing.rows, missing.weights, strict=True):
+        added = [e * right[k] * weight for e in rows[k]]
         pull = [a + b for a, b in zip(pull, added, strict=True)]
     symbols = source.multipliers
     refs = set(source.workspace.table.live(e.ref for e in Q))

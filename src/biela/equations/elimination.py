@@ -247,7 +247,7 @@ def constrained_matrix(M: Matrix, Phi_v: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class Stiffening:
-    """Which constraints have to be added to M to make it definite, and with what weight.
+    """Which constraints have to be added to M to make it definite, and with what weights.
 
     ``order`` is that of the elimination, coordinates first in its numbers; empty leaves it to
     `factorise`.  ``sizes`` are the largest pivots of constraints, φ M⁻¹ φᵀ, in some positions;
@@ -256,7 +256,7 @@ class Stiffening:
     """
 
     rows: tuple[int, ...] = ()
-    weight: float = 1.0
+    weights: tuple[float, ...] = ()
     order: tuple[int, ...] = ()
     sizes: tuple[float, ...] = ()
     ranked: tuple[RankedRows, ...] = ()
@@ -295,25 +295,23 @@ def notable_positions(q: Floats, turns: npt.NDArray[np.bool_], seed: int = 0) ->
     return np.concatenate([near, away, right, alone, np.where(turns, 0.0, away[0])[None]])
 
 
-def lacking(
-    masses: Sequence[Floats], jacobians: Sequence[Floats], units: Floats | None = None
-) -> Stiffening:
+def lacking(masses: Sequence[Floats], jacobians: Sequence[Floats]) -> Stiffening:
     """The constraints that act on null directions of M, seen at some positions.
 
-    The weight is a power of ten that brings them to the size of M.  ``units`` of the velocities
-    suit the size of the mechanism.
+    The weights are powers of ten that bring them to the size of M, and that of a constraint which
+    acts on light bodies to the size of the lightest.
     """
     needed: set[int] = set()
-    weight = 1.0
+    weight, most = 1.0, np.full(len(jacobians[0]), np.inf)
+    units = _mass_units(masses)
     for M, Phi_v in zip(masses, jacobians, strict=True):
         if not (np.isfinite(M).all() and np.isfinite(Phi_v).all()) or not Phi_v.size:
             continue
-        values, vectors = np.linalg.eigh(M)
-        null = vectors[:, values < 1e-11 * max(abs(values[-1]), 1e-300)]
-        if null.shape[1] and units is not None:
-            # moments of inertia of small bodies are small beside their masses in any case
-            values, vectors = np.linalg.eigh(M * units[:, None] * units)
-            null = units[:, None] * vectors[:, values < 1e-11 * max(abs(values[-1]), 1e-300)]
+        values, vectors = np.linalg.eigh(M * units[:, None] * units)
+        null = units[:, None] * vectors[:, values < 1e-11 * max(abs(values[-1]), 1e-300)]
+        with np.errstate(divide="ignore"):
+            bounds = units**-2 / np.square(Phi_v)
+        most = np.minimum(most, bounds.min(axis=1))
         if not null.shape[1]:
             continue
         touched = np.abs(Phi_v @ null).max(axis=1)
@@ -322,8 +320,32 @@ def lacking(
         if len(found):
             squares = np.square(Phi_v[found]).sum(axis=1)
             ratio = np.trace(M) / max(len(M) - null.shape[1], 1) / squares.mean()
-            weight = float(10.0 ** np.round(np.log10(ratio))) if ratio > 0 else 1.0
-    return Stiffening(tuple(sorted(needed)), weight)
+            weight = _power(ratio) if ratio > 0 else 1.0
+    rows = tuple(sorted(needed))
+    # what is much more would drown them
+    weights = [weight if weight <= 1e3 * most[k] else _power(float(most[k])) for k in rows]
+    return Stiffening(rows, tuple(weights))
+
+
+def _power(x: float) -> float:
+    """The power of ten next to a number."""
+    return float(10.0 ** np.round(np.log10(x)))
+
+
+def _mass_units(masses: Sequence[Floats]) -> Floats:
+    """Units of the velocities in which the masses along them are 1.
+
+    A fingertip on an arm has 1e-16 of its inertia, and is not without mass: what is added to M for
+    bodies without would drown it.  Masses that vanish somewhere, or are rounding, count in
+    proportion to the largest.
+    """
+    along = np.array([np.diagonal(M) for M in masses if np.isfinite(M).all()])
+    if not len(along):
+        return np.ones(len(masses[0]))
+    least, most = along.min(axis=0), along.max(axis=0)
+    largest = float(most.max(initial=0.0)) or 1.0
+    real = (least > 1e-6 * most) & (least > 0)
+    return np.asarray(1 / np.sqrt(np.where(real, most, largest)))
 
 
 def pivot_sizes(
@@ -333,7 +355,7 @@ def pivot_sizes(
     largest = np.zeros(len(jacobians[0]))
     for M, Phi_v in zip(masses, jacobians, strict=True):
         stiff = Phi_v[list(found.rows)]
-        W = M + found.weight * stiff.T @ stiff
+        W = M + (stiff.T * found.weights) @ stiff
         if not (np.isfinite(W).all() and np.isfinite(Phi_v).all()):
             continue
         try:

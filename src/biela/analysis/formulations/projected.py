@@ -161,7 +161,7 @@ class Projected:
         arrays["T"][:] = basis.T
         arrays["probe"][:] = 1 / np.sqrt(max(basis.rank, 1))
         arrays["scale"][:] = np.abs(basis.J[list(basis.rows)]).max(axis=1, initial=0.0)
-        arrays["stiff"][list(stiffening.rows)] = stiffening.weight
+        arrays["stiff"][list(stiffening.rows)] = stiffening.weights
         arrays["monitor"][0] = 1.0
         arrays["sizes"][:] = stiffening.sizes
 

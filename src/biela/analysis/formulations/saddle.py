@@ -17,8 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.formulations.ranking import in_proportion, measured, ranked_rows
-from biela.analysis.instant import Instant
+from biela.analysis.formulations.ranking import measured, ranked_rows
 from biela.analysis.unrolled import Matrix, Row, Unrolled, product, transposed_product
 from biela.atoms import select
 from biela.equations import System
@@ -57,10 +56,9 @@ class Saddle:
     ) -> None:
         self._n, self._rows, self._refinements = len(W), rows, refinements
         self._zero = W[0][0] * 0
-        self._stiffening = Stiffening(
-            tuple(k for k in stiffening.rows if k < len(rows)), stiffening.weight
-        )
-        W = stiffened(W, rows, stiffening.rows, [stiffening.weight] * len(stiffening.rows))
+        pairs = zip(stiffening.rows, stiffening.weights, strict=True)
+        self._stiff = {k: weight for k, weight in pairs if k < len(rows)}
+        W = stiffened(W, rows, list(self._stiff), list(self._stiff.values()))
         self._A = constrained_matrix(W, rows) if rows else W
         late = range(self._n, len(self._A))
         order = [k for k in stiffening.order if k < len(self._A)]
@@ -75,12 +73,11 @@ class Saddle:
 
     def solve(self, force: Row, right: Row) -> tuple[Row, Row]:
         """X and λ."""
-        rows, weight = self._stiffening.rows, self._stiffening.weight
-        if rows:
+        if self._stiff:
             # α Φ_vᵀ right, for what was added to W
             pull = transposed_product(
-                [self._rows[k] for k in rows],
-                [right[k] * weight for k in rows],
+                [self._rows[k] for k in self._stiff],
+                [right[k] * weight for k, weight in self._stiff.items()],
                 self._n,
                 self._zero,
             )
@@ -117,9 +114,7 @@ def stiffening(
     places = [q, *notable_places(system, q, seed)]
     masses = [np.asarray(system.evaluate("M", x, t=t, u=u, p=p)) for x in places]
     jacobians = [np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p)) for x in places]
-    along = np.array([entry.unit == "m/s" for entry in system.v], dtype=bool)
-    units = in_proportion(Instant(system, t, u, p), q, along).units
-    found = lacking(masses, jacobians, units)
+    found = lacking(masses, jacobians)
     # at the position, near it and away from it, where what vanishes here has its size
     sizes = pivot_sizes(masses[:SEVERAL], jacobians[:SEVERAL], found)
     lengths = np.max([np.square(J).sum(axis=1) for J in jacobians[:SEVERAL]], axis=0)
@@ -177,7 +172,7 @@ def ordered(
         A = np.zeros((n + m, n + m))
         rows = np.atleast_2d(system.evaluate("Phi_v", x, t=t, u=u, p=p))
         stiff = rows[list(found.rows)]
-        A[:n, :n] = system.evaluate("M", x, t=t, u=u, p=p) + found.weight * stiff.T @ stiff
+        A[:n, :n] = system.evaluate("M", x, t=t, u=u, p=p) + (stiff.T * found.weights) @ stiff
         A[n:, :n], A[:n, n:] = rows, rows.T
         samples.append(A)
     return replace(found, order=early_order(pattern, n, samples))

@@ -17,6 +17,7 @@ found in rounds from λ = 0, each with an evaluation of its own.
 
 from __future__ import annotations
 
+from ctypes import CFUNCTYPE, c_void_p
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -43,6 +44,8 @@ Integers = npt.NDArray[np.int64]
 
 #: Rounds for forces that depend on multipliers.
 ROUNDS: Final = 16
+#: The right-hand sides of corrections: of positions and of velocities.
+_SIDES: Final = ("b", "b_2")
 #: Of so many unknowns dependent rows are counted by examination.
 EXAMINED: Final = 20_000
 
@@ -160,6 +163,14 @@ class LoopedMotion(MotionStages):
         tape.whole(self._stages(self.blocks.watched))
         return self._entry(tape, ("t", "q", "u"), "g", len(self.blocks.events))
 
+    @cached_property
+    def _gaps(self) -> NativeEntry:
+        """By how much a state misses its constraints in position, at the most."""
+        tape, sides = Tape(), [Clear(self.memory.first(name), self.n + self.m) for name in _SIDES]
+        tape.whole([*self._stages(self.blocks.laws), *sides])
+        tape.whole([*self._stages(self.blocks.gaps), *self._largest()])
+        return self._entry(tape, ("t", "q", "u"), "largest", 1)
+
     def _eliminated(
         self, rows: Integers, columns: Integers, values: Floats, J: Floats
     ) -> FrontStages | GeneralStages:
@@ -259,11 +270,11 @@ class LoopedMotion(MotionStages):
         """
         b, memory = self.blocks, self.memory
         tape.whole(self._stages(b.laws))
-        tape.whole([Clear(memory.first(name), self.n + self.m) for name in ("b", "b_2")])
+        tape.whole([Clear(memory.first(name), self.n + self.m) for name in _SIDES])
         tape.whole(self._stages(b.gaps))
         tape.whole(self._stages(b.rates_of_rows))
         tape.whole(self._largest())
-        tape.whole([self._held(part, side) for side in ("b", "b_2") for part in self.stiff.parts])
+        tape.whole([self._held(part, side) for side in _SIDES for part in self.stiff.parts])
         at = tape.add(self.fronts.inward_twice(memory))
         tape.segments += self.fronts.tape(at)
         at = tape.add(self.fronts.outward_twice(memory))
@@ -291,6 +302,15 @@ class LoopedMotion(MotionStages):
         self.project.program.run(self.w)
         found = [self.memory.view(self.w, name) for name in ("out_q", "out_v")]
         return np.concatenate(found), float(self.memory.view(self.w, "largest")[0])
+
+    def misses(self, t: Floats, x: Floats, u: Floats) -> Floats:
+        """By how much each of some states misses its constraints in position, at the most."""
+        code = CFUNCTYPE(None, *[c_void_p] * 4)(self._gaps.address)
+        t, x, u, found = (np.ascontiguousarray(part) for part in (t, x, u, np.zeros(len(t))))
+        first, states, held, out = (part.ctypes.data for part in (t, x, u, found))
+        for k in range(len(t)):
+            code(first + 8 * k, states + x.strides[0] * k, held, out + 8 * k)
+        return found
 
     def dependent_rows(self) -> tuple[int, list[int]]:
         """How many rows depended on others in the last evaluation, and of which it is doubtful.

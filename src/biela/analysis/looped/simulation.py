@@ -44,7 +44,7 @@ from biela.analysis.progress import Progress
 from biela.analysis.singularity import joints_of
 from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault, slip_fault
-from biela.errors import ModelError, SimulationError, SingularityError
+from biela.errors import AssemblyError, ModelError, SimulationError, SingularityError
 from biela.model import Model
 from biela.results import Event, Results
 from biela.singular_values import svd
@@ -254,15 +254,18 @@ class _Run:
         units, rates = coordinate_units(blocks)
         sizes = plan.sizes(x[: blocks.nq], x[blocks.nq :], units, rates)
         near = self._nearly_singular if 0 < len(blocks.rows) <= _EXAMINED else None
+        self.motion.accelerations(plan.start, x[: blocks.nq], x[blocks.nq :], self.u)
+        dependent, doubtful = self.motion.dependent_rows()
+        self.dependent = dependent
+        if self._moved:
+            self.plan = plan = plan.looking(dependent > 0)
         stepper = plan.stepper(problem, tolerance, whole, near, sizes)
         length = np.array([plan.step] if whole else [], dtype=float)
         stepper.start(0.0, x, np.concatenate([self.u, length]), plan.times, plan.start)
         stepper.pause = 10
         self.times.append(np.array([plan.start]))
         self.states.append(x[None].copy())
-        kinds, nq = len(self.motion.fronts.kinds), blocks.nq
-        self.motion.accelerations(plan.start, x[:nq], x[nq:], self.u)
-        dependent, doubtful = self.motion.dependent_rows()
+        kinds = len(self.motion.fronts.kinds)
         unranked = self.motion.unranked(dependent)
         if unranked:
             self.answers.events.append(Event(plan.start, _UNRANKED.format(unranked)))
@@ -278,11 +281,9 @@ class _Run:
                     found = stepper.advance(len(plan.times) - done)
                     spent = time.perf_counter() - tick
                     native += spent
-                    good = np.isfinite(found.states).all(axis=1)
-                    self.times.append(found.times[good])
-                    self.states.append(found.states[good])
+                    fault = self._take(done, found)
                     done += len(found.times)
-                    fault = self._fault(found.status, found.t, found.x)
+                    fault = fault or self._fault(found.status, found.t, found.x)
                     if found.status == EVENT and not fault:
                         stopped = self._react(stepper, found)
                         continue
@@ -318,6 +319,48 @@ class _Run:
             results = results.between(results.t[0], until)
             raise SimulationError(f"{blocks.name}: {fault}", results)
         return results
+
+    @property
+    def _moved(self) -> bool:
+        """Whether laws of time move constraints."""
+        read = (vector for block in self.motion.blocks.gaps for vector, _ in block.gather.values())
+        return any(vector in ("t", "w") for vector in read)
+
+    def _take(self, done: int, found: Progressed) -> str:
+        """Store what is to be stored of what an integrator found after so many instants.
+
+        What to say of the first instant between at which a constraint does not hold; else nothing.
+        What comes after it is not stored.
+        """
+        plan, times, states = self.plan, found.times, found.states
+        nq = self.motion.blocks.nq
+        said, until = "", np.inf
+        for t, x in found.landed if self._moved else ():
+            said, until = self._open(t, x[:nq]), t
+            if said:
+                break
+        keep = np.isfinite(states.sum(axis=1))
+        if said:
+            keep &= times < until
+        if plan.stored is not None and len(times):
+            stored = plan.stored[done : done + len(times)]
+            missed = self.motion.misses(times, states, self.u)
+            for k in np.flatnonzero(keep & ~stored & (missed > self._least)).tolist():
+                opened = self._open(float(times[k]), states[k, :nq])
+                if opened:
+                    said = opened
+                    keep[k:] = False
+                    break
+            keep &= stored
+        self.times.append(times[keep])
+        self.states.append(states[keep])
+        return said
+
+    @property
+    def _least(self) -> float:
+        """By less than this no constraint is missed."""
+        blocks, q = self.motion.blocks, self.states[0][0, : self.motion.blocks.nq]
+        return self._missed * float(self._row_sizes(q, blocks.Phi_v(q, self.plan.start)).min())
 
     def _react(self, stepper: Stepper, found: Progressed) -> bool:
         """Store the state at an event, and the one to go on with; whether to stop there."""
@@ -366,12 +409,19 @@ class _Run:
             return ""
         said = f"{blocks.rows[worst]} is missed by {abs(Phi[worst]):.3g} at t = {t:.6g} s"
         conflict = "constraints contradict each other"
-        if self.motion.n + self.motion.m <= EXAMINED:
+        if self._moved and not self.dependent:
+            try:
+                Follower(blocks, 1e-9).assembled(t, q)
+            except AssemblyError:
+                return f"{said}: the drives ask for a place that the mechanism cannot reach"
+            conflict = ""
+        elif self.motion.n + self.motion.m <= EXAMINED:
             # away from the constraints rows that contradict seem to be independent, but only just
             left = SparseRows(blocks).conflict(J, Phi)
             conflict = in_conflict(blocks.rows, left)
         what = "tolerance is too large" if self.plan.adaptive else "step is too long"
-        return f"{said}: {conflict}, or the {what} for them to be followed"
+        conflict = f"{conflict}, or " if conflict else ""
+        return f"{said}: {conflict}the {what} for them to be followed"
 
     def _nearly_singular(self, t: float, x: Floats) -> bool:
         """Whether constraints are about to become dependent in a state."""
@@ -421,9 +471,7 @@ class _Run:
         blocks = self.motion.blocks
         if not len(blocks.rows):
             return "", float(results.t[-1])
-        q, t = results.q[0], float(results.t[0])
-        least = float(self._row_sizes(q, blocks.Phi_v(q, t)).min())
-        for k in np.flatnonzero(results["constraint error"] > self._missed * least).tolist():
+        for k in np.flatnonzero(results["constraint error"] > self._least).tolist():
             said = self._open(float(results.t[k]), results.q[k])
             if said:
                 return said, float(results.t[k])
