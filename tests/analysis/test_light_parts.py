@@ -137,7 +137,8 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 def test_coordinates_agree_on_small_loops_of_large_mechanisms(name):
     ends = {}
-    for engine in ENGINES:
+    # an overconstrained loop takes half a minute to compile in the others
+    for engine in COORDINATES[:3] if name == "finger in space" else ENGINES:
         how = {"step": 1e-5, "output": 0.01}
         if engine == "looped":
             results = bl.simulate(SMALL[name], 0.03, engine="looped", **how)
