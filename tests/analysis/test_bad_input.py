@@ -40,8 +40,10 @@ def test_a_start_from_which_no_coordinate_helps_is_told():
     model = mass(lambda s, x, y: x**2 - y**2 - 1)
     with pytest.raises(AssemblyError, match=r"the start is singular: constraint first.*by -1"):
         bl.assemble(model, [0.0, 0.0])
-    # the start of the model may be a guess that is searched from
-    assert abs(bl.assemble(model, {"x": 0.1}).q[0]) >= 1
+    # what is named is kept, or it is told that it cannot be
+    np.testing.assert_allclose(np.abs(bl.assemble(model, {"x": 2.0}).q), [2.0, np.sqrt(3.0)])
+    with pytest.raises(AssemblyError, match=r"cannot be assembled with x = 0\.1"):
+        bl.assemble(model, {"x": 0.1})
 
 
 def test_inconsistent_constraints_are_named_with_what_they_miss():

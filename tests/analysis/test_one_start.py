@@ -362,3 +362,89 @@ def test_a_chain_of_many_bodies_closes_in_the_same_way_for_every_engine() -> Non
         for r in runs:
             angle = r[f"{body}.angle"][0]
             assert (np.cos(angle), np.sin(angle)) == pytest.approx((row[3], row[6]), abs=1e-9)
+
+
+# ------------------------------------------------------------- values at a dead centre, and large
+
+
+def crank_at_dead_centre(others: int = 0, start: float | None = None) -> bl.Model:
+    """A slider-crank 0.1/0.3 that starts with its bars in line, and pendulums beside it."""
+    m = bl.Model("dead_centre", plane="xz")
+    crank = m.body("crank", mass=2.0, inertia=0.02)
+    rod = m.body("rod", mass=0.6, com=(0.15, 0, 0), inertia=0.0045)
+    piston = m.body("piston", mass=0.5, inertia=1e-3, position=(0.4, 0, 0))
+    given = {} if start is None else {"start": start}
+    m.joint("revolute", "A", m.ground, crank, axis="y", **given)
+    m.joint("revolute", "B", crank.at(0.1, 0, 0), rod, axis="y")
+    m.joint("revolute", "C", rod.at(0.3, 0, 0), piston, axis="y")
+    m.joint("prismatic", "slide", m.ground, piston, axis="x")
+    for k in range(others):
+        link = m.body(f"c{k}", mass=1.0, com=(0.05, 0, 0), inertia=1e-3)
+        m.joint("revolute", f"J{k}", m.ground.at(0.1 * k, 0, 1), link, axis="y", start=0.05)
+    return m
+
+
+def begun(m: bl.Model, coordinates: str, q: dict[str, float] | None) -> tuple[float, ...]:
+    """Angle of the crank, place of the piston, and angle of J3 if there is one, at the start."""
+    if coordinates == "looped":
+        r = bl.simulate(m, 1e-6, step=1e-6, q=q, engine="looped")
+    else:
+        r = bl.simulate(bl.formulate(m, coordinates), 1e-6, step=1e-6, q=q)
+    R = r.frame("crank").orientation[0]
+    found = [np.arctan2(R[0, 2], R[0, 0]), r.frame("piston").position[0, 0]]
+    if "c3" in m.bodies:
+        R = r.frame("c3").orientation[0]
+        found.append(np.arctan2(R[0, 2], R[0, 0]))
+    return tuple(float(x) for x in found)
+
+
+SMALL = ("joint", "reference", "natural", "euler", "looped")
+LARGE = ("joint", "looped")
+SIZES = [*((0, c) for c in SMALL), *((70, c) for c in LARGE)]
+
+
+@pytest.mark.parametrize("slide", [0.39, 0.35, 0.25])
+@pytest.mark.parametrize(("others", "coordinates"), SIZES)
+def test_a_value_is_kept_that_cannot_move_from_a_dead_centre(others, coordinates, slide):
+    crank, place, *more = begun(crank_at_dead_centre(others), coordinates, {"slide": slide})
+    assert place == pytest.approx(slide, abs=1e-9)
+    # the law of cosines
+    assert np.cos(crank) == pytest.approx((0.01 + slide**2 - 0.09) / (0.2 * slide), abs=1e-9)
+    assert more == pytest.approx([0.05] * len(more), abs=1e-9)
+
+
+@pytest.mark.parametrize(("others", "coordinates"), SIZES)
+def test_a_value_out_of_reach_is_refused_at_a_dead_centre(others, coordinates):
+    with pytest.raises(AssemblyError, match=r"dead_centre cannot be assembled with.*0\.9"):
+        begun(crank_at_dead_centre(others), coordinates, {"slide": 0.9})
+
+
+@pytest.mark.parametrize(("others", "coordinates"), SIZES)
+def test_starts_of_joints_in_loops_are_kept_whatever_the_size(others, coordinates):
+    for start in (0.2, 1.0):
+        crank, place, *_ = begun(crank_at_dead_centre(others, start), coordinates, None)
+        assert crank == pytest.approx(start, abs=1e-9)
+        assert place == pytest.approx(
+            0.1 * np.cos(start) + np.sqrt(0.09 - (0.1 * np.sin(start)) ** 2), abs=1e-9
+        )
+    named = {"A": 0.5, **({"J3": 0.4} if others else {})}
+    crank, _, *more = begun(crank_at_dead_centre(others, 1.0), coordinates, named)
+    assert crank == pytest.approx(0.5, abs=1e-9)
+    assert more == pytest.approx([0.4] * len(more), abs=1e-9)
+
+
+def test_a_ring_of_many_bars_is_assembled():
+    m = bl.Model("ring", plane="xy")
+    last, count = m.ground, 1000
+    for k in range(count):
+        b = m.body(f"b{k}", mass=1.0, com=(0.5, 0, 0), inertia=0.1)
+        bend = 0.6 if k == 0 else -1.2 / count
+        m.joint("revolute", f"J{k}", last if k == 0 else last.at(1, 0, 0), b, start=bend)
+        last = b
+    m.joint("revolute", "end", last.at(1, 0, 0), m.ground.at(0.9 * count, 0, 0))
+    r = bl.simulate(m, 1e-3, step=1e-3, engine="looped")
+    assert r["constraint error"].max() < 1e-9
+    at = r.frame(f"b{count - 1}")
+    np.testing.assert_allclose(
+        at.position[0] + at.orientation[0, :, 0], [0.9 * count, 0, 0], atol=1e-8
+    )

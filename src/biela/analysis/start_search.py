@@ -8,6 +8,7 @@ a turn off.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from biela.analysis.closure import (
     solved,
     unwound,
 )
+from biela.analysis.instant import motions
 from biela.analysis.preparation import Values, meant
 from biela.equations import Quantity, System
 from biela.equations.positions import apart, normalised
@@ -28,6 +30,9 @@ from biela.errors import AssemblyError
 from biela.solvers.least_squares import CONVERGED, Solution
 
 Floats = npt.NDArray[np.float64]
+
+#: How far a mechanism is moved to see what moves with it, rad or m.
+_ASIDE = 0.05
 
 
 def position_near(
@@ -66,6 +71,8 @@ def position_near(
     if solution.status != CONVERGED:
         raise AssemblyError(reason(equations, solution, held))
     solution, held = _held_there(equations, solution, q, order, held)
+    if isinstance(given, Mapping):
+        solution, held = _kept_elsewhere(equations, solution, q, order, held)
     place = unwound(equations, solution.x, q)
     others = [i for i in order if i not in held]
     if others and np.abs(place[others] - q[others]).max() > 0.1 * (1 + np.abs(q[others]).max()):
@@ -146,6 +153,52 @@ def _held_there(
     wanted = {i: float(guess[i]) for i in free}
     again = solved(equations, q, wanted)
     return (again, wanted) if again.status == CONVERGED else (found, held)
+
+
+def _kept_elsewhere(
+    equations: ClosureEquations,
+    found: Solution,
+    guess: Floats,
+    order: Sequence[int],
+    held: dict[int, float],
+) -> tuple[Solution, dict[int, float]]:
+    """The assembly with what is named kept, though it cannot move from the guess.
+
+    At a dead centre the slider of a crank stands still, and does not seem to be free.
+
+    Raises:
+        AssemblyError: It is free, and no position has the value.
+    """
+    for i in order:
+        near = abs(found.x[i] - guess[i]) <= 1e-8 * (1 + abs(guess[i]))
+        if near or i in held or not _moves(equations, found.x, i, list(held)):
+            continue
+        wanted = held | {i: float(guess[i])}
+        best: Solution | None = None
+        for start in scattered(equations, guess, [*wanted]):
+            again = solved(equations, start, wanted, restarts=0)
+            if again.status == CONVERGED and not equations.other_roots(again.x):
+                place = unwound(equations, again.x, guess)
+                if best is None or _away(equations, place, guess) < _away(equations, best.x, guess):
+                    best = replace(again, x=place)
+        if best is None:
+            failed = solved(equations, guess, wanted)
+            raise AssemblyError(reason(equations, failed, wanted))
+        found, held = best, wanted
+    return found, held
+
+
+def _moves(equations: ClosureEquations, q: Floats, i: int, held: Sequence[int]) -> bool:
+    """Whether a coordinate moves with the mechanism, others held, though not at once."""
+    N = equations.rates(q)
+    free = motions(np.concatenate([equations.jacobian(q), N[list(held)]])).R
+    kept = {k: float(q[k]) for k in held}
+    for along in free.T:
+        for far in (_ASIDE, -_ASIDE):
+            aside = solved(equations, equations.instant.moved(q, far * along), kept, restarts=0)
+            if aside.status == CONVERGED and abs(aside.x[i] - q[i]) > 1e-4 * _ASIDE:
+                return True
+    return False
 
 
 def _nearest(

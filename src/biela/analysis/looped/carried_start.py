@@ -18,7 +18,7 @@ from biela.equations import formulate
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.populations import Population
 from biela.equations.blocks.world import World
-from biela.errors import BielaError, SingularityError
+from biela.errors import AssemblyError, BielaError, SingularityError
 from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
@@ -42,6 +42,7 @@ def carried_state(
     """The start of a mechanism of few bodies; None if it is larger, or not found along joints.
 
     Raises:
+        AssemblyError: No position has the values named.
         SingularityError: No motion goes through a singular position with the velocities named.
     """
     if body_count(model) > WHOLE:
@@ -52,6 +53,10 @@ def carried_state(
         place, speed = start_state(system, q, v, t=t, u=u, p=p)
     except SingularityError:
         raise  # no motion starts so, whatever the equations
+    except AssemblyError:
+        if q:
+            raise
+        return None
     except BielaError:
         return None  # the looped equations say why, in their own words
     known = dict(zip((e.name for e in system.q), place, strict=True))

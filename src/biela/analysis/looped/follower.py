@@ -18,6 +18,7 @@ from biela.equations.blocks import ReferenceBlocks
 from biela.errors import AssemblyError, ModelError
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 #: Newton's method goes on to this error, m or rad, if it can.
 _EXACT = 1e-13
@@ -79,10 +80,21 @@ class Follower:
         except StuckError as error:
             raise AssemblyError(f"{self.blocks.name}: at t = {t:g} s {error}") from None
 
-    def assembled(self, t: float, q: Floats) -> Floats:
-        """Damped least squares from afar, which minds no dependent rows (Wampler 1986)."""
+    def assembled(self, t: float, q: Floats, free: Integers | None = None) -> Floats:
+        """Damped least squares from afar, which minds no dependent rows (Wampler 1986).
+
+        Rows that are ``free`` do not count.
+        """
         blocks, rows = self.blocks, self.rows
-        Phi, J = blocks.position(q, t)
+        dropped = np.zeros(0, dtype=np.int64) if free is None else free
+        unset = np.isin(blocks.indices[0], dropped)
+
+        def position(place: Floats) -> tuple[Floats, Floats]:
+            Phi, J = blocks.position(place, t)
+            Phi[dropped], J[unset] = 0.0, 0.0
+            return Phi, J
+
+        Phi, J = position(q)
         damping = 1e-2
         for _ in range(200):
             size = float(np.linalg.norm(Phi))
@@ -93,7 +105,7 @@ class Follower:
             rows.factor_damped(J, damping)
             delta = _limited(rows.damped_step(-Phi))
             trial = blocks.moved(q, delta)
-            Phi_new, J_new = blocks.position(trial, t)
+            Phi_new, J_new = position(trial)
             self.iterations += 1
             if float(np.linalg.norm(Phi_new)) < size:
                 q, Phi, J = trial, Phi_new, J_new
@@ -104,6 +116,8 @@ class Follower:
             damping *= 30
             if damping > 1e8:
                 break
+        if float(np.abs(Phi).max()) <= self.tolerance:
+            return q
         raise AssemblyError(
             f"{blocks.name} cannot be assembled at t = {t:g} s: no position was found; worst are "
             f"{worst_rows(blocks.rows, Phi)}. Give bodies a position or joints a start nearer to it"

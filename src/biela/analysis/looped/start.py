@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.drivers import Rotary, Translational
 from biela.model.element import nearest
-from biela.model.joints import Joint
+from biela.model.joints import Coordinate, Joint
 from biela.model.laws.law import law_from
 from biela.solvers import SparseLDLT, SymmetricPattern
 
@@ -34,8 +35,14 @@ Integers = npt.NDArray[np.int64]
 
 #: Names of the drivers that hold joints at rest begin so.
 _REST = "rest of "
+#: And those of the drivers that hold them where they start.
+_START = "start of "
 #: Inertia as a part of the squares of rates, and how often that is repeated.
 _WEIGHT, _ROUNDS = 1e-2, 40
+#: How far bodies are moved aside, rad or m, where a position may be a dead point.
+_ASIDE = (0.03, 0.1, 0.3)
+#: Starts of joints that are left out, at the most, before the others are left as they are.
+_MOST_STARTS = 100
 
 
 def first_blocks(
@@ -71,7 +78,9 @@ def first_state(
     whole = carried_state(model, blocks, q, v, t, parameters)
     if whole is not None:
         return blocks, *whole
-    return blocks, _guess(blocks, rest), None
+    guess = _guess(blocks, rest)
+    named = [name for name in q or {} if name not in rest]
+    return blocks, _kept(given, blocks, guess, named, t, parameters), None
 
 
 def _links(model: Model, parameters: Mapping[str, float] | None, t: float) -> Relative | None:
@@ -104,6 +113,203 @@ def _guess(blocks: ReferenceBlocks, given: Mapping[str, float]) -> Floats:
     return q
 
 
+def _kept(
+    model: Model,
+    blocks: ReferenceBlocks,
+    guess: Floats,
+    named: Sequence[str],
+    t: float,
+    parameters: Mapping[str, float] | None,
+) -> Floats:
+    """A position near a guess with coordinates of joints where they start.
+
+    Those that are ``named`` come first, then those of the model.  As many are kept as the
+    constraints leave free, the first ones first; the others choose the branch.
+
+    Raises:
+        AssemblyError: There is none, or one that is named is free, and no position has its value.
+    """
+    if not len(blocks.rows):
+        return guess
+    place = Follower(blocks, 1e-10).assembled(t, guess)
+    first = {_full(model, name) for name in named}
+    others = [name for name in _starting(model) if name not in first]
+    if not named and not others:
+        return place
+    holding = _Holding(model, blocks, [*named, *others], t, parameters)
+    if not holding.missed(place):
+        return place
+    held: list[str] = []
+    for name in named:
+        found = holding.near(place, [*held, name])
+        if found is not None:
+            held.append(name)
+            place = found
+        elif holding.moves(name, held, place):
+            with_others = f" and {', '.join(held)} as named" if held else ""
+            raise AssemblyError(
+                f"{model.name} cannot be assembled with {name} = {holding.value(name):g}"
+                f"{with_others}: no position is found. Check lengths, name fewer coordinates, or "
+                f"give a start nearer to it"
+            )
+    left = [name for name in others if name in holding.names]
+    for _ in range(_MOST_STARTS):
+        if not left:
+            break
+        # the longest row of them that can be held, and without the one that ends it
+        count, most = 0, len(left) + 1
+        while most - count > 1:
+            middle = most - 1 if count == 0 and most > len(left) else (count + most) // 2
+            found = holding.near(place, [*held, *left[:middle]], aside=False)
+            if found is None:
+                most = middle
+            else:
+                count, place = middle, found
+        held, left = [*held, *left[:count]], left[count + 1 :]
+    return place
+
+
+def _starting(model: Model) -> list[str]:
+    """The coordinates of joints that carry bodies whose starts the model gives, if loops close."""
+    carrying = _carrying(model)
+    joints = [joint for joint in model.joints.values() if isinstance(joint, Joint)]
+    if len(carrying) == len(joints):
+        return []  # bodies stand where the joints place them
+    return [
+        f"{joint.name}.{name}"
+        for joint in joints
+        if joint.name in carrying
+        for name in joint.start
+        if _held_by_driver(next(c for c in joint.coordinates if c.name == name))
+    ]
+
+
+def _held_by_driver(coordinate: Coordinate) -> bool:
+    return coordinate.manifold != "rotation" and coordinate.reading is not None
+
+
+def _full(model: Model, name: str) -> str:
+    """The full name of a coordinate of a joint, which may be called as the joint."""
+    joint, coordinate = _coordinate(model, name)
+    return f"{joint.name}.{coordinate.name}"
+
+
+def _coordinate(model: Model, name: str) -> tuple[Joint, Coordinate]:
+    joint = model.joints.get(name) or model.joints[name.rpartition(".")[0]]
+    assert isinstance(joint, Joint), "others have no coordinates"
+    own = {coordinate.name: coordinate for coordinate in joint.coordinates}
+    return joint, own.get(name.rpartition(".")[2], joint.coordinates[0])
+
+
+class _Holding:
+    """Assembles a large mechanism with coordinates of joints held, by drivers that do not move.
+
+    Attributes:
+        names: The coordinates that can be held, by the names given.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        blocks: ReferenceBlocks,
+        names: Sequence[str],
+        t: float,
+        parameters: Mapping[str, float] | None,
+    ) -> None:
+        self._model, self._own, self._t = model, blocks, t
+        self.names = [name for name in names if _held_by_driver(_coordinate(model, name)[1])]
+        driven = copy(model)
+        driven.drivers = dict(model.drivers)
+        for name in self.names:
+            joint, coordinate = _coordinate(model, name)
+            kind = Rotary if coordinate.unit == "rad" else Translational
+            called = f"{_START}{_full(model, name)}"
+            law = law_from(f"({joint.start.get(coordinate.name, 0.0)})")
+            driven.drivers[called] = kind(name=called, coordinate=_full(model, name), law=law)
+        self._blocks = reference_blocks(driven, parameters=parameters, t=t)
+        self._follower = Follower(self._blocks, 1e-10)
+        rows = self._blocks.rows
+        self._rows = {
+            name: int(rows.starting_with(f"{_START}{_full(model, name)}")[0]) for name in self.names
+        }
+
+    def missed(self, place: Floats) -> list[str]:
+        """The coordinates that are not where they start."""
+        Phi = self._blocks.Phi(self._there(place), self._t)
+        return [name for name, row in self._rows.items() if abs(Phi[row]) > 1e-9]
+
+    def near(self, place: Floats, names: Sequence[str], aside: bool = True) -> Floats | None:
+        """A position with the starts of some coordinates; None if none is found.
+
+        From the place given, and from ``aside`` of it: it may be a dead point.
+        """
+        free = self._free(names)
+        for beside in chain([place], self._beside(place, free) if aside else ()):
+            try:
+                found = self._follower.assembled(self._t, self._there(beside), free)
+            except AssemblyError:
+                continue
+            return self._back(found, place)
+        return None
+
+    def moves(self, name: str, held: Sequence[str], place: Floats) -> bool:
+        """Whether a coordinate moves with the mechanism while others are held."""
+        row = self._rows[name]
+        before = self._blocks.Phi(self._there(place), self._t)[row]
+        for beside in self._beside(place, self._free([*held, name])):
+            try:
+                found = self._follower.assembled(self._t, self._there(beside), self._free(held))
+            except AssemblyError:
+                continue
+            if abs(self._blocks.Phi(found, self._t)[row] - before) > 1e-4 * _ASIDE[0]:
+                return True
+        return False
+
+    def value(self, name: str) -> float:
+        """Where a coordinate starts."""
+        joint, coordinate = _coordinate(self._model, name)
+        return float(joint.start.get(coordinate.name, 0.0))
+
+    def _free(self, held: Sequence[str]) -> Integers:
+        """The rows of coordinates that are not held."""
+        return np.array([row for name, row in self._rows.items() if name not in held], dtype=int)
+
+    def _beside(self, place: Floats, free: Integers) -> Iterator[Floats]:
+        """Positions near one, of those bodies whose constraints contradict each other in it."""
+        blocks = self._blocks
+        Phi, J = blocks.position(self._there(place), self._t)
+        rows, columns = blocks.indices
+        left = np.abs(
+            SparseRows(blocks).conflict(
+                np.where(np.isin(rows, free), 0.0, J),
+                np.where(np.isin(np.arange(len(Phi)), free), 0.0, Phi),
+            )
+        )
+        width = blocks.widths[1]
+        touched = np.unique(columns[left[rows] > 0.05 * left.max()] // width)
+        bodies = touched[touched < blocks.world.count]
+        moving = np.zeros(self._own.nv)
+        moving[(width * bodies[:, None] + np.arange(width)).ravel()] = 1.0
+        random = np.random.default_rng(0)
+        for part in _ASIDE:
+            delta = part * random.uniform(-1, 1, self._own.nv)
+            yield self._own.moved(place, delta * moving)
+
+    def _there(self, place: Floats) -> Floats:
+        """A position as the equations with drivers have it, which count more turns."""
+        bodies = self._own.widths[0] * self._own.world.count
+        known = dict(zip(self._own.extra, place[bodies:], strict=True))
+        first = zip(self._blocks.extra, self._blocks.start[bodies:], strict=True)
+        return np.concatenate([place[:bodies], [known.get(name, x) for name, x in first]])
+
+    def _back(self, found: Floats, place: Floats) -> Floats:
+        """The reverse."""
+        bodies = self._own.widths[0] * self._own.world.count
+        known = dict(zip(self._blocks.extra, found[bodies:], strict=True))
+        first = zip(self._own.extra, place[bodies:], strict=True)
+        return np.concatenate([found[:bodies], [known.get(name, x) for name, x in first]])
+
+
 def assembled_poses(
     model: Model, q: Mapping[str, float] | None, t: float, parameters: Mapping[str, float]
 ) -> dict[str, Floats]:
@@ -117,7 +323,8 @@ def assembled_poses(
     """
     given, rest = with_start(model, q or {})
     blocks = reference_blocks(given, parameters=parameters, t=t)
-    place = Follower(blocks, 1e-10).assembled(t, _guess(blocks, rest))
+    named = [name for name in q or {} if name not in rest]
+    place = _kept(given, blocks, _guess(blocks, rest), named, t, parameters)
     found = {}
     poses = poses_of(blocks.world, place, None, blocks.across)
     for name, at, R in zip(blocks.bodies, poses.place, poses.axes, strict=True):
