@@ -7,9 +7,12 @@ import pytest
 
 import biela as bl
 from biela.analysis.partitioning import PartitionWatch, independent_basis
+from biela.analysis.plan import Plan
 from biela.errors import ModelError
+from biela.solvers.coordinate_basis import choose_basis
 from examples.mechanisms.point_pendulum import point_pendulum
 from examples.mechanisms.slider_crank import slider_crank
+from tests.overconstrained import linkage
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +62,50 @@ def test_a_choice_is_not_looked_at_as_long_as_its_pivots_are_as_they_were(pendul
     level = independent_basis(pendulum, 0.0, np.array([-1.0, 0.0]), u, p)
     hanging = np.array([0.0, -1.0])
     watch.begin(0.0, np.array([-1.0, 0.0]), level)
-    assert watch.another(0.0, np.array([-1.0, 0.0]), level, pivots=0.9) is None
-    assert watch.another(0.0, hanging, level, pivots=0.8) is None
+    assert watch.another(0.0, np.array([-1.0, 0.0]), level, (0.9, 1.0)) is None
+    assert watch.another(0.0, hanging, level, (0.8, 1.0)) is None
     assert watch.pace > 0
-    assert watch.another(0.0, hanging, level, pivots=0.3) is not None
+    assert watch.another(0.0, hanging, level, (0.3, 1.0)) is not None
+
+
+def test_nothing_is_evaluated_where_the_rows_kept_become_dependent():
+    """Combinations of velocities may be good where the rows kept are not, of more than needed.
+
+    The run then stops, for another choice.  How good they are is told by singular values.
+    """
+    system = bl.formulate(linkage("four_bar", 3), "euler")
+    run = bl.simulate(bl.formulate(linkage("four_bar", 3), "reference"), 6.0, output=0.02)
+    places = np.stack([run[entry.name] for entry in system.q], axis=1)
+    p, u, rest = system.parameters, system.inputs, np.zeros(len(system.v))
+    simulator = bl.Simulator(system, "velocity_projection", options=bl.Options(partition="svd"))
+    plan = Plan.make("rk4", 1.0, 0.0, 1e-3, None, None, False)
+    rows = [np.atleast_2d(system.evaluate("Phi_v", q, p=p)) for q in places]
+    rank = int(np.linalg.matrix_rank(rows[0], 1e-9))
+    assert rank < len(rows[0])
+
+    def least(J, kept):
+        unit = J / np.linalg.norm(J, axis=1)[:, None]
+        return np.linalg.svd(unit[list(kept)], compute_uv=False)[-1]
+
+    def stops(made, q, limit):
+        made.projected.stop_below(0.0, limit)
+        return not np.isfinite(made.f([0.0], made.state(0.0, q, rest, p), p)).all()
+
+    seen = 0
+    for k in range(0, len(places), 10):
+        basis = choose_basis(rows[k], "svd", (), rank)
+        ratios = np.array([least(J, basis.rows) for J in rows]) / least(rows[k], basis.rows)
+        if not (ratios < 0.02).any():
+            continue
+        made = simulator._compiled(0.0, places[k], u, p, plan, basis).formulation
+        assert not stops(made, places[k], 0.0)
+        limit = 0.2 * made.projected.least_pivots()[1]
+        for weak in places[ratios < 0.02]:
+            assert stops(made, weak, limit)
+            assert not stops(made, weak, 0.0)
+        assert not any(stops(made, q, limit) for q in places[ratios > 0.8])
+        seen += 1
+    assert seen
 
 
 def test_angles_are_preferred_to_lengths(pendulum):

@@ -116,7 +116,7 @@ class PartitionWatch:
         self._system, self._u, self._p = system, u, p
         self._method = method
         self._late = _last(system, preferred, method)
-        self._steady = self._pivots = self._last = 0.0
+        self._steady = self._pivots = self._last = self._rows_pivots = self._last_rows = 0.0
         self._known, self._rank = rank, 0
         #: Whether the choice has too few rows.
         self.urgent = False
@@ -134,25 +134,33 @@ class PartitionWatch:
             beside = generic_rank(self._system, t, q, self._u, self._p)
         self._rank = max(chosen.rank, beside)
         self.urgent = self._rank > chosen.rank
-        self._pivots = self._last = 0.0
+        self._pivots = self._last = self._rows_pivots = 0.0
 
     def another(
-        self, t: float, q: Floats, present: CoordinateBasis, pivots: float | None = None
+        self,
+        t: float,
+        q: Floats,
+        present: CoordinateBasis,
+        ratios: tuple[float, float] | None = None,
     ) -> CoordinateBasis | None:
         """A choice that is better now, or None.
 
-        ``pivots`` is the smallest ratio of pivots of the present choice of late, where known (of
-        combinations the least cosine): as long as that is no smaller than it was, nothing else is
-        looked at.
+        ``ratios`` are the smallest ratios of pivots of the present choice of late, where known (of
+        combinations the least cosine), and of its rows: as long as they are no smaller than they
+        were, nothing else is looked at.
         """
         self.pace = 0.0
         kept = TURNED if self._method == "svd" else LOST * self._pivots
-        if pivots is not None and not self.urgent and pivots > kept:
+        pivots, of_rows = (None, 1.0) if ratios is None else ratios
+        steady = of_rows >= LOST * self._rows_pivots
+        if pivots is not None and not self.urgent and pivots > kept and steady:
             if self._last:
                 # so that until then the ratio changes by a part of itself only
                 change = abs(pivots - self._last) / pivots
+                change = max(change, abs(of_rows - self._last_rows) / max(of_rows, 1e-9))
                 self.pace = min(2.0, CHANGE / max(change, 1e-3))
             self._pivots, self._last = max(self._pivots, pivots), pivots
+            self._rows_pivots, self._last_rows = max(self._rows_pivots, of_rows), of_rows
             return None
         rows = self._rows(t, q)
         if not np.isfinite(rows).all():
@@ -166,10 +174,10 @@ class PartitionWatch:
         best = choose_basis(rows, self._method, (), present.rank)
         if best.rank < present.rank or best.same_as(present):
             return None
-        steady, wanted = present.steadiness(rows), best.steadiness(rows)
-        self._steady = max(self._steady, steady)
-        lost = steady < LOST * self._steady or steady < BAD * wanted
-        if not (lost and steady < BETTER * wanted):
+        good, wanted = present.steadiness(rows), best.steadiness(rows)
+        self._steady = max(self._steady, good)
+        lost = good < LOST * self._steady or good < BAD * wanted
+        if not (lost and good < BETTER * wanted):
             return None
         liked = choose_basis(rows, self._method, self._late, present.rank)
         return liked if liked.steadiness(rows) > BETTER * wanted else best
@@ -178,14 +186,19 @@ class PartitionWatch:
         """The motions allowed now, if they are far from those of the present choice.
 
         They are compared by angles: the steadiness falls in a singular position too, in which no
-        choice is better.
+        choice is better.  Where there are more rows than independent ones, others may be.
         """
-        if present.alignment(rows) > TURNED:
-            return None
         found = choose_basis(rows, "svd", (), present.rank)
-        return found if found.rank == present.rank else None
+        if found.rank != present.rank:
+            return None
+        if present.alignment(rows) <= TURNED:
+            return found
+        fewer = len(rows) > present.rank
+        return found if fewer and present.steadiness(rows) < LOST * found.steadiness(rows) else None
 
     @property
-    def limit(self) -> float:
-        """The ratio of pivots below which a run had better stop, for another choice."""
-        return TURNED_FAR if self._method == "svd" else NEAR * self._pivots
+    def limits(self) -> tuple[float, float]:
+        """The ratios of pivots below which a run had better stop, for another choice."""
+        if self._method == "svd":
+            return TURNED_FAR, NEAR * self._rows_pivots
+        return NEAR * self._pivots, 0.0

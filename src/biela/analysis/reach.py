@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.closure import contradiction
-from biela.analysis.instant import Instant, independent
+from biela.analysis.instant import Instant, independent, motions, unit_rows
 from biela.analysis.singularity import joints_of, weakest
 
 Floats = npt.NDArray[np.float64]
@@ -91,7 +91,7 @@ def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
             f"t = {instant.t:.6g} s; check the law there"
         )
     rows = instant.Phi_v(q)[: system.geometric]
-    if not independent(rows):
+    if drives_depend(rows, drive_rows(instant, q)):
         found = nearest(instant, q)
         beside = instant.Phi_v(found.q)[: system.geometric]
         conflict = contradiction(names, beside, found.residual)
@@ -107,6 +107,12 @@ def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
             f"position, in which {weak}; take smaller steps, or through_dead_points=True"
         )
     return f"no position near the last one fulfils the constraints: {worst}. Before it {weak}"
+
+
+def drives_depend(rows: Floats, drives: npt.NDArray[np.bool_]) -> bool:
+    """Whether drives move what others move too, along the motions that the joints allow."""
+    free = motions(unit_rows(rows[~drives])[0]).R
+    return bool(drives.any()) and not independent(unit_rows(rows[drives])[0] @ free)
 
 
 def out_of_reach(instant: Instant, q: Floats, tolerance: float) -> str:

@@ -18,13 +18,13 @@ from biela.analysis.divergence import explanation, fastest, half_turn, likely_ca
 from biela.analysis.event_answers import EventAnswers, Reaction, SystemEvents
 from biela.analysis.formulations import STEPPING, Formulation
 from biela.analysis.hoisting import Hoisted
-from biela.analysis.instant import Instant, independent
+from biela.analysis.instant import Instant
 from biela.analysis.law_changes import within_a_step
 from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
 from biela.analysis.progress import Progress
-from biela.analysis.reach import out_of_reach
+from biela.analysis.reach import drive_rows, drives_depend, out_of_reach
 from biela.analysis.recording import Recording, not_numbers
 from biela.analysis.solve_timing import time_of_solves
 from biela.analysis.stepping import Progressed, Stepper, followed, statistics
@@ -126,7 +126,7 @@ class Run:
         self.timers = timers
         self.again, self.watch, self.tolerance = again, watch, tolerance
         self._sizes = np.zeros(0)
-        #: Whether laws of time move constraints, and whether these are independent at the start.
+        #: Whether laws of time move constraints, and whether each of them moves something else.
         self._moved, self._independent = False, True
         #: Position, velocity and acceleration of a start in a singular position.
         self._began: tuple[Floats, Floats, Floats] | None = None
@@ -154,8 +154,10 @@ class Run:
         if self.system.geometric:
             rows = np.atleast_2d(self.system.evaluate("Phi_v", q, t=plan.start, u=self.u, p=self.p))
             self._sizes = self._row_sizes(q, rows)
-            self._independent = independent(rows)
             self._moved = self.kernels.formulation.unrolled.needs("Phi", "t")
+            if self._moved:
+                drives = drive_rows(Instant(self.system, plan.start, self.u, self.p), q)
+                self._independent = not drives_depend(rows[: self.system.geometric], drives)
         self._store(np.array([plan.start]), x[None], self.u[None])
         if plan.step is not None and self.system.begins is not None:
             model = self.system.begins.model

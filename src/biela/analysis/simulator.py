@@ -277,13 +277,13 @@ class Simulator:
         def ask(t: float, q: Floats, present: Kernels) -> tuple[Kernels, Stepper] | None:
             made = present.formulation
             assert made.basis is not None, "looked at with independent velocities only"
-            pivots = made.projected.least_pivot() if made.projected is not None else None
+            pivots = made.projected.least_pivots() if made.projected is not None else None
             basis = watch.another(t, q, made.basis, pivots)
             if basis is None:
                 if made.projected is not None:
                     # where no choice is better, the run goes on as near as it has to
                     calm = watch.pace > 0 and not controlled
-                    made.projected.stop_below(watch.limit if calm else 0.0)
+                    made.projected.stop_below(*(watch.limits if calm else (0.0, 0.0)))
                 return None
             fresh = self._compiled(t, q, u, p, plan, basis)
             return fresh, following(fresh)

@@ -43,7 +43,7 @@ REALS: Final = {
     "Sc": ("n",), "a": ("n",), "h": ("n",), "w": ("r",), "room": ("r",), "scale": ("r",),
     "probe": ("r",),
     "status": ("1",), "z": ("n - r",), "before": ("m",),
-    "monitor": ("2",), "sizes": ("m",),
+    "monitor": ("4",), "sizes": ("m",),
 }  # fmt: skip
 
 

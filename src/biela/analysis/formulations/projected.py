@@ -51,6 +51,8 @@ METHODS: Final[Mapping[str, int]] = {
     "range_space": RANGE_SPACE,
 }
 
+#: Ratios of pivots, and those below which nothing is evaluated, of velocities and of rows.
+_UNSEEN: Final = (1.0, 0.0, 1.0, 0.0)
 #: Dependent coordinates from which blocks are worth their making.
 MANY: Final = 30
 
@@ -162,7 +164,7 @@ class Projected:
         arrays["probe"][:] = 1 / np.sqrt(max(basis.rank, 1))
         arrays["scale"][:] = np.abs(basis.J[list(basis.rows)]).max(axis=1, initial=0.0)
         arrays["stiff"][list(stiffening.rows)] = stiffening.weights
-        arrays["monitor"][0] = 1.0
+        arrays["monitor"][:] = _UNSEEN
         arrays["sizes"][:] = stiffening.sizes
 
     def kernel(self, what: int, outputs: list[tuple[str, int]]) -> BoundKernel:
@@ -181,7 +183,7 @@ class Projected:
         if what != RATES:
             # what is read is not counted as a part of the run
             arrays["counts"] = np.zeros(4, dtype=np.int64)
-            arrays["monitor"] = np.array([1.0, 0.0])
+            arrays["monitor"] = np.array(_UNSEEN)
         numbers = {**self._numbers, "what": what, "no": sum(size for _, size in outputs)}
         table = table_of(numbers, {name: code.address for name, code in kept.items()}, arrays)
         sizes = (self._numbers["nx"], self._numbers["np"])
@@ -208,7 +210,7 @@ class Projected:
     def reset(self) -> None:
         """Count from zero, and evaluate everywhere."""
         self._arrays["counts"][:] = 0
-        self._arrays["monitor"][:] = 1.0, 0.0
+        self._arrays["monitor"][:] = _UNSEEN
 
     @property
     def counts(self) -> dict[str, int]:
@@ -216,17 +218,20 @@ class Projected:
         names = ("evaluations", "iterations", "factorisations", "solved")
         return dict(zip(names, self._arrays["counts"].tolist(), strict=True))
 
-    def stop_below(self, ratio: float) -> None:
-        """Give no numbers where the ratio of pivots is smaller: a dead point is near."""
-        self._arrays["monitor"][1] = ratio
+    def stop_below(self, ratio: float, of_rows: float = 0.0) -> None:
+        """Give no numbers where the ratio of pivots, or that of the rows, is smaller.
+
+        A dead point is near, or a position in which the rows that were chosen depend on each other.
+        """
+        self._arrays["monitor"][1::2] = ratio, of_rows
 
     @property
     def limit(self) -> float:
         """The ratio of pivots below which nothing is evaluated."""
         return float(self._arrays["monitor"][1])
 
-    def least_pivot(self) -> float:
-        """The smallest ratio of pivots of J_d since this was asked for last."""
-        found = float(self._arrays["monitor"][0])
-        self._arrays["monitor"][0] = 1.0
-        return found
+    def least_pivots(self) -> tuple[float, float]:
+        """The smallest ratio of pivots of J_d since this was asked for last, and of the rows."""
+        of_velocities, of_rows = self._arrays["monitor"][::2].tolist()
+        self._arrays["monitor"][::2] = 1.0
+        return of_velocities, of_rows

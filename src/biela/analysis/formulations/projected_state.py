@@ -99,7 +99,7 @@ def least_cosine(n: Int, f: Int, R: Matrix) -> Real:
     J="r, n", JT="r, n", A="r, r", R="n, n - r", MR="n, n - r", K="n - r, n - r", full="m, n",
     Y="m, n", G="m, m", L="n, n", stiff="m", P="g + m + nj", Z="nm + n + m + nq", y="nq + n + m",
     trial="nq + n", Sb="n", Sc="n", a="n", h="n", w="r", room="r", scale="r", probe="r",
-    status="1", z="n - r", before="m", monitor="2",
+    status="1", z="n - r", before="m", monitor="4",
     sizes="m", step="m", out="no",
 )  # fmt: skip
 def projected_state(
@@ -179,7 +179,8 @@ def projected_state(
     `place` gives (Φ, β, entries of Φ_v), `motion` (entries of M, Q, γ, q'), `moved` q ⊕ δ.
     `counts` are those of evaluations, Newton iterations, factorisations and systems solved;
     `monitor` is the smallest ratio of pivots of J_d so far, and one below which nothing is
-    evaluated.
+    evaluated; then the same of the rows, where others could be chosen for combinations of
+    velocities.
     """
     f = n - r
     singular = 0
@@ -234,6 +235,11 @@ def projected_state(
             ratio = 0.0
         elif selects == 0:
             ratio = least_cosine(n, n - r, R)
+            if kind == 0 and m > r:
+                of_rows = pivot_ratio(r, A, n, JT)
+                monitor[2] = min(monitor[2], of_rows)
+                if of_rows < monitor[3]:
+                    singular = 1
         elif kind == 0:
             ratio = pivot_ratio(r, A, n, JT)
         elif counts[0] % SOME == 0 and r > 0:
