@@ -110,9 +110,14 @@ def obstacle(instant: Instant, q: Floats, tolerance: float) -> str:
 
 
 def drives_depend(rows: Floats, drives: npt.NDArray[np.bool_]) -> bool:
-    """Whether drives move what others move too, along the motions that the joints allow."""
+    """Whether drives move what others move too, along the motions that the joints allow.
+
+    Where no row is known as a drive, whether any row depends on others.
+    """
+    if not drives.any():
+        return not independent(rows)
     free = motions(unit_rows(rows[~drives])[0]).R
-    return bool(drives.any()) and not independent(unit_rows(rows[drives])[0] @ free)
+    return not independent(unit_rows(rows[drives])[0] @ free)
 
 
 def out_of_reach(instant: Instant, q: Floats, tolerance: float) -> str:

@@ -72,7 +72,9 @@ def position_near(
         raise AssemblyError(reason(equations, solution, held))
     solution, held = _held_there(equations, solution, q, order, held)
     if isinstance(given, Mapping):
-        solution, held = _kept_elsewhere(equations, solution, q, order, held)
+        names = [entry.name for entry in system.q]
+        own = [i for i in order if names[i] in {meant(name, names) for name in given}]
+        solution, held = _kept_elsewhere(equations, solution, q, own, held)
     place = unwound(equations, solution.x, q)
     others = [i for i in order if i not in held]
     if others and np.abs(place[others] - q[others]).max() > 0.1 * (1 + np.abs(q[others]).max()):

@@ -126,12 +126,17 @@ def _kept(
     Those that are ``named`` come first, then those of the model.  As many are kept as the
     constraints leave free, the first ones first; the others choose the branch.
 
+    It is the guess itself where no position is found from there: then others search further.
+
     Raises:
-        AssemblyError: There is none, or one that is named is free, and no position has its value.
+        AssemblyError: One that is named is free, and no position has its value.
     """
     if not len(blocks.rows):
         return guess
-    place = Follower(blocks, 1e-10).assembled(t, guess)
+    try:
+        place = Follower(blocks, 1e-10).assembled(t, guess)
+    except AssemblyError:
+        return guess
     first = {_full(model, name) for name in named}
     others = [name for name in _starting(model) if name not in first]
     if not named and not others:
@@ -325,6 +330,7 @@ def assembled_poses(
     blocks = reference_blocks(given, parameters=parameters, t=t)
     named = [name for name in q or {} if name not in rest]
     place = _kept(given, blocks, _guess(blocks, rest), named, t, parameters)
+    place = Follower(blocks, 1e-10).assembled(t, place)
     found = {}
     poses = poses_of(blocks.world, place, None, blocks.across)
     for name, at, R in zip(blocks.bodies, poses.place, poses.axes, strict=True):
