@@ -448,3 +448,24 @@ def test_a_ring_of_many_bars_is_assembled():
     np.testing.assert_allclose(
         at.position[0] + at.orientation[0, :, 0], [0.9 * count, 0, 0], atol=1e-8
     )
+
+
+@pytest.mark.parametrize("coordinates", SMALL)
+@pytest.mark.parametrize("start", [1.0, 0.3, -1.0, 0.001])
+def test_a_value_that_is_named_goes_before_the_start_of_the_model(start, coordinates):
+    m = crank_at_dead_centre(3, start)
+    crank, place = begun(m, coordinates, {"slide": 0.35})
+    assert place == pytest.approx(0.35, abs=1e-9)
+    assert np.cos(crank) == pytest.approx((0.01 + 0.35**2 - 0.09) / (0.2 * 0.35), abs=1e-9)
+    r = bl.simulate(bl.formulate(m, "joint"), 1e-6, step=1e-6, q={"slide": 0.35})
+    assert r["J1.angle"][0] == pytest.approx(0.05, abs=1e-9)
+    with pytest.raises(AssemblyError, match=r"0\.9"):
+        begun(m, coordinates, {"slide": 0.9})
+
+
+@pytest.mark.parametrize("coordinates", SMALL)
+def test_the_first_value_named_is_kept_at_a_dead_centre(coordinates):
+    _, place = begun(crank_at_dead_centre(), coordinates, {"slide": 0.39, "A": 0.5})
+    assert place == pytest.approx(0.39, abs=1e-9)
+    crank, _ = begun(crank_at_dead_centre(), coordinates, {"A": 0.5, "slide": 0.39})
+    assert crank == pytest.approx(0.5, abs=1e-9)

@@ -166,16 +166,21 @@ def _kept_elsewhere(
 ) -> tuple[Solution, dict[int, float]]:
     """The assembly with what is named kept, though it cannot move from the guess.
 
-    At a dead centre the slider of a crank stands still, and does not seem to be free.
+    At a dead centre the slider of a crank stands still, and does not seem to be free.  What the
+    model gives, and what is named later, is let go for it.
 
     Raises:
         AssemblyError: It is free, and no position has the value.
     """
+    first: dict[int, float] = {}
     for i in order:
-        near = abs(found.x[i] - guess[i]) <= 1e-8 * (1 + abs(guess[i]))
-        if near or i in held or not _moves(equations, found.x, i, list(held)):
+        near = abs(found.x[i] - guess[i]) <= 1e-8 * abs(guess[i]) + 1e-10
+        if near or i in held:
+            first[i] = float(guess[i])
             continue
-        wanted = held | {i: float(guess[i])}
+        if not _moves(equations, found.x, i, list(first)):
+            continue
+        first = wanted = first | {i: float(guess[i])}
         best: Solution | None = None
         for start in scattered(equations, guess, [*wanted]):
             again = solved(equations, start, wanted, restarts=0)
@@ -186,8 +191,24 @@ def _kept_elsewhere(
         if best is None:
             failed = solved(equations, guess, wanted)
             raise AssemblyError(reason(equations, failed, wanted))
-        found, held = best, wanted
+        found, held = _restored(equations, best, wanted, held)
     return found, held
+
+
+def _restored(
+    equations: ClosureEquations,
+    found: Solution,
+    wanted: dict[int, float],
+    held: Mapping[int, float],
+) -> tuple[Solution, dict[int, float]]:
+    """An assembly with as much of what was held before as leaves what is wanted alone."""
+    rest = {k: value for k, value in held.items() if k not in wanted}
+    free = left_free(equations.jacobian(found.x), [*wanted, *rest], equations.rates(found.x))
+    kept = wanted | {k: rest[k] for k in free if k in rest}
+    start = found.x.copy()
+    start[[*kept]] = [*kept.values()]
+    again = solved(equations, start, kept)
+    return (again, kept) if again.status == CONVERGED else (found, wanted)
 
 
 def _moves(equations: ClosureEquations, q: Floats, i: int, held: Sequence[int]) -> bool:
@@ -198,7 +219,9 @@ def _moves(equations: ClosureEquations, q: Floats, i: int, held: Sequence[int]) 
     for along in free.T:
         for far in (_ASIDE, -_ASIDE):
             aside = solved(equations, equations.instant.moved(q, far * along), kept, restarts=0)
-            if aside.status == CONVERGED and abs(aside.x[i] - q[i]) > 1e-4 * _ASIDE:
+            if aside.status != CONVERGED:
+                continue
+            if abs(aside.x[i] - q[i]) > 1e-7 * max(abs(aside.x[i]), abs(q[i])) + 1e-10:
                 return True
     return False
 
