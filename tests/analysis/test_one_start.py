@@ -469,3 +469,20 @@ def test_the_first_value_named_is_kept_at_a_dead_centre(coordinates):
     assert place == pytest.approx(0.39, abs=1e-9)
     crank, _ = begun(crank_at_dead_centre(), coordinates, {"A": 0.5, "slide": 0.39})
     assert crank == pytest.approx(0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e-2, 1e-3, 1e-4])
+@pytest.mark.parametrize("coordinates", ["joint", "natural"])
+def test_a_dead_centre_is_left_whatever_the_size(coordinates, size):
+    m = bl.Model("sized", plane="xz")
+    crank = m.body("crank", mass=2.0, inertia=0.02 * size**2)
+    rod = m.body("rod", mass=0.6, com=(0.15 * size, 0, 0), inertia=0.0045 * size**2)
+    piston = m.body("piston", mass=0.5, inertia=1e-3 * size**2, position=(0.4 * size, 0, 0))
+    m.joint("revolute", "A", m.ground, crank, axis="y")
+    m.joint("revolute", "B", crank.at(0.1 * size, 0, 0), rod, axis="y")
+    m.joint("revolute", "C", rod.at(0.3 * size, 0, 0), piston, axis="y")
+    m.joint("prismatic", "slide", m.ground, piston, axis="x")
+    _, place = begun(m, coordinates, {"slide": 0.35 * size})
+    assert place / size == pytest.approx(0.35, abs=1e-9)
+    with pytest.raises(AssemblyError, match="sized cannot be assembled"):
+        begun(m, coordinates, {"slide": 0.45 * size})
