@@ -486,3 +486,9 @@ def test_a_dead_centre_is_left_whatever_the_size(coordinates, size):
     assert place / size == pytest.approx(0.35, abs=1e-9)
     with pytest.raises(AssemblyError, match="sized cannot be assembled"):
         begun(m, coordinates, {"slide": 0.45 * size})
+
+
+@pytest.mark.parametrize("coordinates", SMALL)
+def test_no_number_says_how_a_spherical_joint_is_turned(coordinates):
+    with pytest.raises(ModelError, match=r"rssr has no coordinate '?B"):
+        moved(rssr(), coordinates, q={"B": 0.35})

@@ -163,7 +163,8 @@ def _unit(model: Model, name: str) -> str:
 def with_start(model: Model, q: Mapping[str, float]) -> tuple[Model, dict[str, float]]:
     """The model with joints that start where coordinates say; and the rest.
 
-    They are called "joint.coordinate", or like the joint if it has one only.
+    They are called "joint.coordinate", or like the joint if it has one only; no number says how a
+    spherical joint is turned.
     """
     found, rest = copy(model), {}
     found.joints = dict(model.joints)
@@ -173,7 +174,9 @@ def with_start(model: Model, q: Mapping[str, float]) -> tuple[Model, dict[str, f
         if isinstance(whole, Joint) and len(whole.coordinates) == 1:
             owner, coordinate = name, whole.coordinates[0].name
         joint = found.joints.get(owner)
-        known = isinstance(joint, Joint) and any(c.name == coordinate for c in joint.coordinates)
+        known = isinstance(joint, Joint) and any(
+            c.name == coordinate and c.manifold != "rotation" for c in joint.coordinates
+        )
         if isinstance(joint, Joint) and known:
             start = {**joint.start, coordinate: value}
             found.joints[owner] = dataclasses.replace(joint, start=start)

@@ -462,10 +462,10 @@ class Run:
         return self.answers.fallen(SystemEvents(self.system, u, self.p), t, q, v)
 
     def _take(self, done: int, found: Progressed) -> str:
-        """Store what is to be stored of what an integrator found after so many instants.
+        """Store the output times among those that an integrator reached after so many instants.
 
-        What to say of the first instant between at which a constraint does not hold; else nothing.
-        What comes after it is not stored.
+        Returns a message about the first time at which a constraint that laws of time move does
+        not hold, or an empty text; nothing is stored from there on.
         """
         times, states, inputs = found.times, found.states, found.inputs
         said, until = self._missed_landing(found)
@@ -480,18 +480,18 @@ class Run:
         placed = Recording(self.system, {"q": q, "v": rest, "a": rest}, times, states, self.p, held)
         missed = np.abs(placed.gaps())
         least = self._missed * float(self._sizes.min(initial=1.0))
-        for k in np.flatnonzero(~(missed.max(axis=1) <= least) & ~stored).tolist():
-            said_here = self._open(float(times[k]), q[k], held[k])
-            if said_here and times[k] < until:
-                said, until = said_here, float(times[k])
-            if said_here:
+        doubtful = ~(missed.max(axis=1) <= least) & ~stored & (times < until)
+        for k in np.flatnonzero(doubtful).tolist():
+            opened = self._open(float(times[k]), q[k], held[k])
+            if opened:
+                said, until = opened, float(times[k])
                 break
         kept = stored & (times < until)
         self._store(times[kept], states[kept], inputs[kept])
         return said
 
     def _missed_landing(self, found: Progressed) -> tuple[str, float]:
-        """What to say if a leap across a singular position ends off the constraints, and when.
+        """Return a message, and the time, if a leap across a singular position leaves constraints.
 
         Without drives a mechanism is led back to its constraints by the steps that follow.
         """

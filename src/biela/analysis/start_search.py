@@ -116,25 +116,27 @@ def _meant(
     wrong = equations.other_roots(found)
     if not wrong:
         return found
-    best: Floats | None = None
-    for start in scattered(equations, guess, [*held]):
-        solution = solved(equations, start, held, restarts=0)
-        if solution.status != CONVERGED or equations.other_roots(solution.x):
-            continue
-        place = unwound(equations, solution.x, guess)
-        if best is None or _away(equations, place, guess) < _away(equations, best, guess):
-            best = place
+    best = _from_afar(equations, guess, held)
     if best is None:
         raise AssemblyError(
             f"{equations.system.name} is assembled with {', '.join(wrong)} only; "
             f"give the bodies positions and orientations near the start of the motion, or start "
             f"values to the joints"
         )
-    return best
+    return best.x
 
 
-def _away(equations: ClosureEquations, q: Floats, guess: Floats) -> float:
-    return float(np.linalg.norm(apart(equations.system, q, guess)))
+def _from_afar(
+    equations: ClosureEquations, guess: Floats, held: Mapping[int, float]
+) -> Solution | None:
+    """Of the assemblies found from random starts, at the roots meant, the nearest to the guess."""
+    found = []
+    for start in scattered(equations, guess, [*held]):
+        solution = solved(equations, start, held, restarts=0)
+        if solution.status == CONVERGED and not equations.other_roots(solution.x):
+            found.append(replace(solution, x=unwound(equations, solution.x, guess)))
+    away = [float(np.linalg.norm(apart(equations.system, one.x, guess))) for one in found]
+    return found[int(np.argmin(away))] if found else None
 
 
 def _held_there(
@@ -181,13 +183,7 @@ def _kept_elsewhere(
         if not _moves(equations, found.x, i, list(first)):
             continue
         first = wanted = first | {i: float(guess[i])}
-        best: Solution | None = None
-        for start in scattered(equations, guess, [*wanted]):
-            again = solved(equations, start, wanted, restarts=0)
-            if again.status == CONVERGED and not equations.other_roots(again.x):
-                place = unwound(equations, again.x, guess)
-                if best is None or _away(equations, place, guess) < _away(equations, best.x, guess):
-                    best = replace(again, x=place)
+        best = _from_afar(equations, guess, wanted)
         if best is None:
             failed = solved(equations, guess, wanted)
             raise AssemblyError(reason(equations, failed, wanted))

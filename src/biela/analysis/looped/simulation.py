@@ -327,10 +327,10 @@ class _Run:
         return any(vector in ("t", "w") for vector in read)
 
     def _take(self, done: int, found: Progressed) -> str:
-        """Store what is to be stored of what an integrator found after so many instants.
+        """Store the output times among those that an integrator reached after so many instants.
 
-        What to say of the first instant between at which a constraint does not hold; else nothing.
-        What comes after it is not stored.
+        Returns a message about the first time at which a constraint that laws of time move does
+        not hold, or an empty text; nothing is stored from there on.
         """
         plan, times, states = self.plan, found.times, found.states
         nq = self.motion.blocks.nq
