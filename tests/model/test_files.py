@@ -80,7 +80,7 @@ def laws(draw: st.DrawFn) -> Any:
     if kind == "number":
         return draw(floats)
     if kind == "text":
-        return draw(st.sampled_from(["2*pi*t", "phi*sin(3*t) + 20 deg*t", "1e-3*t^2"]))
+        return draw(st.sampled_from(["2*pi*t", "phi*sin(3*t) + cos(20 deg*t)", "1e-3*t^2"]))
     if kind == "table":
         values = [draw(floats) for _ in range(5)]
         return {"times": [0, "500 ms", 1, 2, 3.5], "values": values, "interpolation": "linear"}

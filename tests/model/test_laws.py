@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline, make_interp_spline
 
+import biela as bl
 from biela.atoms import Workspace, diff, evaluate
 from biela.errors import BielaError, ModelError, ParseError
 from biela.model.laws.law import Constant, Formula, Law, Table, law_from
@@ -247,3 +248,45 @@ def test_missing_parameters_are_named():
         law.value(1.0, {"a": 2.0})
     with pytest.raises(ParseError, match="unknown parameter 'b'"):
         law.expression(Workspace(), {"a": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("kind", "law"),
+    [
+        *(("rotary", law) for law in ("5 kg*t", "5 mm*t", "2 N*t", "1 m/s*t", "3 kg*sin(2*t)")),
+        *(("translational", law) for law in ("90 deg/s*t", "10 rpm*t", "2 kg*t", "5 deg*t")),
+    ],
+)
+def test_units_of_products_with_the_time_are_checked(kind, law):
+    m = bl.Model("units", plane="xy")
+    joint = "revolute" if kind == "rotary" else "prismatic"
+    axis = {} if kind == "rotary" else {"axis": "x"}
+    m.joint(joint, "A", m.ground, m.body("b", mass=1.0, inertia=0.1), **axis)
+    with pytest.raises(ModelError, match=r"driver d .*law.*wanted"):
+        m.driver(kind, "d", coordinate="A", law=law)
+
+
+@pytest.mark.parametrize(
+    ("kind", "law", "value"),
+    [
+        ("rotary", "90 deg/s*t", np.pi / 2),
+        ("rotary", "2*t", 2.0),
+        ("rotary", "3 rad/s*t + 30 deg", 3 + np.pi / 6),
+        ("rotary", "60 rpm*t", 2 * np.pi),
+        ("rotary", "5 deg*sin(2*t)", np.radians(5) * np.sin(2)),
+        ("translational", "5 mm*t", 5e-3),
+        ("translational", "2 m/s*t", 2.0),
+        ("translational", "1 m/s^2*t^2/2", 0.5),
+        ("translational", "t", 1.0),
+        ("translational", "1 + t", 2.0),
+        ("translational", "t*sin(2 rad/s*t)", np.sin(2)),
+    ],
+)
+def test_the_time_is_a_time_or_a_number(kind, law, value):
+    m = bl.Model("units", plane="xy")
+    joint = "revolute" if kind == "rotary" else "prismatic"
+    axis = {} if kind == "rotary" else {"axis": "x"}
+    m.joint(joint, "A", m.ground, m.body("b", mass=1.0, inertia=0.1), **axis)
+    m.driver(kind, "d", coordinate="A", law=law)
+    found = bl.kinematics(m, 1.0, step=0.5).q[-1, 0]
+    assert found == pytest.approx(value, abs=1e-12)

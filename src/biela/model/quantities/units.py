@@ -35,6 +35,7 @@ from numbers import Real
 from biela.atoms import Atom
 from biela.errors import ModelError, ParseError
 from biela.model.quantities.dimensions import (
+    DIMENSIONS,
     NUMBER,
     Dimension,
     described,
@@ -155,32 +156,35 @@ def check_law(
     dimension: str,
     dimensions: Mapping[str, Dimension],
 ) -> None:
-    """Refuse a text of t whose parameters have dimensions that do not fit.
+    """Refuse a text of t whose units, or parameters with dimensions, do not fit.
 
     The time counts as a time, or as a number, as in the law "2*pi*t" of an angle; and plain numbers
-    may be of any dimension.
+    may be of any dimension, as in the law "1 + t" of a length.
 
     Raises:
         ModelError: It has another dimension, or adds what cannot be added.
     """
-    known = {name: d for name, d in dimensions.items() if name in parameters_of(text)}
+    names = parameters_of(text)
+    known = {name: d for name, d in dimensions.items() if name in names}
     wanted = dimension_of(dimension)
-    if not known or wanted is None:
-        return
-    for time in (NUMBER, dimension_of("time")):
+    if wanted is None or not (known or names <= {*parameters, "t"}):
+        return  # a name may be declared later
+    faults: list[ModelError] = []
+    for time in (NUMBER, DIMENSIONS["time"]):
         try:
             read = Reader(
-                text, {**parameters, "t": 1.0}, {**known, "t": time or NUMBER}, bare=False
+                text, {**parameters, "t": 1.0}, {**known, "t": time}, bare=False
             )
             found = read.whole()
         except ParseError as error:
-            message = f'{error.message} in "{_short(text)}": it has {_listed(text, dimensions)}'
-            fault = ModelError(message)
+            listed = _listed(text, dimensions)
+            has = f": it has {listed}" if listed else ""
+            faults.append(ModelError(f'{error.message} in "{_short(text)}"{has}'))
             continue
-        if found.fits(wanted):
+        if found.fits(wanted) or (found.dimension in (NUMBER, time) and not known):
             return
-        fault = _misfit(text, found, wanted, dimensions)
-    raise fault
+        faults.append(_misfit(text, found, wanted, dimensions))
+    raise faults[0]
 
 
 def unit_of(text: str | float, parameters: Mapping[str, float] | None = None) -> str:
