@@ -395,6 +395,19 @@ def test_without_a_sample_time_the_controller_is_asked_every_step():
         bl.simulate(oscillator(), 1.0, control=python_law)
 
 
+@each_stepping
+@pytest.mark.parametrize(
+    "wrong",
+    [math.nan, math.inf, [math.nan], {"F": math.nan}, None, "abc", [1j], ["x"], {"F": None}],
+)
+def test_a_controller_that_returns_no_number_is_named_with_the_time(stepping, wrong):
+    law = lambda t, q, v: wrong if t > 0.195 else [0.0]  # noqa: E731
+    with pytest.raises(
+        ModelError, match=r"the controller of oscillator returned .* at t = 0\.2 s; .* finite"
+    ):
+        bl.simulate(oscillator(), 1.0, control=law, sample_time=0.01, **stepping)
+
+
 def test_mistakes_in_controllers_are_named():
     with pytest.raises(ModelError, match="ball has no inputs, so a controller has nothing to set"):
         bl.simulate(ball(), 1.0, step=0.1, control=python_law)

@@ -92,7 +92,6 @@ def _through_place(system: System, law: Any, made: Formulation) -> Any:
 def _in_python(system: System, law: Callable[..., Any], made: Formulation) -> Controller:
     nq, np_, nu = len(system.q), len(system.p), len(system.u)
     size, place = made.size, _place(made)
-    names = [entry.name for entry in system.u]
     failures: list[BaseException] = []
 
     def call(t: Any, x: Any, p: Any, u: Any) -> None:
@@ -103,25 +102,42 @@ def _in_python(system: System, law: Callable[..., Any], made: Formulation) -> Co
         try:
             now = place([t[0]], state, given)
             found = law(t[0], now[:nq].copy(), now[nq:].copy())
-            if isinstance(found, Mapping):
-                for name, value in found.items():
-                    if name not in names:
-                        raise ModelError(
-                            f"the controller sets {name}, but {system.name} has the inputs "
-                            f"{', '.join(names)}"
-                        )
-                    held[names.index(name)] = float(value)
-                target[:] = held
-            else:
-                values = np.asarray(found, dtype=float).reshape(-1)
-                if len(values) != nu:
-                    raise ModelError(
-                        f"the controller returned {len(values)} numbers; {system.name} has the "
-                        f"{nu} inputs {', '.join(names)}"
-                    )
-                target[:] = values
+            target[:] = _set_by(system, held, found, t[0])
         except BaseException as error:  # nothing may unwind through native code
             failures.append(error)
             target[:] = np.nan
 
     return Controller(_SIGNATURE(call), law, failures)
+
+
+def _set_by(system: System, held: Floats, found: Any, t: float) -> Floats:
+    """The inputs after a controller answered: by name over those that were held, or all in order.
+
+    Raises:
+        ModelError: It names no input, returned too few or too many, or what is no finite number.
+    """
+    names = [entry.name for entry in system.u]
+    by_name = isinstance(found, Mapping)
+    for name in found if by_name else ():
+        if name not in names:
+            raise ModelError(
+                f"the controller sets {name}, but {system.name} has the inputs {', '.join(names)}"
+            )
+    try:
+        given = np.array(list(found.values()) if by_name else found, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        given = np.full(1, np.nan)
+    if not np.isfinite(given).all():
+        raise ModelError(
+            f"the controller of {system.name} returned {found!r} at t = {t:.6g} s; it must return "
+            f"finite numbers for the inputs {', '.join(names)}"
+        )
+    if by_name:
+        held[[names.index(name) for name in found]] = given
+        return held
+    if len(given) != len(names):
+        raise ModelError(
+            f"the controller returned {len(given)} numbers; {system.name} has the "
+            f"{len(names)} inputs {', '.join(names)}"
+        )
+    return given

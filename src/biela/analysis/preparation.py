@@ -250,7 +250,8 @@ def check_masses(system: System, t: float, q: Floats, u: Floats, p: Floats) -> N
         )
     if not np.abs(M).max() > 0:
         raise ModelError(
-            f"{system.name}: all masses are zero; give the bodies mass=… or density=…, the "
+            f"{system.name}: nothing that moves has mass or inertia; give the bodies mass=… or "
+            f"density=…, those that only turn about their origin inertia=… or com=…, the "
             f"parameters in them values, or pass parameters={{...}}"
         )
     # masses and inertias have no common measure: kg m² of a micrometre are 1e-12 of its kg

@@ -32,7 +32,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 
-from biela.atoms import Atom
+from biela.atoms import Atom, Workspace
 from biela.errors import ModelError, ParseError
 from biela.model.quantities.dimensions import (
     DIMENSIONS,
@@ -170,12 +170,11 @@ def check_law(
     if wanted is None or not (known or names <= {*parameters, "t"}):
         return  # a name may be declared later
     faults: list[ModelError] = []
+    # a symbol: a number would be refused where the law ends before it, as sqrt(1/4 - t) does
+    values: dict[str, Atom | float] = {**parameters, "t": Workspace().time}
     for time in (NUMBER, DIMENSIONS["time"]):
         try:
-            read = Reader(
-                text, {**parameters, "t": 1.0}, {**known, "t": time}, bare=False
-            )
-            found = read.whole()
+            found = Reader(text, values, {**known, "t": time}, bare=False).whole()
         except ParseError as error:
             listed = _listed(text, dimensions)
             has = f": it has {listed}" if listed else ""
