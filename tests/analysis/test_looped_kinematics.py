@@ -180,3 +180,21 @@ def test_phases_of_drivers_may_differ_between_cells() -> None:
         angle, rate = closed_form(0.1, found.t, phase)
         np.testing.assert_allclose(found[f"cell[{k}].rocker.angle"], angle, atol=1e-12)
         np.testing.assert_allclose(found[f"cell[{k}].rocker.wz"], rate, atol=1e-11)
+
+
+def test_a_flat_parallelogram_is_called_singular_and_not_contradictory() -> None:
+    """Its drive holds whatever the coupler does there: nothing contradicts anything."""
+    m = bl.Model("flat", plane="xy")
+    bars = [m.body(name, mass=1.0, com=(0.5, 0, 0), inertia=0.1) for name in "abc"]
+    a, b, c = bars
+    m.joint("revolute", "A", m.ground, a, start=0.5)
+    m.joint("revolute", "B", a.at(1, 0, 0), b, start=-0.5)
+    m.joint("revolute", "C", b.at(2, 0, 0), c.at(1, 0, 0))
+    m.joint("revolute", "D", m.ground.at(2, 0, 0), c, start=0.5)
+    m.driver("rotary", "motor", coordinate="A", law="0.5 - 2*t")
+    with pytest.raises(SimulationError, match=r"singular position.*engine='unrolled'") as caught:
+        bl.kinematics(m, 1.0, step=0.01, engine="looped")
+    assert caught.value.results.t[-1] == pytest.approx(0.24)
+    through = bl.kinematics(m, 1.0, step=0.01, engine="unrolled")
+    angle = np.unwrap(np.arctan2(*through.frame("c").orientation[:, :2, 0].T[::-1]))
+    np.testing.assert_allclose(angle, 0.5 - 2 * through.t, atol=1e-9)

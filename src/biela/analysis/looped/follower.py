@@ -131,11 +131,7 @@ class Follower:
         if not free:
             return
         if not start:
-            raise StuckError(
-                f"a singular position is met, in which {free} "
-                f"freedom{'s are' if free > 1 else ' is'} not determined by the drivers"
-                f"{self._doubt()}"
-            )
+            raise StuckError(self._singular(free))
         random = np.random.default_rng(0).normal(size=self.blocks.nv)
         left = np.abs(self.rows.free_motion(random))
         names = list(self.blocks.velocity_names) if self.blocks.nv < 100_000 else None
@@ -202,6 +198,13 @@ class Follower:
             f"lengths in closed loops{self._doubt()}"
         )
 
+    def _singular(self, free: int) -> str:
+        return (
+            f"a singular position is met, in which {free} "
+            f"freedom{'s are' if free > 1 else ' is'} not determined by the drivers; "
+            f"engine='unrolled' goes through it{self._doubt()}"
+        )
+
     def _doubt(self) -> str:
         """What to add if the rank is doubtful."""
         names = [self.blocks.rows[int(k)] for k in self.rows.doubtful[:3]]
@@ -238,6 +241,8 @@ class Follower:
             missed = f - rows.product(J, x)
             allowed = max(_MISSED, 1e2 * self.tolerance)
             if np.abs(missed).max() > allowed * (1.0 + np.abs(f).max() + np.abs(x).max()):
+                if pivot < _SMALL_PIVOT:  # what is missed is rounding, divided by the pivot
+                    raise StuckError(self._singular(1))
                 worst = worst_rows(blocks.rows, missed, 1)
                 raise StuckError(self._contradiction(J, f, f"their {what}, {worst}"))
         if rows.missed(J, v, beta) > _SUFFICE or rows.missed(J, a, gamma) > _SUFFICE:
