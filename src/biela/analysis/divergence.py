@@ -233,8 +233,9 @@ def _rotation_vectors(R: Floats) -> Floats:
 def energy_size(system: System, columns: Mapping[str, Floats], known: float = 0.0) -> float:
     """The size of the energies of a motion, J, also where it stands still: Σ |Q_i q_i|.
 
-    Each force times its coordinate, or times a radian where that is an angle: m g z of a weight,
-    m g l of a pendulum, k x² of a spring, wherever the potential has its zero.  Rounding of the
+    Each force times the largest length among the coordinates, or times 1 where its coordinate is an
+    angle or a direction: m g z of a weight, m g l of a pendulum, k x² of a spring, wherever the
+    potential has its zero.  Rounding of the
     energy is in proportion to it.  ``columns`` are the arguments of Q with a row an instant, and
     ``known`` is what the size is at the least.
     """
@@ -243,10 +244,12 @@ def energy_size(system: System, columns: Mapping[str, Floats], known: float = 0.
     function = system["Q"]
     Q = np.abs(np.asarray(function.map(*(columns[a.name] for a in function.inputs)))).max(axis=0)
     far = np.abs(columns["q"]).max(axis=0)
+    lengths = [i for i, entry in enumerate(system.q) if entry.unit == "m"]
+    extent = float(far[lengths].max(initial=0.0))  # a height of 0 has the rounding of the width
     levers = np.ones(len(system.v))
     for i, j in enumerate(own_velocities(system)):
-        if j >= 0 and system.q[i].unit != "rad":
-            levers[j] = far[i]
+        if j >= 0 and system.q[i].unit == "m":
+            levers[j] = extent
     return max(float(known), float(np.nan_to_num(Q) @ levers))
 
 

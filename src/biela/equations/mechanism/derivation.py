@@ -208,8 +208,13 @@ class MechanismDerivation(SystemDerivation):
         return Row(row.label, q - target, q.velocity - rate, row.force, row.moment)
 
     def _note_side(self, name: str, side: Atom | None) -> None:
-        if side is not None and side.value is None:
-            self.sides[f"{name} half a turn off"] = side
+        # what is the same in all positions tells none of them from another
+        if side is None or side in self.sides.values() or self.constant(side) is not None:
+            return
+        wrong = f"{name} half a turn off"
+        while wrong in self.sides:  # a weld about one axis, and about another
+            wrong += " another way"
+        self.sides[wrong] = side
 
     def reaction(self, joint: str) -> tuple[Vector, Vector]:
         """Force and moment that a joint exerts on the body of its marker j, at that marker.
@@ -256,6 +261,7 @@ class MechanismDerivation(SystemDerivation):
             ModelError: A row cannot be fulfilled in any position.
         """
         for row in rows:
+            self._note_side(owner, row.side)
             value = self.constant(row.value)
             if value is not None:
                 if abs(value) > NEVER:

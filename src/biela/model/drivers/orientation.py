@@ -73,6 +73,8 @@ class OrientationDriver(Driver):
 def rows_towards(target: Base, j: Place) -> list[Row]:
     """Three rows that hold the axes of a marker at those of a base: sines of what is left."""
     turning = angular_velocity(target, j.base)
+    # twice the cosine of what is left to turn, as the sine vanishes half a turn away too
+    side = sum((_axis(target, a).dot(j.axis(a)) for a in "yz"), _axis(target, "x").dot(j.axis("x")))
     rows = []
     for k, letter in enumerate("xyz"):
         b, c = "xyz"[(k + 1) % 3], "xyz"[(k + 2) % 3]
@@ -81,7 +83,7 @@ def rows_towards(target: Base, j: Place) -> list[Row]:
         value = (t_c.dot(e_b) - t_b.dot(e_c)) / 2
         lever = (e_b.cross(t_c) - e_c.cross(t_b)) / 2
         nothing = Vector(target.space, {})
-        rows.append(Row(f"about_{letter}", value, turning.dot(lever), nothing, lever))
+        rows.append(Row(f"about_{letter}", value, turning.dot(lever), nothing, lever, side - 1))
     return rows
 
 

@@ -27,4 +27,4 @@ class Fixed(Joint):
 
     def conditions(self) -> Sequence[Primitive]:
         """One point, the same axes: 6 rows."""
-        return [Coincide(), Parallel(), Perpendicular("x", "y")]
+        return [Coincide(), Parallel(), Perpendicular("x", "y", alike=("x", "x"))]

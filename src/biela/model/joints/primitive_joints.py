@@ -109,10 +109,10 @@ class CoordinateDifference(PrimitiveJoint):
 
 @dataclass(frozen=True, kw_only=True)
 class ParallelAxes(PrimitiveJoint):
-    """The z axes of both markers stay parallel."""
+    """The z axes of both markers stay parallel, and may point either way."""
 
     kind: ClassVar[str] = "parallel_axes"
 
     def conditions(self) -> Sequence[Primitive]:
         """One direction: 2 rows."""
-        return [Parallel()]
+        return [Parallel(either_way=True)]

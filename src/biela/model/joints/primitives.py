@@ -36,6 +36,8 @@ class Row:
     speed: Atom | None
     force: Vector
     moment: Vector
+    #: Positive at the root that is meant, where the equation has another half a turn away.
+    side: Atom | None = None
 
 
 class Primitive(ABC):
@@ -84,11 +86,16 @@ class Coincide(Primitive):
 
 @dataclass(frozen=True)
 class Perpendicular(Primitive):
-    """An axis of i keeps its angle with an axis of j: cos = value, 0 for a right angle."""
+    """An axis of i keeps its angle with an axis of j: cos = value, 0 for a right angle.
+
+    Where other equations hold two axes parallel, ``alike`` names those that then point the same
+    way and not against each other: an axis of i and one of j.
+    """
 
     a: str
     b: str
     value: Value = 0.0
+    alike: tuple[str, str] | None = None
 
     @property
     def count(self) -> int:
@@ -111,12 +118,18 @@ class Perpendicular(Primitive):
         lever = b.cross(a)
         speed = pair.turning.dot(lever)
         label = f"axis_{self.a}{self.b}"
-        return [Row(label, value, speed, Vector(pair.space, {}), lever)]
+        side = pair.i.axis(self.alike[0]).dot(pair.j.axis(self.alike[1])) if self.alike else None
+        return [Row(label, value, speed, Vector(pair.space, {}), lever, side)]
 
 
 @dataclass(frozen=True)
 class Parallel(Primitive):
-    """The z axes of both are parallel: z_j is perpendicular to x_i and to y_i."""
+    """The z axes of both are parallel: z_j is perpendicular to x_i and to y_i.
+
+    They point the same way, unless ``either_way``.
+    """
+
+    either_way: bool = False
 
     @property
     def count(self) -> int:
@@ -130,7 +143,9 @@ class Parallel(Primitive):
 
     def rows(self, pair: Pair) -> list[Row]:
         """Two perpendiculars."""
-        return [*Perpendicular("x", "z").rows(pair), *Perpendicular("y", "z").rows(pair)]
+        alike = None if self.either_way else ("z", "z")
+        conditions = (Perpendicular(a, "z", alike=alike) for a in "xy")
+        return [row for condition in conditions for row in condition.rows(pair)]
 
 
 @dataclass(frozen=True)

@@ -29,4 +29,4 @@ class Prismatic(Joint):
 
     def conditions(self) -> Sequence[Primitive]:
         """One line, no turning about it: 5 rows."""
-        return [Parallel(), Along("x"), Along("y"), Perpendicular("x", "y")]
+        return [Parallel(), Along("x"), Along("y"), Perpendicular("x", "y", alike=("x", "x"))]
