@@ -537,6 +537,28 @@ def test_rollouts_tell_which_motions_lose_their_energy():
     assert fine.energy_error.max() < 1e-6
 
 
+def test_rollouts_tell_which_motions_start_with_open_loops():
+    """A coupler longer by 1 % does not fit the start, nor does a rate that opens the loop."""
+    m = bl.Model("four-bar", plane="xz")
+    m.parameter("l", 0.4)
+    a, b, c = (m.body(n, mass=1.0, com=(0.1, 0, 0), inertia=0.02) for n in "abc")
+    m.joint("revolute", "A", m.ground, a, axis="y", start=0.5)
+    m.joint("revolute", "B", a.at(0.15, 0, 0), b, axis="y", start=0.3)
+    m.joint("revolute", "C", b.at("l", 0, 0), c.at(0.3, 0, 0), axis="y")
+    m.joint("revolute", "D", m.ground.at(0.35, 0, 0), c, axis="y", start=-1.0)
+    robot = bl.Robot(m)
+    q = robot.assemble()
+    v = robot.project(q, np.ones(robot.nv))
+    r = robot.rollout(q, v, dt=1e-3, steps=100, parameters={"l": np.array([0.4, 0.404])})
+    assert r.finite.all()
+    assert r.closure_error[0] < 1e-9
+    assert 0.0039 < r.closure_error[1] * np.abs(robot.closure_jacobian(q)).max() < 0.006
+    assert r.sound.tolist() == [True, False]
+    assert "1 with open loops" in repr(r)
+    off = robot.rollout(q, np.stack([v, v + np.array([0.3, 0, 0])]), dt=1e-3, steps=100)
+    assert off.sound.tolist() == [True, False]
+
+
 def test_the_work_of_held_joint_forces_counts_in_rollouts():
     robot = arm()
     r = robot.rollout(np.zeros(2), inputs=np.array([8.0, -1.0]), dt=1e-2, steps=200, substeps=4)

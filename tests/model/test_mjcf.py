@@ -276,3 +276,43 @@ def test_an_anchor_leaves_a_body_the_joint_it_has(joint: str) -> None:
     # a pendulum about y: (I + m r²) ω' = m g r
     own = dict(zip(robot.v_names, a, strict=True))
     assert own["j.rotation_wy"] == pytest.approx(2 * 9.81 * 0.1 / (0.03 + 2 * 0.1**2), rel=1e-12)
+
+
+ONE_JOINT = """<mujoco><compiler angle="radian"/><option>{flags}</option><worldbody><body>
+<joint name="j" axis="0 1 0" {joint}/>
+<geom type="box" size=".1 .1 .1" pos=".5 0 0" mass="1" {geom}/>
+</body></worldbody>{more}</mujoco>"""
+
+
+def one_joint(flags: str = "", joint: str = "", geom: str = "", more: str = "") -> bl.Robot:
+    return bl.load(ONE_JOINT.format(flags=flags, joint=joint, geom=geom, more=more))
+
+
+def test_gravity_may_be_disabled():
+    assert one_joint('<flag gravity="disable"/>').rnea([0.0], [0.0], [0.0])[0] == 0.0
+    assert one_joint('<flag gravity="enable"/>').rnea([0.0], [0.0], [0.0])[0] != 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "noted"),
+    [
+        ({"flags": '<flag passive="disable"/>', "joint": 'stiffness="3"'}, "<flag> passive"),
+        ({"flags": '<flag actuation="disable"/>'}, "<flag> actuation"),
+        ({"joint": 'springdamper="1 1"'}, "joint j: springdamper is left out"),
+        ({"joint": 'actuatorfrcrange="-1 1"'}, "joint j: actuatorfrcrange is left out"),
+        ({"joint": 'stiffness="10 5 2"'}, "joint j: stiffness is linear"),
+        ({"geom": 'shellinertia="true"'}, "shellinertia: the geom is taken as solid"),
+    ],
+)
+def test_mechanics_that_the_model_does_not_have_is_told(given, noted):
+    with pytest.warns(FileWarning, match=noted):
+        one_joint(**given)
+
+
+@pytest.mark.parametrize("ctrl", ["", 'ctrlrange="-3 3"', 'ctrlrange="-0.5 0.5"'])
+def test_the_force_of_a_motor_is_limited_before_its_gear(ctrl):
+    """τ = gear · clamp(u): MuJoCo's documentation on actuators; I of a box at 0.5 m."""
+    motor = f'<actuator><motor name="m" joint="j" gear="2" forcerange="-1 1" {ctrl}/></actuator>'
+    robot = one_joint('<flag gravity="disable"/>', more=motor)
+    pushed = bl.simulate(robot.model, 1e-3, inputs={"m": 5.0}).a[0][0]
+    assert pushed == pytest.approx(2 * (0.5 if "0.5" in ctrl else 1.0) / (1 / 150 + 0.25))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import biela as bl
 from biela.atoms import Atom, Workspace
 from biela.atoms import evaluate as atom_value
 from biela.errors import BielaError, ModelError, ParseError
@@ -281,3 +282,25 @@ def test_units_are_told_by_texts_that_have_one() -> None:
     assert unit_of("2*r + 5 mm", {"r": 0.01}) == "m"
     assert unit_of("3 kN/mm") == "N/m" and unit_of("90 deg") == "rad"
     assert unit_of("2*r", {"r": 0.01}) == unit_of("30") == unit_of("pi/2") == unit_of(2.0) == ""
+
+
+@pytest.mark.parametrize("what", ["start", "rates"])
+@pytest.mark.parametrize("value", ["5 kg", "5 mm", "5 Hz", "3 N"])
+def test_starts_and_rates_of_joints_have_the_dimension_of_their_coordinate(what, value):
+    m = bl.Model("p")
+    with pytest.raises(ModelError, match=rf"joint A \(revolute\): {what} of angle: .*wanted"):
+        m.joint("revolute", "A", m.ground, m.body("b", mass=1.0), **{what: value})
+
+
+def test_rates_may_be_given_in_rpm_and_slides_not_in_degrees():
+    m = bl.Model("p", gravity=(0, 0, 0))
+    b = m.body("b", mass=2.0, com=(0.4, 0, 0), inertia=0.1)
+    m.joint("revolute", "A", m.ground, b, axis="y", rates="300 rpm")
+    m.force("actuator", "u", coordinate="A")
+    assert bl.simulate(m, 0.01).v[0, 0] == pytest.approx(10 * math.pi)
+    for wrong in ("3 mm", "3 kg"):
+        with pytest.raises(ModelError, match=r"torque is wanted"):
+            bl.simulate(m, 0.01, inputs={"u": wrong})
+    c = m.body("c", mass=1.0)
+    with pytest.raises(ModelError, match=r"joint S \(prismatic\): rates of .*velocity is wanted"):
+        m.joint("prismatic", "S", m.ground, c, rates="5 deg/s")

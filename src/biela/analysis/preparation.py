@@ -38,6 +38,7 @@ _DIMENSIONS = {
     "m/s": "velocity",
     "rad/s": "angular velocity",
     "N": "force",
+    "N m": "torque",
     "N·m": "torque",
 }
 

@@ -21,6 +21,7 @@ from biela.equations.system import LazyFunctions, Quantity, System
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.joints import Coordinate, Coupling, Joint
+from biela.model.quantities.conjugate import dimension_along
 
 #: How bodies may be placed, by name.
 COORDINATES: Final[Mapping[str, Callable[[Model], MechanismDerivation]]] = {
@@ -123,7 +124,7 @@ def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str,
         for coordinate in joint.coordinates:
             full = f"{joint.name}.{coordinate.name}"
             q, reading = derivation.coordinates.get(full), coordinate.reading
-            dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
+            dimension = dimension_along(coordinate.unit)
             given = joint.start.get(coordinate.name)
             if given is not None and (q is not None or reading is not None):
                 value = derivation.number(given, dimension)
@@ -142,9 +143,10 @@ def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str,
                 system.limits(q, low, high)
             speed = joint.rates.get(coordinate.name)
             if speed is not None:
-                value = derivation.number(speed, "any")
+                dimension = dimension_along(coordinate.unit, per="rate")
+                value = derivation.number(speed, dimension)
                 if q is not None and carried:
-                    system.start({q.velocity: model.number(speed, "any")})
+                    system.start({q.velocity: model.number(speed, dimension)})
                 if q is not None or reading is not None:
                     system.initial_velocity(derivation.speed(full) - value)
                     rates += 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +30,7 @@ from biela.analysis.stepping import resolved
 from biela.analysis.watch import UNSOUND, Account
 from biela.code import Function
 from biela.code.native import Block
+from biela.equations.spatial import constraint_names
 from biela.errors import ModelError, ShapeError
 from biela.solvers.integrators.many_states import rk4_of_states, semi_implicit_euler_of_states
 from biela.solvers.integrators.status import WITHOUT
@@ -37,6 +38,8 @@ from biela.solvers.integrators.status import WITHOUT
 Floats = npt.NDArray[np.float64]
 
 METHODS: Final = ("rk4", "semi_implicit_euler")
+#: Loops that open further than this part of their levers are wrong.
+OPEN: Final = 1e-4
 #: Bytes of a block of states with its scratch rows: well within the first cache.
 _BLOCK_BYTES: Final = 24_000
 _MOST_VECTORS: Final = 8
@@ -81,19 +84,33 @@ class Rollout:
         return motion_energy_errors(self)
 
     @cached_property
-    def sound(self) -> npt.NDArray[np.bool_]:
-        """Which of the N motions stayed finite and kept their energy to a twentieth.
+    def closure_error(self) -> Floats:
+        """How far the loops of each motion open, as a part of the lengths of their levers (N,).
 
-        The energy of robots that drivers move is not known, so that staying finite is enough.
+        They are open from the start where q0 does not close them with the parameters of that
+        motion, and drift apart where v0 does not keep them closed.  Infinite for motions that did
+        not stay finite, zero for robots without loops.
         """
-        return np.asarray(self.finite & ~(self.energy_error > UNSOUND))
+        return motion_closure_errors(self)
+
+    @cached_property
+    def sound(self) -> npt.NDArray[np.bool_]:
+        """Which of the N motions stayed finite, kept loops closed and energy to a twentieth.
+
+        The energy of robots that drivers move is not known, so that the others are enough.
+        """
+        wrong = (self.energy_error > UNSOUND) | (self.closure_error > OPEN)
+        return np.asarray(self.finite & ~wrong)
 
     def __len__(self) -> int:
         return len(self.q)
 
     def __repr__(self) -> str:
-        lost, wrong = int((~self.finite).sum()), int((self.finite & ~self.sound).sum())
+        apart = self.finite & (self.closure_error > OPEN)
+        lost, wrong = int((~self.finite).sum()), int((self.finite & ~self.sound & ~apart).sum())
         more = f", {lost} not finite" if lost else ""
+        if apart.any():
+            more += f", {apart.sum()} with open loops: start from assemble and project"
         if wrong:
             more += f", {wrong} with wrong energy: take smaller dt or more substeps"
         if np.isnan(self.energy_error).any():
@@ -109,26 +126,11 @@ def motion_energy_errors(rollout: Rollout) -> Floats:
     d(T + V)/dt = vᵀ τ + (d(T + V)/dt with v held - vᵀ ξ(q, v)), and the last is what friction
     takes: vᵀ (M v' + ξ) = vᵀ τ, as the forces that close loops do no work.
     """
-    robot, p = rollout.robot, rollout.parameters
-    count, samples = len(rollout), len(rollout.t)
+    robot, count, samples = rollout.robot, len(rollout), len(rollout.t)
     if robot is None or samples < 2 or _driven(robot):
         return np.full(count, np.nan)
-    given = {
-        "q": rollout.q.reshape(count * samples, -1),
-        "v": rollout.v.reshape(count * samples, -1),
-        "t": np.tile(rollout.t, count)[:, None],
-    }
-    if p is not None:
-        given["p"] = np.repeat(np.broadcast_to(p, (count, p.shape[1])), samples, axis=0)
-
-    def values(name: str, **other: Floats) -> Any:
-        function = robot.function(name)
-        rows = {**given, **other}
-        found = function.map(
-            *(rows[a.name].reshape(len(given["q"]), *a.shape) for a in function.inputs)
-        )
-        return found
-
+    given = _samples(rollout)
+    values = partial(_evaluated, robot, given)
     with np.errstate(all="ignore"):
         kinetic, potential = (np.reshape(x, (count, samples)) for x in values("energy"))
         rates, ahead = np.asarray(values("rates")), 1e-5
@@ -159,6 +161,38 @@ def motion_energy_errors(rollout: Rollout) -> Floats:
         scale = account.scale + float(np.ptp(done)) + account.floor
         errors[k] = float(np.maximum(missing - doubt, 0.0).max() / scale) if scale else 0.0
     return errors
+
+
+def motion_closure_errors(rollout: Rollout) -> Floats:
+    """See `Rollout.closure_error`: |Φ| over the largest entry of ∂Φ/∂q at the start."""
+    robot, count = rollout.robot, len(rollout)
+    if robot is None or not constraint_names(robot.snapshot):
+        return np.zeros(count)
+    given = _samples(rollout)
+    with np.errstate(all="ignore"):
+        gaps = np.abs(_evaluated(robot, given, "closure")).reshape(count, -1).max(axis=1)
+        slopes = np.abs(_evaluated(robot, given, "closure_jacobian")).reshape(count, -1)
+    levers = slopes[:, : slopes.shape[1] // len(rollout.t)].max(axis=1, initial=0.0)
+    return np.where(rollout.finite, gaps / np.where(levers > 0, levers, 1.0), np.inf)
+
+
+def _samples(rollout: Rollout) -> dict[str, Floats]:
+    """Arguments of functions of the robot with a row for each sample of each motion."""
+    count, samples, p = len(rollout), len(rollout.t), rollout.parameters
+    given = {
+        "q": rollout.q.reshape(count * samples, -1),
+        "v": rollout.v.reshape(count * samples, -1),
+        "t": np.tile(rollout.t, count)[:, None],
+    }
+    if p is not None:
+        given["p"] = np.repeat(np.broadcast_to(p, (count, p.shape[1])), samples, axis=0)
+    return given
+
+
+def _evaluated(robot: Configurations, given: Mapping[str, Floats], name: str, **other: Any) -> Any:
+    """What a function of the robot gives for all samples."""
+    function, rows = robot.function(name), {**given, **other}
+    return function.map(*(rows[a.name].reshape(len(given["q"]), *a.shape) for a in function.inputs))
 
 
 def _driven(robot: Configurations) -> bool:

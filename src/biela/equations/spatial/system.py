@@ -17,6 +17,7 @@ from biela.equations.spatial.turning import Scalar, cross, plus, times
 from biela.equations.system import LazyFunctions, Quantity, System
 from biela.model import Model
 from biela.model.joints import Joint
+from biela.model.quantities.conjugate import dimension_along
 
 #: Velocities up to which accelerations come from the factors of M, which is shorter there.
 _FEW = 12
@@ -130,7 +131,8 @@ def _velocities(tree: SpatialTree) -> tuple[Quantity, ...]:
             continue
         joint, coordinate = owner
         rate = joint.rates.get(coordinate.name)
-        value = 0.0 if rate is None else tree.model.number(rate, "any")
+        dimension = dimension_along(coordinate.unit, per="rate")
+        value = 0.0 if rate is None else tree.model.number(rate, dimension)
         found.append(Quantity(name, f"{coordinate.unit}/s", value, given=rate is not None))
     return tuple(found)
 

@@ -55,6 +55,13 @@ class Defaults:
         return Xml(element.tag, given | element.attributes, element.line, element.children)
 
 
+#: Flags that switch forces and constraints off, but for gravity.
+_MECHANICS = frozenset(
+    ("actuation", "clampctrl", "constraint", "damper", "equality", "frictionloss", "passive",
+     "spring")
+)  # fmt: skip
+
+
 @dataclass
 class Settings:
     """What <compiler> and <option> say about all elements."""
@@ -94,6 +101,12 @@ class Settings:
             for key in ("wind", "density", "viscosity"):
                 if source.numbers(element, key, (0.0,), counts=(1, 3)).any():
                     source.note(element, f"<option> {key}: there is no medium in the model")
+            for flag in (child for child in element.children if child.tag == "flag"):
+                disabled = [key for key, word in flag.attributes.items() if word == "disable"]
+                if "gravity" in disabled:
+                    made.gravity = np.zeros(3)
+                for key in _MECHANICS.intersection(disabled):
+                    source.note(flag, f"<flag> {key}: it is not disabled in the model")
         return made
 
     def angle(self, value: float) -> float:

@@ -250,7 +250,14 @@ class MjcfBodies:
         source = self.source
         names = ("stiffness", "damping", "frictionloss", "armature")
         # the first number of a polynomial is the linear part
-        values = {n: float(source.numbers(joint, n, (0.0,), counts=(1, 2, 3))[0]) for n in names}
+        terms = {n: source.numbers(joint, n, (0.0,), counts=(1, 2, 3)) for n in names}
+        values = {n: float(found[0]) for n, found in terms.items()}
+        for name, found in terms.items():
+            if found[1:].any():
+                source.note(joint, f"joint {label}: {name} is linear in the model")
+        for name in ("springdamper", "actuatorfrcrange"):
+            if name in joint.attributes:
+                source.note(joint, f"joint {label}: {name} is left out")
         if values["armature"] < 0:
             source.fault(
                 joint, f"joint {label}: an armature is zero or more, not {values['armature']:g}"

@@ -102,14 +102,22 @@ def add_actuators(bodies: MjcfBodies, section: Xml) -> None:
             continue
         name = bodies.usable(element.attributes.get("name", ""), f"motor{k + 1}", element)
         gear = float(bodies.source.numbers(element, "gear", (1.0,), counts=range(1, 7))[0])
-        limit = None
-        if "ctrlrange" in element.attributes and element.attributes.get("ctrllimited") != "false":
-            low, high = bodies.source.numbers(element, "ctrlrange", (0.0, 0.0))
-            limit = float(high)
-            if low != -high or high < 0:
-                bodies.source.note(element, f"motor {name}: a range other than ±limit is left out")
-                limit = None
+        # the force of a motor is its control, and the gear comes after both
+        limits = [_limit(bodies, element, name, kind) for kind in ("ctrl", "force")]
+        limit = min((x for x in limits if x is not None), default=None)
         bodies.model.force("actuator", name, coordinate=joint.coordinate, gear=gear, limit=limit)
+
+
+def _limit(bodies: MjcfBodies, element: Xml, name: str, kind: str) -> float | None:
+    """The size that the control or the force of a motor does not exceed; None if it may."""
+    given = element.attributes
+    if f"{kind}range" not in given or given.get(f"{kind}limited") == "false":
+        return None
+    low, high = bodies.source.numbers(element, f"{kind}range", (0.0, 0.0))
+    if low != -high or high < 0:
+        bodies.source.note(element, f"motor {name}: a range other than ±limit is left out")
+        return None
+    return float(high)
 
 
 # -------------------------------------------------------------------------------------- names

@@ -60,6 +60,8 @@ class Geoms:
             mass["mass"] = source.number(geom, "mass")
         elif weighed:
             mass["density"] = source.number(geom, "density", _WATER)
+        if weighed and attributes.get("shellinertia") == "true":
+            source.note(geom, "shellinertia: the geom is taken as solid")
         try:
             if kind == "mesh":
                 return self._mesh(geom, frame @ self.settings.pose(source, geom), mass)

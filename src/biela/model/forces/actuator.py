@@ -10,8 +10,8 @@ from biela.errors import ModelError
 from biela.model.derivation import Derivation
 from biela.model.element import Evaluate, quantity
 from biela.model.forces.force import Force
-from biela.model.forces.units import force_along
 from biela.model.laws.law import Law
+from biela.model.quantities.conjugate import force_along
 from biela.model.quantities.units import parameters_of
 from biela.model.quantities.values import Value
 

@@ -10,7 +10,7 @@ from biela.errors import ModelError
 from biela.model.derivation import Derivation
 from biela.model.element import Evaluate, quantity
 from biela.model.forces.force import Force
-from biela.model.forces.units import dimension_along
+from biela.model.quantities.conjugate import dimension_along
 from biela.model.quantities.values import Value
 
 

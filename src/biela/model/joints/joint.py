@@ -20,13 +20,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from biela.atoms import Atom
-from biela.errors import ModelError
+from biela.errors import ModelError, ParseError
 from biela.model.element import Element, Evaluate, quantity
 from biela.model.joints.moves import Move
 from biela.model.joints.primitives import Primitive, Row
 from biela.model.joints.readings import Reading
 from biela.model.markers import Marker
 from biela.model.pair import Pair
+from biela.model.quantities.conjugate import dimension_along
 from biela.model.quantities.values import Number, Value
 
 #: What joints have by coordinate.
@@ -124,11 +125,23 @@ class Joint(Connection):
             raise ModelError(f"{who} must be the lower one first, not {ends[0]!r} and {ends[1]!r}")
 
     def check(self, number: Evaluate) -> None:
-        """Refuse limits of which the lower one is not the first, or of which one is no size."""
+        """Refuse a start of another dimension, limits in the wrong order, and sizes below zero."""
         super().check(number)
+        for what, per in (("start", ""), ("rates", "rate")):
+            for name, value in getattr(self, what).items():
+                unit = next((c.unit for c in self.coordinates if c.name == name), "")
+                try:
+                    if isinstance(value, str):
+                        number(value, dimension_along(unit, per=per))
+                except ParseError:
+                    pass  # a parameter that may be declared later
+                except ModelError as error:
+                    raise ModelError(
+                        f"joint {self.name} ({self.kind}): {what} of {name}: {error}"
+                    ) from None
         for name, (low, high) in self.limits.items():
             unit = next(c.unit for c in self.coordinates if c.name == name)
-            dimension = {"rad": "angle", "m": "length"}.get(unit, "any")
+            dimension = dimension_along(unit)
             if not number(low, dimension) < number(high, dimension):
                 raise ModelError(
                     f"joint {self.name} ({self.kind}): the limits of {name} must be the lower one "
