@@ -10,6 +10,7 @@ import ctypes
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -50,11 +51,15 @@ def library(source: Path) -> Any:
     """The library of a source, compiled now if it never was.
 
     Raises:
-        PeerMissingError: If Pinocchio, Eigen's headers or a C++ compiler are not installed.
+        PeerMissingError: If Pinocchio, Eigen's headers or a C++ compiler are not installed, or the
+            folder of the library is not the user's alone.
     """
     target = compiled(source)
     if not target.exists():
         _compile(source, target)
+    folder = target.parent.stat()
+    if folder.st_uid != os.geteuid() or folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PeerMissingError(f"others may write in {target.parent}; remove it")
     return ctypes.CDLL(str(target))
 
 
@@ -67,7 +72,7 @@ def _compile(source: Path, target: Path) -> None:
         raise PeerMissingError(f"g++ is not installed; {source.name} is in C++")
     if not (prefix / "include" / "pinocchio").is_dir() or not eigen.is_dir():
         raise PeerMissingError("the headers of Pinocchio or of Eigen are not installed")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = target.with_suffix(f".{os.getpid()}")  # another process may be at it too
     includes = ["-isystem", str(prefix / "include"), "-isystem", str(eigen)]
     subprocess.run(

@@ -1,4 +1,4 @@
-"""Compile all routines of biela into the caches on disk, before many processes ask for them.
+"""Compile all routines of biela into the code cache, before many processes ask for them.
 
 Compiled routines are kept on disk and shared by all processes. Workers of a test run that start
 together with nothing on disk meet the same routines at the same moment, and each compiles its own

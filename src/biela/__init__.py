@@ -19,6 +19,7 @@ from biela.atoms import __all__ as _atoms
 from biela.errors import BielaError
 
 if TYPE_CHECKING:
+    import biela.code_cache as code_cache
     from biela.analysis import (
         Options,
         Simulator,
@@ -83,7 +84,6 @@ if TYPE_CHECKING:
         Changes,
         Function,
     )
-    from biela.code import cache as code_cache
     from biela.equations import (
         SymbolicSystem,
         System,
@@ -124,7 +124,7 @@ _LAZY = {
     "branches": "biela.analysis",
     "Changes": "biela.code",
     "check": "biela.analysis.checking",
-    "code_cache": "biela.code.cache",
+    "code_cache": "biela.code_cache",
     "compare": "biela.results",
     "continuation": "biela.analysis",
     "CoordinateTarget": "biela.analysis.inverse_kinematics",

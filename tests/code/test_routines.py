@@ -483,4 +483,4 @@ def broken(a: Real) -> Real:
 
     linecache.clearcache()
     assert load(text.replace("a + 1", "a + 20"))(1.0) == 42.0
-    assert len(list((tmp_path / "cache" / "routines").glob("*.py"))) == 4
+    assert len(list((tmp_path / "cache" / "objects").glob("*.o"))) == 4

@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import biela as bl
@@ -192,5 +193,7 @@ def _table(table: Counter[tuple[str, str]], worst: dict[str, float]) -> str:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("BIELA_CACHE", "off")  # nothing here is ever compiled twice
-    sys.exit(main())
+    # the code of these models is of no use later
+    with TemporaryDirectory(prefix="biela-soak-") as folder:
+        os.environ.setdefault("BIELA_CACHE_DIR", folder)
+        sys.exit(main())

@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from functools import cache
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import numpy.typing as npt
@@ -186,5 +187,7 @@ def main(given: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("BIELA_CACHE", "off")  # nothing here is ever compiled twice
-    sys.exit(main())
+    # the code of these models is of no use later
+    with TemporaryDirectory(prefix="biela-soak-") as folder:
+        os.environ.setdefault("BIELA_CACHE_DIR", folder)
+        sys.exit(main())

@@ -29,6 +29,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -300,5 +301,7 @@ def main(given: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("BIELA_CACHE", "off")  # nothing here is ever compiled twice
-    sys.exit(main())
+    # the code of these models is of no use later
+    with TemporaryDirectory(prefix="biela-soak-") as folder:
+        os.environ.setdefault("BIELA_CACHE_DIR", folder)
+        sys.exit(main())

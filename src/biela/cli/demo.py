@@ -41,7 +41,8 @@ def demo(folder: Path) -> None:
     files_before = bl.code_cache.contents()[0]
     simulator = bl.Simulator(equations)
     _, seconds = _timed(lambda: simulator.run(STEP, step=STEP))
-    if bl.code_cache.contents()[0] > files_before or not bl.code_cache.enabled():
+    files = bl.code_cache.contents()[0]
+    if files > files_before or files == 0 or not bl.code_cache.enabled():
         rows.append(("compiled", f"{duration(seconds)}, native code for this CPU"))
     else:
         rows.append(("loaded", f"{duration(seconds)}, native code kept from an earlier run"))

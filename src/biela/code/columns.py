@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from biela.atoms import Atom
-from biela.code import cache
 from biela.code.arrays import ExpressionArray
 from biela.code.function import Function
 from biela.code.llvm import columns as columns_module
@@ -28,6 +27,7 @@ from biela.code.llvm import host
 from biela.code.llvm.columns import Calls, emit_columns
 from biela.code.llvm.emit import ENTRY, Layout, Options
 from biela.code.native import NativeFunction, code_key, object_code
+from biela.code_cache import read_object, write_object
 from biela.errors import ShapeError
 
 
@@ -180,10 +180,10 @@ def _column_code(column: Function, reproducible: bool) -> Any:
     )
     key = code_key(column.schedule, layout, options)
     key = hashlib.blake2b(f"{key} columns {_generator()}".encode(), digest_size=20).hexdigest()
-    code = cache.read_object(key)
+    code = read_object(key)
     if code is None:
         code = object_code(column.name, emit_columns(column.schedule, layout, options, n))
-        cache.write_object(key, code)
+        write_object(key, code)
     return host.load_object(code, [ENTRY])
 
 

@@ -21,7 +21,6 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from biela.atoms import opcodes as op
-from biela.code import cache
 from biela.code import schedule as schedule_module
 from biela.code.arrays import ExpressionArray, Floats, checked_array
 from biela.code.externals import ExternalCalls
@@ -30,6 +29,7 @@ from biela.code.llvm import emit as emit_module
 from biela.code.llvm.emit import ENTRY, EXTERNALS, Layout, Options, emit
 from biela.code.llvm.entry import Argument, make_entry
 from biela.code.schedule import Schedule
+from biela.code_cache import read_object, write_object
 from biela.errors import CompileError, ShapeError
 
 #: A scalar call of a function larger than this releases the interpreter lock.
@@ -268,10 +268,10 @@ class NativeFunction:
             reproducible=self._reproducible,
         )
         key = code_key(self._schedule, self._layout, options)
-        code = cache.read_object(key)
+        code = read_object(key)
         if code is None:
             code = object_code(self.name, emit(self._schedule, self._layout, options))
-            cache.write_object(key, code)
+            write_object(key, code)
         externals = self._schedule.table.externals
         library = host.load_object(code, [ENTRY, EXTERNALS] if externals else [ENTRY])
         if externals:

@@ -4,7 +4,7 @@ Fill-reducing orderings, elimination trees and the patterns of sparse factors. N
 what a body or an equation is: a graph is arrays of integers in, arrays of integers out. Orderings
 are in `biela.graph.ordering`, one module an algorithm.
 
-May import numpy and numba, and no other package of biela. numba is loaded when something is first
+May import numpy and numba, and no other room of biela. numba is loaded when something is first
 computed, not on import.
 """
 

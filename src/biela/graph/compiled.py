@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from biela.graph.adjacency import Integers
+from biela.jit import njit
 
 __all__ = [
     "column_updates",
@@ -32,7 +32,7 @@ def minimum_degree_order(start: Integers, neighbours: Integers, level: Integers)
 # --- elimination ----------------------------------------------------------------------------------
 
 
-@njit("int64[::1](int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1])")
 def tree_parents(start: Integers, neighbours: Integers) -> Integers:
     """See `biela.graph.elimination_tree`; `ancestor` shortens the paths already walked."""
     n = len(start) - 1
@@ -50,7 +50,7 @@ def tree_parents(start: Integers, neighbours: Integers) -> Integers:
     return parent
 
 
-@njit("int64[::1](int64[::1])", cache=True)
+@njit("int64[::1](int64[::1])")
 def forest_postorder(parent: Integers) -> Integers:
     """See `biela.graph.postorder`; no recursion, as trees of chains are deep."""
     n = len(parent)
@@ -82,7 +82,7 @@ def forest_postorder(parent: Integers) -> Integers:
     return order
 
 
-@njit("UniTuple(int64[::1], 2)(int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("UniTuple(int64[::1], 2)(int64[::1], int64[::1], int64[::1])")
 def factor_columns(
     start: Integers, neighbours: Integers, parent: Integers
 ) -> tuple[Integers, Integers]:
@@ -115,7 +115,7 @@ def factor_columns(
     return columns, rows
 
 
-@njit("int64[::1](int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1])")
 def column_updates(start: Integers, rows: Integers) -> Integers:
     """See `biela.graph.update_targets`."""
     n = len(start) - 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from biela.graph.adjacency import Integers
+from biela.jit import njit
 
 __all__ = ["lu_counts"]
 
 
-@njit("Tuple((int64[::1], int64[::1], boolean))(int64[::1], int64[::1], int64, int64)", cache=True)
+@njit("Tuple((int64[::1], int64[::1], boolean))(int64[::1], int64[::1], int64, int64)")
 def lu_counts(
     start: Integers, entries: Integers, n: int, largest: int
 ) -> tuple[Integers, Integers, bool]:

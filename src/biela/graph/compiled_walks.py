@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from biela.graph import walks
+from biela.jit import njit
 
 __all__ = ["block_walk", "breadth_first_walk"]
 
-breadth_first_walk = njit(
-    "UniTuple(int64[::1], 4)(int64[::1], int64[::1], int64[::1])", cache=True
-)(walks.breadth_first_walk)
-
-block_walk = njit("int64[::1](int64[::1], int64[::1], int64[::1], int64)", cache=True)(
-    walks.block_walk
+breadth_first_walk = njit("UniTuple(int64[::1], 4)(int64[::1], int64[::1], int64[::1])")(
+    walks.breadth_first_walk
 )
+
+block_walk = njit("int64[::1](int64[::1], int64[::1], int64[::1], int64)")(walks.block_walk)

@@ -6,16 +6,14 @@ factorisation then works block by block (`biela.solvers.sparse.bordered`).
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biela.code.routines.bound import Bound, addresses_of, pointers
-from biela.code.routines.in_process import stored_module
+from biela.code.routines.in_process import generated_module
 from biela.graph.ordering import BlockForm, BlockValues, rb3
 from biela.graph.pattern import Pattern
 from biela.solvers.sparse.bordered import BorderedBlocks
@@ -75,25 +73,23 @@ def _entry() -> Any:
     """``void entry(in, out, table)`` for the three kernels, as a numba.cfunc."""
     import numba
 
+    from biela.jit import cfunc
     from biela.solvers.sparse import bordered_routines as routines
 
     kinds: Any = numba  # numba carries no types
     integers_at, reals_at = pointers()
-    text = _source()
-    content = Path(str(routines.__file__)).read_bytes()
-    code = hashlib.sha256(text.encode() + content).hexdigest()[:16]
     doubles = kinds.types.CPointer(kinds.types.float64)
     signature = kinds.types.void(doubles, doubles, kinds.types.int64)
     scope = {
         "carray": kinds.carray,
         "integers_at": integers_at,
         "reals_at": reals_at,
-        "compiled": kinds.cfunc(signature, cache=True, error_model="numpy"),
+        "compiled": cfunc(signature, error_model="numpy"),
         "bordered_factor": routines.bordered_factor,
         "bordered_solve": routines.bordered_solve,
         "bordered_solve_transposed": routines.bordered_solve_transposed,
     }
-    return stored_module(f"bordered_entry_{code}", text, scope).entry
+    return generated_module("bordered_entry", _source(), scope).entry
 
 
 def _source() -> str:

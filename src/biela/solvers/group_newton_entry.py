@@ -14,7 +14,7 @@ from biela.code.llvm import host
 from biela.code.looped.dispatch import dispatch_address
 from biela.code.routines import Routine
 from biela.code.routines.bound import Bound, pointers
-from biela.code.routines.in_process import digest, stored_module
+from biela.code.routines.in_process import digest, generated_module
 from biela.code.routines.types import ArrayType, KernelType, ScalarType
 
 __all__ = ["bound_kernel", "run_tape_address", "stage_entry", "table_of", "tapes_of"]
@@ -84,13 +84,15 @@ def _unpacked(routine: Routine[..., Any], given: Sequence[str]) -> tuple[list[st
 def _scope(routine: Routine[..., Any], signature: Any) -> dict[str, Any]:
     import numba
 
+    from biela.jit import cfunc
+
     kinds: Any = numba  # numba carries no types
     integers_at, reals_at = pointers()
     return {
         "carray": kinds.carray,
         "integers_at": integers_at,
         "reals_at": reals_at,
-        "compiled": kinds.cfunc(signature, cache=True, error_model="numpy"),
+        "compiled": cfunc(signature, error_model="numpy"),
         "routine": routine.compiled,
     }
 
@@ -98,7 +100,7 @@ def _scope(routine: Routine[..., Any], signature: Any) -> dict[str, Any]:
 def _made(routine: Routine[..., Any], text: str, signature: Any) -> Any:
     code = hashlib.sha256(f"{text}{digest(routine)}".encode()).hexdigest()[:16]
     scope = _scope(routine, signature)
-    return stored_module(f"{routine.name}_entry_{code}", text, scope).entry
+    return generated_module(f"{routine.name}_entry_{code}", text, scope).entry
 
 
 @cache

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from biela.analysis.formulations.projected_state import projected_state
 from biela.code.routines import Int, Kernel, Matrix, routine
 from biela.code.routines.bound import Bound, pointers
-from biela.code.routines.in_process import digest, stored_module
+from biela.code.routines.in_process import digest, generated_module
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -127,6 +127,8 @@ def _entry() -> Any:
     """The common entry, ``void entry(t, x, p, out, table)``, as a numba.cfunc."""
     import numba
 
+    from biela.jit import cfunc
+
     kinds: Any = numba  # numba carries no types
     integers_at, reals_at = pointers()
     doubles = kinds.types.CPointer(kinds.types.float64)
@@ -137,10 +139,10 @@ def _entry() -> Any:
         "carray": kinds.carray,
         "integers_at": integers_at,
         "reals_at": reals_at,
-        "compiled": kinds.cfunc(signature, cache=True, error_model="numpy"),
+        "compiled": cfunc(signature, error_model="numpy"),
         "projected_state": projected_state.compiled,
     }
-    return stored_module(f"projected_entry_{code}", text, scope).entry
+    return generated_module(f"projected_entry_{code}", text, scope).entry
 
 
 def _entry_source() -> str:

@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, Final
 
-from biela.code import cache
 from biela.code.arrays import ExpressionArray
 from biela.code.externals import ExternalCalls
 from biela.code.function import Function
@@ -18,6 +17,7 @@ from biela.code.looped.emit_solve import SolveAccess, emit_solve
 from biela.code.looped.solve_stage import Solve, arrays_made, arrays_read, equations_of
 from biela.code.looped.stage import PARAMETERS, Stage
 from biela.code.native import machine, object_code
+from biela.code_cache import read_object, write_object
 from biela.errors import ShapeError
 
 #: Up to this many operations of one instance several run side by side: more would only spill.
@@ -148,10 +148,10 @@ def _code(kernel: Function, access: Access, lanes: int) -> LoopKernel:
     known = None if external else _loaded.get(key)
     if known is not None:
         return known
-    code = cache.read_object(key)
+    code = read_object(key)
     if code is None:
         code = object_code(kernel.name, ir)
-        cache.write_object(key, code)
+        write_object(key, code)
     if external:  # its own table of addresses
         calls = ExternalCalls(kernel.name, kernel.schedule)
         library = host.load_object(code, [ENTRY, EXTERNALS])

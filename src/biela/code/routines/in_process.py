@@ -1,9 +1,7 @@
-"""Routines run in process: compiled by numba, with or without the disk cache.
+"""Routines run in process, compiled by numba.
 
-The canonical form of a routine is written as a Python module into the cache directory, under a name
-that holds the hash of its text and of the routines it calls. numba's own cache lies beside it. A
-routine is thus compiled again when, and only when, it or something it calls has changed; numba
-alone would not see a change in a callee.
+The canonical form of a routine is the text of a Python module, under a name that holds the hash of
+the text and of the routines it calls. `biela.jit` keeps what numba makes of it.
 
 This module imports numba only inside functions: it takes tenths of a second.
 """
@@ -15,16 +13,13 @@ import copy
 import hashlib
 import importlib.util
 import math
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
+from importlib.abc import InspectLoader
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from biela.code.cache import cache_directory
 from biela.code.routines.check import CheckedRoutine
 from biela.code.routines.scalars import INTRINSICS
 from biela.code.routines.types import ArrayType, KernelType, ScalarType, Type
@@ -32,7 +27,7 @@ from biela.code.routines.types import ArrayType, KernelType, ScalarType, Type
 if TYPE_CHECKING:
     from biela.code.routines.language import Routine
 
-__all__ = ["compile_routine", "digest", "plain_python", "stored_module"]
+__all__ = ["compile_routine", "digest", "generated_module", "plain_python"]
 
 _FORMAT: Final = 1  # raise it when the meaning of the generated modules changes
 _SIGNATURES: Final = {ScalarType.INT: "int64", ScalarType.REAL: "float64"}
@@ -119,48 +114,32 @@ def _numba_type(kind: Type) -> str:
 def _module(routine: Routine[..., Any]) -> ModuleType:
     tools = {"compiled": _njit, "call_kernel": _call_kernel()}
     callees = {c.name: c.compiled for c in routine.checked.routines}
-    return stored_module(f"{routine.name}_{digest(routine)}", _text(routine), tools | callees)
+    return generated_module(f"{routine.name}_{digest(routine)}", _text(routine), tools | callees)
 
 
-def stored_module(name: str, text: str, scope: dict[str, Any]) -> ModuleType:
-    """Run the text of a module that lies in the cache directory, so that numba caches it too.
+def generated_module(name: str, text: str, scope: dict[str, Any]) -> ModuleType:
+    """Run the text of a module, with some names put into it, and return the module.
 
-    The name must change with all that the code depends on, `digest` of routines included.
+    No two texts may have the same name.
     """
-    path = _stored(name, text)
-    specification = importlib.util.spec_from_file_location(f"biela_routines.{name}", path)
+    specification = importlib.util.spec_from_loader(f"biela_routines.{name}", _Text(text))
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     vars(module).update(scope)
-    # numba's cache finds the module of a function by name
+    # numba finds the module of stored code by name
     sys.modules[module.__name__] = module
     specification.loader.exec_module(module)
     return module
 
 
-def _stored(name: str, text: str) -> Path:
-    """Path of the module's file, written if it is not there; a private place if it cannot be."""
-    for directory in (cache_directory("routines"), _private_directory):
-        folder = directory if isinstance(directory, Path) else directory()
-        path = folder / f"{name}.py"
-        try:
-            if path.is_file() and path.read_text(encoding="utf-8") == text:
-                return path
-            folder.mkdir(parents=True, exist_ok=True)
-            # a complete file appears at once, whatever other processes do
-            descriptor, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, path)
-            return path
-        except OSError as error:
-            failure = error
-    raise failure
+class _Text(InspectLoader):
+    """Loads a module that has no file."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
 
-@cache
-def _private_directory() -> Path:
-    return Path(tempfile.mkdtemp(prefix="biela-routines-"))
+    def get_source(self, fullname: str) -> str:
+        return self._text
 
 
 # --- numba ----------------------------------------------------------------------------------------
@@ -168,12 +147,9 @@ def _private_directory() -> Path:
 
 def _njit(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile with the floating-point rules of C: no reordering, division by zero gives inf."""
-    import numba
+    from biela.jit import njit
 
-    decorator: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(
-        signature, cache=True, nogil=True, error_model="numpy", fastmath=False
-    )
-    return decorator
+    return njit(signature, nogil=True, error_model="numpy", fastmath=False)
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from biela.jit import njit
 
 __all__ = ["filled", "null_vectors", "turned_units"]
 
@@ -15,7 +16,6 @@ Integers = npt.NDArray[np.int64]
 @njit(
     "void(int64[::1], int64[::1], float64[::1], int64[::1], int64[:, ::1], int64, int64,"
     " float64[:, :, ::1])",
-    cache=True,
 )
 def filled(
     row: Integers,
@@ -39,7 +39,7 @@ def filled(
                 break
 
 
-@njit("void(float64[:, :, ::1], int64[:, ::1], float64[:, :, ::1])", cache=True)
+@njit("void(float64[:, :, ::1], int64[:, ::1], float64[:, :, ::1])")
 def turned_units(A: Floats, touched: Integers, R: Floats) -> None:
     """Bring rows to unit length; with rotations R, first turn their moments out of the bodies."""
     for r in range(A.shape[0]):
@@ -59,7 +59,7 @@ def turned_units(A: Floats, touched: Integers, R: Floats) -> None:
                     A[r, slot, c] *= factor
 
 
-@njit("float64[:, ::1](float64[:, :, ::1])", cache=True)
+@njit("float64[:, ::1](float64[:, :, ::1])")
 def null_vectors(A: Floats) -> Floats:
     """The unit vector in the null space of each (n - 1, n) matrix, by full pivoting."""
     count, m, n = A.shape

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from biela.jit import njit
 
 __all__ = ["signatures"]
 
@@ -14,7 +15,6 @@ Integers = npt.NDArray[np.int64]
 @njit(
     "UniTuple(int64[::1], 5)(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
     " int64[::1], int64[:, ::1], int64[:, ::1])",
-    cache=True,
 )
 def signatures(
     body_start: Integers,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from biela.graph.adjacency import Integers
+from biela.jit import njit
 
 __all__ = ["approximate_degree_order"]
 
 # --- buckets: vertices by degree, doubly linked ---------------------------------------------------
 
 
-@njit("void(int64, int64, int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("void(int64, int64, int64[::1], int64[::1], int64[::1])")
 def _put(i: int, degree: int, head: Integers, after: Integers, before: Integers) -> None:
     first = head[degree]
     after[i] = first
@@ -22,7 +22,7 @@ def _put(i: int, degree: int, head: Integers, after: Integers, before: Integers)
     head[degree] = i
 
 
-@njit("void(int64, int64, int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("void(int64, int64, int64[::1], int64[::1], int64[::1])")
 def _take(i: int, degree: int, head: Integers, after: Integers, before: Integers) -> None:
     if before[i] >= 0:
         after[before[i]] = after[i]
@@ -35,7 +35,7 @@ def _take(i: int, degree: int, head: Integers, after: Integers, before: Integers
 # --- approximate minimum degree -------------------------------------------------------------------
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1])")
 def approximate_degree_order(
     start: Integers, neighbours: Integers, release_start: Integers, release: Integers
 ) -> Integers:

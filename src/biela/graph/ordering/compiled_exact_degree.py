@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from biela.graph.adjacency import Integers
 from biela.graph.ordering.compiled_degree import _put, _take
+from biela.jit import njit
 
 __all__ = ["exact_degree_order"]
 
 
-@njit("int64[::1](int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1])")
 def exact_degree_order(start: Integers, neighbours: Integers) -> Integers:
     """See `biela.graph.exact_minimum_degree`."""
     n = len(start) - 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from biela.graph.adjacency import Integers
+from biela.jit import njit
 
 __all__ = ["cuthill_mckee_order", "dissection", "far_end"]
 
@@ -13,7 +13,6 @@ __all__ = ["cuthill_mckee_order", "dissection", "far_end"]
 @njit(
     "Tuple((int64, int64))(int64[::1], int64[::1], int64, int64[::1], int64, int64[::1], "
     "int64[::1])",
-    cache=True,
 )
 def _levels(
     start: Integers,
@@ -47,7 +46,6 @@ def _levels(
 @njit(
     "Tuple((int64, int64, int64))(int64[::1], int64[::1], int64, int64[::1], int64, int64[::1], "
     "int64[::1])",
-    cache=True,
 )
 def far_end(
     start: Integers,
@@ -83,7 +81,7 @@ def far_end(
         depth = further
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1], int64[::1])")
 def cuthill_mckee_order(start: Integers, neighbours: Integers, by_degree: Integers) -> Integers:
     """See `biela.graph.cuthill_mckee`; `by_degree` are all vertices, the least ones first."""
     n = len(start) - 1
@@ -123,7 +121,7 @@ def cuthill_mckee_order(start: Integers, neighbours: Integers, by_degree: Intege
     return order
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64)", cache=True)
+@njit("int64[::1](int64[::1], int64[::1], int64)")
 def dissection(start: Integers, neighbours: Integers, leaf: int) -> Integers:
     """See `biela.graph.nested_dissection`: a number for the leaf or separator of each vertex.
 

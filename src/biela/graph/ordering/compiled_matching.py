@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from biela.graph.adjacency import Integers
 from biela.graph.ordering.compiled_degree import _put, _take
+from biela.jit import njit
 
 __all__ = ["augmenting_paths", "first_matching", "reachable_rows", "strong_components"]
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1])")
 def first_matching(
     start: Integers, entries: Integers, column_start: Integers, column_rows: Integers
 ) -> Integers:
@@ -59,7 +59,7 @@ def first_matching(
     return row_of
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1], int64[::1])")
 def augmenting_paths(start: Integers, entries: Integers, given: Integers) -> Integers:
     """See `biela.graph.ordering.transversal`; begins with the row of each column, or -1.
 
@@ -132,7 +132,7 @@ def augmenting_paths(start: Integers, entries: Integers, given: Integers) -> Int
     return row_of
 
 
-@njit("Tuple((int64[::1], int64))(int64[::1], int64[::1], int64[::1], boolean[::1])", cache=True)
+@njit("Tuple((int64[::1], int64))(int64[::1], int64[::1], int64[::1], boolean[::1])")
 def strong_components(
     start: Integers, entries: Integers, row_of: Integers, inside: NDArray[np.bool_]
 ) -> tuple[Integers, int]:
@@ -193,7 +193,7 @@ def strong_components(
     return component, found
 
 
-@njit("boolean[::1](int64[::1], int64[::1], int64[::1], boolean[::1])", cache=True)
+@njit("boolean[::1](int64[::1], int64[::1], int64[::1], boolean[::1])")
 def reachable_rows(
     start: Integers, entries: Integers, row_of: Integers, roots: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numba import njit
 
 from biela.graph.adjacency import Integers
+from biela.jit import njit
 
 __all__ = ["levels_of", "topological"]
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1], int64[::1])")
 def topological(start: Integers, ahead: Integers, rank: Integers) -> Integers:
     """An order in which every vertex comes after its predecessors; the lowest rank first (Kahn)."""
     n = len(start) - 1
@@ -36,7 +36,7 @@ def topological(start: Integers, ahead: Integers, rank: Integers) -> Integers:
     return order[:count].copy()
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1], int64[::1])")
 def levels_of(start: Integers, ahead: Integers, order: Integers) -> Integers:
     """The longest way from a vertex without predecessors to each vertex."""
     level = np.zeros(len(start) - 1, np.int64)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from biela.graph.adjacency import Integers
+from biela.jit import njit
 
 __all__ = ["augment", "first_heads", "over_determined"]
 
 
 @njit(
     "int64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])",
-    cache=True,
 )
 def first_heads(
     start: Integers,
@@ -70,7 +69,7 @@ def first_heads(
     return head
 
 
-@njit("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
+@njit("int64[::1](int64[::1], int64[::1], int64[::1], int64[::1])")
 def augment(start: Integers, entries: Integers, capacity: Integers, given: Integers) -> Integers:
     """See `biela.graph.structure.assigned`; begins with heads, -1 for units without one.
 
@@ -153,7 +152,7 @@ def augment(start: Integers, entries: Integers, capacity: Integers, given: Integ
     return head
 
 
-@njit("boolean[::1](int64[::1], int64[::1], int64[::1], int64)", cache=True)
+@njit("boolean[::1](int64[::1], int64[::1], int64[::1], int64)")
 def over_determined(
     start: Integers, entries: Integers, head: Integers, nodes: int
 ) -> NDArray[np.bool_]:

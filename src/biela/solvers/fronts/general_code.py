@@ -6,34 +6,29 @@
         places in w of K, b, x, b_2, x_2 and the rank
     1   plan (int32),   2   addresses (int64),   3   W,   4   room for 2 n numbers,
     5   dropped (int64),   6   report,   7   (int64) whether each unknown is a multiplier
-
-They are kept on disk under a name that changes with what they call, which numba would not see.
 """
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 
-from biela.code.routines.in_process import stored_module
+from biela.code.routines.in_process import generated_module
+from biela.jit import cfunc
 from biela.solvers.ldlt import DROP_TOLERANCE
-from biela.solvers.sparse import block_routines, front_kind, front_loops
 from biela.solvers.sparse.block_routines import block_ldlt_factor_solve, block_ldlt_solve
 
 __all__ = ["factor_solve", "solve_twice"]
 
 _numba: Any = numba  # it carries no types
 carray: Any = _numba.carray
-#: What the code of the records refers to, and the modules whose code ends up in it.
+#: What the code of the records refers to.
 _NAMES = ("np", "carray", "DROP_TOLERANCE", "block_ldlt_factor_solve", "block_ldlt_solve")
-_CALLED = (block_routines, front_kind, front_loops)
 
 
 @cache
@@ -50,16 +45,14 @@ def solve_twice() -> Any:
 
 def _compiled(function: Callable[..., None]) -> Any:
     text = f"@compiled\n{inspect.getsource(function)}"
-    called = b"".join(Path(str(module.__file__)).read_bytes() for module in _CALLED)
-    code = hashlib.sha256(text.encode() + called).hexdigest()[:16]
     integer, double = _numba.types.int64, _numba.types.CPointer(_numba.types.float64)
     signature = _numba.types.void(double, integer, integer, _numba.types.CPointer(double))
     scope = {
-        "compiled": _numba.cfunc(signature, cache=True, error_model="numpy"),
+        "compiled": cfunc(signature, error_model="numpy"),
         **{name: globals()[name] for name in (*_NAMES, "Any")},
     }
     name = function.__name__
-    return getattr(stored_module(f"general{name}_{code}", text, scope), name)
+    return getattr(generated_module(f"general{name}", text, scope), name)
 
 
 def _factor_solve(w: Any, first: int, count: int, arguments: Any) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from biela.jit import njit
 from biela.solvers.sparse.front_kind import NEAR
 from biela.solvers.sparse.front_loops import (
     FRONTS,
@@ -78,7 +79,7 @@ def _call_address(typingctx: Any, address: Any, plan: Any, at: Any, arrays: Any,
 
 
 _call: Any = _call_address
-_options: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
+_options: Any = {"nogil": True, "error_model": "numpy"}
 _plan = "int32[::1]"
 
 

@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from biela.jit import njit
 from biela.solvers.sparse.bordered_schur import (
     BAND,
     BLOCK,
@@ -62,7 +63,7 @@ REGULAR, SINGULAR, TOO_MANY_DEMOTED = 0, 1, 2
 
 #: A pivot of a block below this part of the largest entry of its row is demoted.
 DEMOTED = 1e-4
-_options: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
+_options: Any = {"nogil": True, "error_model": "numpy"}
 
 
 @intrinsic

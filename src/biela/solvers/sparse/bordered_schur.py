@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from biela.jit import njit
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -37,7 +38,7 @@ COUNT, RANK, LISTS = range(3)
 #: A pivot of G below this part of what was accumulated in its column is rounding only.
 ROUNDING = 1e-12
 
-_options: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
+_options: Any = {"nogil": True, "error_model": "numpy"}
 
 
 @njit("int64(int64[::1], float64[::1], int64[::1])", **_options)

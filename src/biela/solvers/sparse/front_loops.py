@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from biela.jit import njit
 from biela.solvers.sparse.front_kind import COUNTED, EXTRA, NEAR, PAIR
 
 Reals = NDArray[np.float64]
@@ -43,7 +43,7 @@ FRONTS = 1
 LISTS, KIND, _FIRST, _ROW_START, _ROWS, _LOCAL, _ENTRY_START, _PLACES = range(3, 11)
 _CHILD_START, _CHILDREN, _ROLES = range(11, 14)
 
-_options: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
+_options: Any = {"nogil": True, "error_model": "numpy"}
 _plan = "int32[::1]"
 
 

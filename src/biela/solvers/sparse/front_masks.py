@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from biela.jit import njit
 
 Integers = NDArray[np.int64]
 Masks = NDArray[np.uint64]
@@ -20,7 +21,7 @@ __all__ = ["entry_places", "front_masks"]
 MASKED = 62
 
 
-@njit(cache=True)
+@njit()
 def entry_places(
     entry_rows: Integers,
     entry_columns: Integers,
@@ -70,13 +71,13 @@ def entry_places(
     return entry_start, source, place
 
 
-@njit(cache=True)
+@njit()
 def _mixed(value: Any, word: Any) -> Any:
     value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
     return value ^ (value >> np.uint64(29))
 
 
-@njit(cache=True)
+@njit()
 def front_masks(
     first: Integers,
     start: Integers,

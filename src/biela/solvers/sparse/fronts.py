@@ -19,8 +19,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from biela.jit import njit
 
 Integers = NDArray[np.int64]
 
@@ -39,7 +40,7 @@ __all__ = [
 EXTRA = 3
 
 
-@njit(cache=True)
+@njit()
 def _cost(w: int, h: int) -> float:
     """Time to eliminate w unknowns with h more rows, in multiplications; measured, roughly."""
     total = 30.0 + 1.2 * h * h + 2.0 * h
@@ -49,7 +50,7 @@ def _cost(w: int, h: int) -> float:
     return total
 
 
-@njit(cache=True)
+@njit()
 def merge(parent: Integers, width: Integers, height: Integers, largest: int) -> NDArray[np.bool_]:
     """Which vertices, numbered in postorder, join the front of their parent.
 
@@ -82,7 +83,7 @@ def merge(parent: Integers, width: Integers, height: Integers, largest: int) -> 
     return merged
 
 
-@njit(cache=True)
+@njit()
 def front_order(
     parent: Integers, merged: NDArray[np.bool_]
 ) -> tuple[Integers, Integers, Integers, Integers]:
@@ -119,7 +120,7 @@ def front_order(
     return front, top, above, order
 
 
-@njit(cache=True)
+@njit()
 def front_rows(
     vertices: Integers,
     members: Integers,
@@ -166,7 +167,7 @@ def front_rows(
     return order, first, start, rows
 
 
-@njit(cache=True)
+@njit()
 def local_rows(first: Integers, above: Integers, start: Integers, rows: Integers) -> Integers:
     """The number in the parent's front of each row below a front."""
     local = np.zeros(len(rows), np.int64)
@@ -186,7 +187,7 @@ def local_rows(first: Integers, above: Integers, start: Integers, rows: Integers
     return local
 
 
-@njit(cache=True)
+@njit()
 def children_of(above: Integers) -> tuple[Integers, Integers]:
     """The children of each front, by start and number, rising."""
     count = len(above)
@@ -205,7 +206,7 @@ def children_of(above: Integers) -> tuple[Integers, Integers]:
     return start, children
 
 
-@njit(cache=True)
+@njit()
 def remainders(
     above: Integers,
     height: Integers,
