@@ -39,6 +39,7 @@ _LEFT_OVER: Final = 60.0
 _ADVICE: Final = {
     errno.ENOSPC: "no space is left on that disk: free some, or write to another",
     errno.EDQUOT: "your share of that disk is used up: free some, or write to another",
+    errno.EFBIG: "the file is larger than that disk or your limits allow: write less of it",
     errno.EACCES: "you may not write there: choose another place, or change the permissions",
     errno.EPERM: "you may not write there: choose another place, or change the permissions",
     errno.EROFS: "that disk is read-only: choose another",
