@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import biela as bl
 from biela.analysis.progress import watched
 from biela.cli.main import app, main
+from biela.results import partial
 from tests.cli.models_on_disk import BODIES
 from tests.soak import killed_commands
 
@@ -106,11 +107,13 @@ def test_what_was_kept_goes_when_the_results_are_there():
     assert os.listdir("out") == ["kinematics.npz"]
 
 
-def test_results_that_cannot_be_saved_are_kept_as_far_as_they_are(monkeypatch):
+@pytest.mark.parametrize(("name", "value"), [("EVERY", 0.0), ("_LARGE", 0)])
+def test_results_that_cannot_be_saved_are_kept(monkeypatch, name, value):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("biela.results.partial.EVERY", 0.0)
+    # of a run that takes long, and of one whose results take long to save
+    monkeypatch.setattr(partial, name, value)
     monkeypatch.setattr(os, "fsync", full)
     result = called("run", "swing.py", "--time", "2", "--out", "out")
     assert result.exit_code == 1

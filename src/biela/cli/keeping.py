@@ -19,7 +19,7 @@ from biela.whole_files import make_folder
 
 
 @contextmanager
-def kept(path: Path) -> Iterator[None]:
+def kept(path: Path) -> Iterator[PartialResults]:
     """Keep what a run has computed so far beside the file of its results, until that is written.
 
     A run that cannot go on has its results in that file.  After any other end, the place of what
@@ -31,7 +31,7 @@ def kept(path: Path) -> Iterator[None]:
     record = PartialResults(path.with_suffix(".partial"))
     try:
         with recorded(record):
-            yield
+            yield record
     except BaseException as error:
         if isinstance(error, SimulationError) and isinstance(error.results, Results):
             make_folder(path.parent, SimulationError)

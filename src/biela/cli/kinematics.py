@@ -140,10 +140,11 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
             step = task.load()
             if step is not None:
                 pictures.check(step)
-            with kept(folder / _SAVED):
+            with kept(folder / _SAVED) as record:
                 results = task.motion(bool(run.get("end_point", True)))
                 make_folder(folder, ResultsError)
                 if wanted.save:
+                    record.hold(results)
                     left.paths.append(results.save(folder / _SAVED))
     except ModelError as error:
         said, undriven, _ = str(error).partition(" Add a drive for each")

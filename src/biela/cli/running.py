@@ -119,9 +119,10 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     folder = wanted.folder or Path("out") / folder_name(model)
     make_folder(folder, ResultsError)
     left = Left()
-    with kept(folder / "results.npz"):
+    with kept(folder / "results.npz") as record:
         results = _simulated(simulator, wanted, first(wanted.time, default=5.0))
         if wanted.save or results.interrupted:
+            record.hold(results)
             left.paths.append(results.save(folder / "results.npz"))
     out.print(
         f"\n[bold]{escape(model.name)}[/bold] simulated for {results.t[-1] - results.t[0]:g} s"

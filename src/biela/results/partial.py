@@ -28,6 +28,8 @@ MARK: Final = b"biela.partial 1\n"
 EVERY: Final = 5.0
 #: A piece may take this part of the time between two.
 _SHARE: Final = 0.05
+#: Numbers that take more than a few seconds to compress.
+_LARGE: Final = 2_000_000
 _LENGTH: Final = 8
 
 #: Gives the results of a run from a stored instant on, counted from 0.
@@ -74,6 +76,12 @@ class PartialResults:
         now = time.monotonic()
         self._next = now + max(EVERY, (now - began) / _SHARE)
 
+    def hold(self, results: Results) -> None:
+        """Keep a whole motion, if it is so large that its own file takes seconds to compress."""
+        if len(results.t) * len(results.names) > _LARGE:
+            self.remove()
+            self.add(lambda first: results)
+
     def close(self) -> None:
         """Write no more."""
         if self._file is not None:
@@ -102,13 +110,7 @@ class PartialResults:
             self.path.unlink(missing_ok=True)  # another process may write to that of its name
             self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115
             self._file.write(MARK)
-        end = self._file.tell()
-        try:
-            _write(self._file, piece.tell().to_bytes(_LENGTH, "little") + piece.getvalue())
-        except BaseException:
-            with suppress(OSError):
-                self._file.truncate(end)
-            raise
+        _write(self._file, piece.tell().to_bytes(_LENGTH, "little") + piece.getvalue())
         self.count, self.until = self.count + len(results.t) - known, float(results.t[-1])
 
 
