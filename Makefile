@@ -46,6 +46,7 @@ soak: $(VENV)/.installed-test $(VENV)/.installed-bench
 	@$(BIN)/python -m tests.soak.saddle_systems --count 1000
 	@$(BIN)/python -m tests.soak.driven_motion --linkages 33
 	@$(BIN)/python -m tests.soak.free_motion --starts 100
+	@$(BIN)/python -m tests.soak.killed_commands --kills 50
 	@$(BIN)/python -m tests.soak --count 10000 $(SOAK_ARGS)
 
 bench: $(VENV)/.installed-bench

@@ -175,7 +175,7 @@ def test_unrolled_and_iterated_positions_agree(closed: bool) -> None:
         IteratedPositions(system, NOTHING, NOTHING, PositionMethod(), 1e-10),
     ):
         course = Positioning(system, NOTHING, NOTHING, made).course(
-            0.0, made.start(0.0, q), 0.02, 20, 1, 1e-10
+            0.0, made.start(0.0, q), 0.02, 20, 1, 1e-10, lambda *_: None
         )
         assert course.stopped is None
         states.append(course.states)

@@ -692,7 +692,7 @@ def test_an_interrupt_keeps_what_was_computed_even_between_two_outputs(monkeypat
 
     calls = []
 
-    def update(self: Progress, done: float) -> None:
+    def update(self: Progress, done: float, so_far: object) -> None:
         calls.append(done)
         if len(calls) == 3:
             raise KeyboardInterrupt

@@ -27,16 +27,20 @@ from biela.analysis.hoisting import hoisted
 from biela.analysis.instant import Instant
 from biela.analysis.position_method import PositionMethod
 from biela.analysis.positioning import Positioning, engine
+from biela.analysis.progress import Progress, rows_from
 from biela.analysis.reach import obstacle
 from biela.analysis.recording import Recording
 from biela.analysis.unrolled import Row, Unrolled
 from biela.equations import System
 from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
+from biela.results import Results, RunStatistics
 from biela.solvers.integrators import FINISHED, METHODS, FixedStep, Problem
 
 Floats = npt.NDArray[np.float64]
 
+#: Stored instants of one native call.
+_CHUNK: Final = 1024
 #: Condition of Φ_v at which velocities and accelerations have lost their digits.
 LOST: Final = 1e9
 
@@ -54,16 +58,21 @@ class Plan:
     u: Floats
     tolerance: float
 
-    def times(self, count: int) -> Floats:
-        """The stored instants."""
-        times: Floats = self.t + self.step * self.stride * np.arange(float(count))
+    def times(self, count: int, first: int = 0) -> Floats:
+        """So many stored instants, from one of them on."""
+        passed = np.arange(float(first), float(first + count))
+        times: Floats = self.t + self.step * self.stride * passed
         return times
 
-    def recording(self, readings: Mapping[str, Floats]) -> Recording:
-        """A motion with all that follows from it."""
+    def recording(self, readings: Mapping[str, Floats], first: int = 0) -> Recording:
+        """A motion, from a stored instant on, with all that follows from it."""
         k = len(readings["q"])
-        held = np.repeat(self.u[None], k, 0)
-        return Recording(self.system, readings, self.times(k), np.zeros((k, 0)), self.p, held)
+        held, times = np.repeat(self.u[None], k, 0), self.times(k, first)
+        return Recording(self.system, readings, times, np.zeros((k, 0)), self.p, held)
+
+    def results(self, readings: Mapping[str, Floats], first: int) -> Results:
+        """The results from a stored instant on, while the run goes on."""
+        return self.recording(readings, first).results(RunStatistics(), (), True)
 
 
 @dataclass(frozen=True)
@@ -89,8 +98,19 @@ def positioned(
     positioning = Positioning(system, plan.p, plan.u, steps, dead_points)
     began = time.perf_counter()
     x = steps.start(plan.t, q)
-    course = positioning.course(plan.t, x, plan.step, plan.steps, plan.stride, plan.tolerance)
     nq, nv = positioning.nq, positioning.nv
+
+    def readings(states: Floats) -> dict[str, Floats]:
+        return {"q": states[:, :nq], "v": states[:, nq : nq + nv], "a": states[:, nq + nv :]}
+
+    with Progress(f"kinematics of {system.name}", plan.steps, False) as bar:
+
+        def told(done: int, states: Sequence[Floats]) -> None:
+            bar.update(done, lambda k: plan.results(readings(rows_from(states, k)), k))
+
+        course = positioning.course(
+            plan.t, x, plan.step, plan.steps, plan.stride, plan.tolerance, told
+        )
     states = course.states
     rows = steps.rows(plan.times(len(states)), states[:, :nq])
     if dead_points is not None:
@@ -98,13 +118,12 @@ def positioned(
     elif _singular(rows):
         around = DeadPoints(system, plan.p, plan.u, plan.tolerance)
         states = around.repaired(plan.times(len(states)), states, rows, LOST)
-    readings = {"q": states[:, :nq], "v": states[:, nq : nq + nv], "a": states[:, nq + nv :]}
     failure = ""
     if course.stopped is not None:
         instant = Instant(system, course.stopped, plan.u, plan.p)
         failure = obstacle(instant, states[-1, :nq], plan.tolerance)
     return Found(
-        readings,
+        readings(states),
         {
             "method": f"positions by {steps.name}",
             "iterations": course.iterations,
@@ -168,19 +187,33 @@ def integrated(
         ),
         integrator,
     )
+    read = unrolled.kernel("read", {"q": unrolled.q, "v": unrolled.v, "a": a})
+    given = np.concatenate([plan.p, plan.u])
+    inputs = ready.complete(given)
+
+    def read_from(first: int) -> dict[str, Floats]:
+        rows = rows_from(states, first)
+        t = plan.times(len(rows), first)[:, None]
+        found = read.map(t, rows, np.repeat(given[None], len(rows), 0))
+        return dict(zip(("q", "v", "a"), found, strict=True))
+
     began = time.perf_counter()
-    inputs = ready.complete(np.concatenate([plan.p, plan.u]))
     whole = plan.steps // plan.stride  # steps after the last stored instant are not taken
-    run = steps.run(plan.t, np.concatenate([q, v]), inputs, plan.step, whole, plan.stride)
+    x = np.concatenate([q, v])
+    states, done, status, evaluations = [x[None]], 0, FINISHED, 0
+    with Progress(f"kinematics of {system.name}", whole, False) as bar:
+        while done < whole and status == FINISHED:
+            count, t = min(_CHUNK, whole - done), plan.t + done * plan.stride * plan.step
+            run = steps.run(t, x, inputs, plan.step, count, plan.stride)
+            states.append(run.states[1:])
+            x, status, evaluations = run.x, run.status, run.evaluations
+            done += count
+            bar.update(done, lambda k: plan.results(read_from(k), k))
     spent = time.perf_counter() - began
     failure = ""
-    if run.status != FINISHED:
+    if status != FINISHED:
         failure = "the state became infinite or not a number; look for a singular position"
-    read = unrolled.kernel("read", {"q": unrolled.q, "v": unrolled.v, "a": a})
-    k = len(run.states)
-    given = np.repeat(np.concatenate([plan.p, plan.u])[None], k, 0)
-    found = read.map(plan.times(k)[:, None], run.states, given)
-    readings = dict(zip(("q", "v", "a"), found, strict=True))
+    readings = read_from(0)
     error = _violations(plan, readings)
     if not failure and (error > plan.tolerance).any():
         first = int(np.argmax(error > plan.tolerance))
@@ -192,7 +225,7 @@ def integrated(
     counts = {
         "method": "accelerations integrated, with projections",
         "integrator": f"{integrator}, {plan.step:g} s",
-        "evaluations": run.evaluations,
+        "evaluations": evaluations,
         "time_integration": spent,
     }
     return Found(readings, counts, failure)

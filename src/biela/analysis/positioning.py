@@ -12,6 +12,7 @@ another branch, the step is taken again in shorter ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -123,9 +124,19 @@ class Positioning:
         self._size = 1.0
 
     def course(
-        self, t: float, x: Floats, h: float, steps: int, stride: int, tolerance: float
+        self,
+        t: float,
+        x: Floats,
+        h: float,
+        steps: int,
+        stride: int,
+        tolerance: float,
+        told: Callable[[int, Sequence[Floats]], None],
     ) -> Course:
-        """The states from a start on, every ``stride`` steps of length h."""
+        """The states from a start on, every ``stride`` steps of length h.
+
+        Now and then ``told`` is how many steps are done, and the states until then.
+        """
         states, before = [x[None]], x
         self._size = self._instant.extent(x[: self.nq])
         if self._size < 1.0:
@@ -133,6 +144,7 @@ class Positioning:
         halved = iterations = done = 0
         chunk = min(64, steps)
         while done < steps:
+            told(done, states)
             count = min(chunk, steps - done)
             found, taken = self.engine.run(t + done * h, x, h, count)
             iterations += taken

@@ -1,19 +1,27 @@
-"""How far a run has come: a bar with the time left on a terminal, or whoever watches."""
+"""How far a run has come: a bar with the time left on a terminal, whoever watches, or a file."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
+from biela.results.partial import PartialResults, SoFar
+
+Floats = npt.NDArray[np.float64]
+
 #: Is told which part of a run is done, 0 to 1, some ten times a second.
 Watch: TypeAlias = Callable[[float], None]
 
 _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_RECORD: ContextVar[PartialResults | None] = ContextVar("record", default=None)
 
 
 @contextmanager
@@ -30,8 +38,36 @@ def watched(watch: Watch | None) -> Iterator[None]:
         _WATCH.reset(token)
 
 
+@contextmanager
+def recorded(record: PartialResults) -> Iterator[None]:
+    """Have the runs of this thread keep in a file what they have found so far.
+
+    If a run is long, that is every few seconds and at its end; an error or an interrupt that ends
+    it leaves all that was found.
+    """
+    token = _RECORD.set(record)
+    try:
+        yield
+    finally:
+        record.close()
+        _RECORD.reset(token)
+
+
+def rows_from(parts: Sequence[Floats], first: int) -> Floats:
+    """The rows of arrays that follow one another, from one of them on.
+
+    >>> rows_from([np.array([1.0, 2.0]), np.array([3.0]), np.array([4.0])], 1)
+    array([2., 3., 4.])
+    """
+    kept = []
+    for part in parts:
+        kept.append(part[first:])
+        first = max(first - len(part), 0)
+    return np.concatenate(kept)
+
+
 class Progress:
-    """Shows how far a run has come, if it takes more than a moment.
+    """Shows how far a run has come, if it takes more than a moment, and records what it has found.
 
     ``shown`` True shows it at once, False never; None shows it on a terminal after half a second.
     """
@@ -43,12 +79,18 @@ class Progress:
         self._began = time.perf_counter()
         self._bar: Any = None
         self._task: Any = None
+        self._record = _RECORD.get()
+        self._so_far: SoFar | None = None
+        self._recording = False
 
     def __enter__(self) -> Progress:
         return self
 
-    def update(self, done: float) -> None:
-        """Tell how much of the total is done."""
+    def update(self, done: float, so_far: SoFar | None = None) -> None:
+        """Tell how much of the total is done, and what gives the results of it."""
+        self._so_far = so_far
+        if self._record is not None and self._record.due:
+            self._keep(self._record)
         watch = _WATCH.get()
         if watch is not None:
             watch(min(max(done / self._total, 0.0), 1.0) if self._total else 1.0)
@@ -87,3 +129,13 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._record is not None and (error is not None or self._recording):
+            self._keep(self._record)
+
+    def _keep(self, record: PartialResults) -> None:
+        if self._so_far is None:
+            return
+        if not self._recording:
+            record.remove()  # that of a run before this one
+            self._recording = True
+        record.add(self._so_far)

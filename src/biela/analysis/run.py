@@ -23,7 +23,7 @@ from biela.analysis.law_changes import within_a_step
 from biela.analysis.leading import LedState
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
-from biela.analysis.progress import Progress
+from biela.analysis.progress import Progress, rows_from
 from biela.analysis.reach import drive_rows, drives_depend, out_of_reach
 from biela.analysis.recording import Recording, not_numbers
 from biela.analysis.solve_timing import time_of_solves
@@ -31,7 +31,7 @@ from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, energy_fault, slip_fault
 from biela.equations import System
 from biela.errors import SimulationError
-from biela.results import Results
+from biela.results import Results, RunStatistics
 from biela.solvers.coordinate_basis import CoordinateBasis
 from biela.solvers.integrators import EVENT, FINISHED, NOT_FINITE, STEP_TOO_SMALL
 
@@ -207,7 +207,7 @@ class Run:
                         self.stepper.pause = min(2 * self.stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
                         self.stepper.pause = max(1, self.stepper.pause // 2)
-                    bar.update(found.elapsed)
+                    bar.update(found.elapsed, self._so_far)
             except KeyboardInterrupt:
                 interrupted = True
                 t, x = self._now
@@ -322,23 +322,43 @@ class Run:
         """Read what was stored, before the state changes its meaning."""
         if not self.times:
             return
-        t, u = np.concatenate(self.times), np.concatenate(self.inputs)
-        states = self._projected(self.kernels, t, np.concatenate(self.states), u)
+        part, states = self._read(0)
+        self.closed.append(part)
+        t, u = part["t"], part["u"]
+        self._sample = t, states, np.concatenate([np.repeat(self.p[None], len(t), 0), u], axis=1)
+        self.choices.append((len(t), self.kernels.formulation.basis))
+        self.times, self.states, self.inputs = [], [], []
+
+    def _read(self, first: int) -> tuple[dict[str, Floats], Floats]:
+        """What stored states that are not closed mean, from one of them on, and the states."""
+        t, states, u = (rows_from(x, first) for x in (self.times, self.states, self.inputs))
+        states = self._projected(self.kernels, t, states, u)
         read = self.kernels.formulation.read
         recording = Recording(self.system, read, t, states, self.p, u)
         readings = recording.readings()
         if "lam" in readings:
             readings["lam"] = recording.smallest_multipliers()
-        if not self.closed and self._began is not None:
+        if not self.closed and not first and self._began is not None:
             # coordinates chosen beside a singular start do not read it
             for name, part in zip("qva", self._began, strict=True):
                 readings[name][0] = part
             if "lam" in readings:
                 readings["lam"][0] = self._first_multipliers(t[0], u[0])
-        self.closed.append({"t": t, "u": u, **readings})
-        self._sample = t, states, np.concatenate([np.repeat(self.p[None], len(t), 0), u], axis=1)
-        self.choices.append((len(t), self.kernels.formulation.basis))
-        self.times, self.states, self.inputs = [], [], []
+        return {"t": t, "u": u, **readings}, states
+
+    @np.errstate(all="ignore")
+    def _so_far(self, first: int) -> Results:
+        """The results from a stored instant on, while the run goes on."""
+        closed = sum(len(part["t"]) for part in self.closed)
+        parts = list(self.closed)
+        if self.times:
+            parts.append(self._read(max(first - closed, 0))[0])
+        read = {
+            name: rows_from([part[name] for part in parts], min(first, closed)) for name in parts[0]
+        }
+        t, held = read.pop("t"), read.pop("u")
+        recording = Recording(self.system, read, t, np.zeros((len(t), 0)), self.p, held)
+        return recording.results(RunStatistics(), self.answers.events, True)
 
     def _first_multipliers(self, t: float, u: Floats) -> Floats:
         """The smallest multipliers at a start in a singular position: Φ_vᵀ λ = Q - M v'."""

@@ -8,6 +8,7 @@ import biela as bl
 from biela.cli.models import bodies_in
 from biela.cli.tables import console, files, shown_path
 from biela.errors import BielaError
+from biela.whole_files import make_folder
 
 #: The files of a folder in the form of a thesis.
 _TEXTS = ("general.txt", "joints.txt", "drivers.txt", "initial.txt")
@@ -32,7 +33,7 @@ def _as_toml(model: bl.Model, to: Path, force: bool) -> None:
     from biela.model.files import save
 
     _refuse([to], force)
-    to.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(to.parent, BielaError)
     save(model, to)
     out = console()
     out.print("written")

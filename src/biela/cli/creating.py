@@ -10,6 +10,7 @@ from rich.markup import escape
 from biela.cli.gallery import description, mechanism, mechanisms
 from biela.cli.tables import console, pairs, shown_path
 from biela.errors import BielaError
+from biela.whole_files import make_folder, write_files
 
 #: Files that a model file names: meshes and parts.
 _NAMED = re.compile(r'(?:\bfile|\bmesh|\bmodel)\s*=\s*"([^"]+\.\w+)"')
@@ -39,7 +40,7 @@ def create(name: str, out_file: Path | None, force: bool) -> None:
     elif target.suffix.lower() != ".toml":
         raise BielaError(f"{target} should end in .toml, as model files do")
     text = source.read_text(encoding="utf-8")
-    files = {target: text.encode("utf-8")}
+    files: dict[Path, str | bytes] = {target: text}
     for other in dict.fromkeys(_NAMED.findall(text)):
         if (source.parent / other).is_file():
             files[target.parent / other] = (source.parent / other).read_bytes()
@@ -48,9 +49,9 @@ def create(name: str, out_file: Path | None, force: bool) -> None:
         raise BielaError(
             f"{in_the_way[0]} is there already: --force overwrites it, --out FILE writes another"
         )
-    for path, content in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    for path in files:
+        make_folder(path.parent, BielaError)
+    write_files(files, BielaError)
     shown = shown_path(target)
     out.print(f"[bold]{escape(shown)}[/bold]: {escape(description(source) or name)}")
     driven = re.search(r"^\s*\[drivers", text, re.MULTILINE) is not None

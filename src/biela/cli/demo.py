@@ -17,6 +17,7 @@ import biela as bl
 from biela.cli.running import speed_rows
 from biela.cli.tables import console, duration, pairs, shown_path
 from biela.results import Animation, Ground, Results, Scene, Trace
+from biela.whole_files import make_folder
 
 STEP, TIME = 1e-3, 2.0
 
@@ -24,7 +25,7 @@ STEP, TIME = 1e-3, 2.0
 def demo(folder: Path) -> None:
     """Derive, simulate, plot, animate and export a linkage, and print what it took."""
     out = console()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder, bl.BielaError)
     out.print("[bold]Hoecken's linkage[/bold]: a crank turns, and a point of the coupler draws a")
     out.print("line that is straight for half a turn.  Three bars, one closed loop.\n")
     rows: list[tuple[str, str]] = []

@@ -15,17 +15,19 @@ from biela.analysis.cost import cost
 from biela.analysis.position_method import PositionMethod
 from biela.analysis.precision import precision
 from biela.analysis.preparation import with_values
+from biela.cli.keeping import kept
 from biela.cli.leaving import Left
 from biela.cli.loads import bodies_of
 from biela.cli.measuring import full_name, measured_system
 from biela.cli.models import Described, folder_name, model_in
 from biela.cli.picturing import LISTED, Pictures, animate, known_outputs
 from biela.cli.run_table import first, number_in_run, paths_in_run, text_in_run
-from biela.cli.tables import console, duration, pairs, shown_path
-from biela.errors import ModelError, SimulationError
+from biela.cli.tables import console, duration, pairs
+from biela.errors import ModelError, ResultsError
 from biela.model.quantities.values import Value
 from biela.results import Results, deviations
 from biela.results.reference import read_csv
+from biela.whole_files import make_folder
 
 #: Alarms beyond these are counted only.
 _ALARMS = 12
@@ -132,14 +134,18 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
         task = _task(model, wanted, [*pictures.channels, *data, *drives])
     folder = wanted.folder or Path("out") / folder_name(model)
     run = model.run if isinstance(model, bl.Model) else {}
+    left = Left()
     try:
         with out.status(f"moving {model.name}"):
             step = task.load()
             if step is not None:
                 pictures.check(step)
-            results = task.motion(bool(run.get("end_point", True)))
-    except SimulationError as error:
-        raise _kept(error, folder) from error
+            with kept(folder / _SAVED) as record:
+                results = task.motion(bool(run.get("end_point", True)))
+                make_folder(folder, ResultsError)
+                if wanted.save:
+                    record.hold(results)
+                    left.paths.append(results.save(folder / _SAVED))
     except ModelError as error:
         said, undriven, _ = str(error).partition(" Add a drive for each")
         if not undriven:
@@ -162,10 +168,6 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
     unknown = [name for name in outputs if name not in known_outputs(results)]
     if unknown:
         out.print(f"\nNot known without forces: {', '.join(unknown)}; see biela run", markup=False)
-    folder.mkdir(parents=True, exist_ok=True)
-    left = Left()
-    if wanted.save:
-        left.paths.append(results.save(folder / _SAVED))
     if reference is not None:
         left.make("--reference", lambda: _print_deviations(results, reference))
     if wanted.report:
@@ -222,18 +224,6 @@ def _numbers(
         first(number_in_run(model, "t"), default=0.0),
         method,
         wanted,
-    )
-
-
-def _kept(error: SimulationError, folder: Path) -> SimulationError:
-    """The error of a motion that could not go on, with the place of what there is of it."""
-    if not isinstance(error.results, Results):
-        return error
-    folder.mkdir(parents=True, exist_ok=True)
-    path = error.results.save(folder / _SAVED)
-    said = str(error).partition(" The results until then")[0]
-    return SimulationError(
-        f"{said}\nWhat was computed until then is in {shown_path(path)}", error.results
     )
 
 

@@ -11,6 +11,7 @@ import typer
 
 import biela
 from biela.cli.app import app
+from biela.cli.keeping import ended_by_signals
 from biela.cli.verbs import describing, moving, programming, showing
 
 __all__ = ["app", "main"]
@@ -28,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):  # a terminal without our letters shows others
             stream.reconfigure(errors="replace")
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="biela")
+        with ended_by_signals():
+            app(args=None if arguments is None else list(arguments), prog_name="biela")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0

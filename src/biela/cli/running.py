@@ -14,6 +14,7 @@ import biela as bl
 from biela.analysis import FORMULATIONS
 from biela.analysis.motor_duties import motor_coordinates
 from biela.analysis.preparation import with_values
+from biela.cli.keeping import kept
 from biela.cli.leaving import Left
 from biela.cli.loads import bodies_of, write_motors, write_reactions
 from biela.cli.measuring import full_name, measured_system
@@ -21,9 +22,10 @@ from biela.cli.models import Described, folder_name, model_in
 from biela.cli.picturing import Pictures, animate
 from biela.cli.run_table import first, number_in_run, paths_in_run, text_in_run
 from biela.cli.tables import console, duration, listed, pairs, shown_path
-from biela.errors import SimulationError
+from biela.errors import ResultsError
 from biela.model.quantities.values import Value
 from biela.results import Results
+from biela.whole_files import make_folder
 
 
 @dataclass(frozen=True)
@@ -115,18 +117,13 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     if moment is not None:
         wanted.pictures.check(moment)
     folder = wanted.folder or Path("out") / folder_name(model)
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        results = _simulated(simulator, wanted, first(wanted.time, default=5.0))
-    except SimulationError as error:
-        if isinstance(error.results, Results):
-            kept = error.results.save(folder / "results.npz")
-            message = f"{error}\nWhat was computed until then is in {shown_path(kept)}"
-            raise SimulationError(message, error.results) from error
-        raise
+    make_folder(folder, ResultsError)
     left = Left()
-    if wanted.save or results.interrupted:
-        left.paths.append(results.save(folder / "results.npz"))
+    with kept(folder / "results.npz") as record:
+        results = _simulated(simulator, wanted, first(wanted.time, default=5.0))
+        if wanted.save or results.interrupted:
+            record.hold(results)
+            left.paths.append(results.save(folder / "results.npz"))
     out.print(
         f"\n[bold]{escape(model.name)}[/bold] simulated for {results.t[-1] - results.t[0]:g} s"
     )

@@ -6,9 +6,7 @@ A file that biela did not write is never overwritten.
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -18,6 +16,7 @@ from biela.code.targets import c99, julia, matlab, python
 from biela.code.targets.c99_notation import Order, Real
 from biela.code.targets.description import MARK
 from biela.errors import ExportError
+from biela.whole_files import make_folder, write_files
 
 #: file name -> text
 Texts = dict[str, str]
@@ -66,12 +65,7 @@ def export(
                     f"capitals apart): rename a function"
                 )
             texts[file] = text
-    try:
-        return _write(Path(folder), texts)
-    except OSError as error:
-        raise ExportError(
-            f"cannot write to {folder}: {error.strerror}: {error.filename or folder}"
-        ) from error
+    return _write(Path(folder), texts)
 
 
 def _c(functions: Sequence[Function], name: str, real: Real, order: Order) -> Texts:
@@ -119,7 +113,7 @@ def _common_name(functions: Sequence[Function]) -> str:
 
 
 def _write(folder: Path, texts: Texts) -> list[Path]:
-    """Write the files, each whole or not at all."""
+    """Write the files, all of them or none."""
     paths = [folder / file for file in texts]
     for path in paths:
         if path.exists() and not _is_ours(path):
@@ -127,17 +121,8 @@ def _write(folder: Path, texts: Texts) -> list[Path]:
                 f"{path} was not written by biela, so it is left alone: "
                 f"move it, or export to another folder"
             )
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, text in zip(paths, texts.values(), strict=True):
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(temporary, 0o644)  # what mkstemp makes only the owner can read
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+    make_folder(folder, ExportError)
+    write_files(dict(zip(paths, texts.values(), strict=True)), ExportError)
     return paths
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Iterator
 from html import escape
+from io import BufferedWriter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,6 +14,7 @@ import numpy as np
 from biela.errors import ResultsError
 from biela.results.channels import Array
 from biela.results.scene import Scene
+from biela.whole_files import whole_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -83,17 +85,15 @@ class Animation:
         suffix = path.suffix.lower()
         if suffix not in _SUFFIXES:
             raise ResultsError(f"{path}: the name should end in {', '.join(_SUFFIXES[:3])}")
-        try:
+        with whole_file(path, ResultsError) as file:
             if suffix == ".gif":
-                self._save_gif(path, progress)
+                self._save_gif(file, progress)
             elif suffix == ".mp4":
-                self._save_mp4(path, progress)
+                self._save_mp4(file, path, progress)
             else:
-                path.write_text(self.html(), encoding="utf-8")
+                file.write(self.html().encode())
                 if progress is not None:
                     progress(len(self.times()), len(self.times()))
-        except OSError as error:
-            raise ResultsError(f"{path}: cannot be written ({error.strerror or error})") from error
         return path
 
     def html(self) -> str:
@@ -125,7 +125,7 @@ class Animation:
             if progress is not None:
                 progress(i + 1, len(times))
 
-    def _save_gif(self, path: Path, progress: Progress | None) -> None:
+    def _save_gif(self, file: BufferedWriter, progress: Progress | None) -> None:
         from PIL.Image import Dither
 
         # the format counts in hundredths of a second, and players refuse a single one: frames are
@@ -140,10 +140,16 @@ class Animation:
         palette.putpalette(chosen.ravel().tolist())
         rest = (image.quantize(palette=palette, dither=Dither.NONE) for image in images)
         palette.save(
-            path, save_all=True, append_images=rest, duration=10 * hundredths, loop=0, disposal=1
+            file,
+            "GIF",
+            save_all=True,
+            append_images=rest,
+            duration=10 * hundredths,
+            loop=0,
+            disposal=1,
         )
 
-    def _save_mp4(self, path: Path, progress: Progress | None) -> None:
+    def _save_mp4(self, file: BufferedWriter, path: Path, progress: Progress | None) -> None:
         from matplotlib.animation import FFMpegWriter
 
         if not FFMpegWriter.isAvailable():
@@ -153,7 +159,7 @@ class Animation:
             )
         width, height = self.size
         raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
-        made = ["-vcodec", "h264", "-pix_fmt", "yuv420p", "-y", str(path)]
+        made = ["-vcodec", "h264", "-pix_fmt", "yuv420p", "-f", "mp4", "-y", str(file.name)]
         command = [FFMpegWriter.bin_path(), "-loglevel", "error", *raw]
         command += ["-framerate", repr(self.fps), "-i", "pipe:", *made]
         with subprocess.Popen(

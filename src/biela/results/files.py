@@ -9,28 +9,39 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from biela.errors import BielaError, ResultsError
 from biela.results import shapes as kinds
 from biela.results.channels import Array, Channels, Event
+from biela.results.partial import MARK, pieces
 from biela.results.results import Results
 from biela.results.scene import Scene, same_array
 from biela.results.statistics import RunStatistics
 from biela.results.units import labelled
+from biela.whole_files import whole_file
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["VERSION", "load", "save", "to_csv", "to_pandas", "writable"]
+__all__ = [
+    "VERSION",
+    "archive",
+    "load",
+    "record",
+    "save",
+    "to_csv",
+    "to_pandas",
+    "writable",
+]
 
 #: Version of the format; a reader refuses files of a later one.
 VERSION = 1
@@ -63,6 +74,14 @@ def save(results: Results, path: str | Path) -> Path:
         ResultsError: the file cannot be written.
     """
     path = writable(path, ".npz")
+    header, arrays = record(results)
+    with whole_file(path, ResultsError) as file:
+        archive(file, header, arrays, np.savez_compressed)
+    return path
+
+
+def record(results: Results, scene: bool = True) -> tuple[dict[str, Any], dict[str, Array]]:
+    """What a file holds of results: the header, and the arrays by name."""
     arrays: dict[str, Array] = {"t": results.t}
     header: dict[str, Any] = {
         "format": _FORMAT,
@@ -85,44 +104,31 @@ def save(results: Results, path: str | Path) -> Path:
         arrays[f"group/{group}"] = channels.values
     for number, name in enumerate(results.monitors):
         arrays[f"monitor/{number}"] = results[name]
-    if results.scene is not None:
+    if scene and results.scene is not None:
         header["scene"], scene_arrays = _scene_record(results.scene)
         arrays.update(scene_arrays)
+    return header, arrays
+
+
+def archive(
+    file: BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, Array], savez: Any
+) -> None:
+    """Write a record to an open file, by `np.savez` or `np.savez_compressed`."""
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, header=text, **arrays)
-        part.replace(path)
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        part.unlink(missing_ok=True)
-    return path
+    savez(file, allow_pickle=False, header=text, **arrays)
 
 
 def load(path: str | Path) -> Results:
-    """Read an .npz file that `save` wrote.
+    """Read an .npz file that `save` wrote, or what a run left that was stopped.
 
     Raises:
         ResultsError: the file cannot be read, holds no results, or is of a later version.
     """
     try:
-        with Path(path).open("rb") as raw:
-            if not zipfile.is_zipfile(raw):
-                raise ResultsError(f"{path}: not a file of results of biela, or cut short")
-        with np.load(path, allow_pickle=False) as file:
-            if "header" not in file:
-                raise ResultsError(f"{path}: not a file of results of biela")
-            header = json.loads(file["header"].tobytes().decode())
-            if header.get("format") != _FORMAT:
-                raise ResultsError(f"{path}: not a file of results of biela")
-            if header["version"] > VERSION:
-                raise ResultsError(
-                    f"{path}: written in format {header['version']}, and this biela reads up to "
-                    f"{VERSION}: use a newer one"
-                )
-            return _from_record(header, {name: file[name] for name in file.files})
+        with Path(path).open("rb") as file:
+            if file.read(len(MARK)) != MARK:
+                return _from_record(*_read(path, file))
+            return _from_record(*_joined(path, [_read(path, piece) for piece in pieces(file)]))
     except BielaError:
         raise
     except OSError as error:
@@ -131,6 +137,36 @@ def load(path: str | Path) -> Results:
         raise ResultsError(f"{path}: not a file of results of biela ({error})") from error
     except (zipfile.BadZipFile, zlib.error, KeyError, TypeError, AttributeError) as error:
         raise ResultsError(f"{path}: a damaged file of results ({error})") from error
+
+
+def _read(path: str | Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header and the arrays of an archive."""
+    file.seek(0)
+    if not zipfile.is_zipfile(file):
+        raise ResultsError(f"{path}: not a file of results of biela, or cut short")
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as found:
+        if "header" not in found:
+            raise ResultsError(f"{path}: not a file of results of biela")
+        header = json.loads(found["header"].tobytes().decode())
+        if header.get("format") != _FORMAT:
+            raise ResultsError(f"{path}: not a file of results of biela")
+        if header["version"] > VERSION:
+            raise ResultsError(
+                f"{path}: written in format {header['version']}, and this biela reads up to "
+                f"{VERSION}: use a newer one"
+            )
+        return header, {name: found[name] for name in found.files}
+
+
+def _joined(
+    path: str | Path, parts: Sequence[tuple[dict[str, Any], dict[str, Array]]]
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The records of the pieces of a run as one."""
+    if not parts:
+        raise ResultsError(f"{path}: the run was stopped before the first piece was written")
+    header = {**parts[0][0], "events": [event for part, _ in parts for event in part["events"]]}
+    return header, {name: np.concatenate([each[name] for _, each in parts]) for name in parts[0][1]}
 
 
 def _from_record(header: dict[str, Any], arrays: dict[str, Array]) -> Results:
@@ -212,13 +248,12 @@ def to_csv(results: Results, path: str | Path, names: Sequence[str]) -> Path:
     """
     path = writable(path, ".csv", ".txt")
     table = np.column_stack([results.t, *(results[name] for name in names)])
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["t [s]", *(labelled(name, results.unit(name)) for name in names)])
-            writer.writerows(table.tolist())
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written ({error.strerror})") from error
+    with whole_file(path, ResultsError) as file:
+        text = TextIOWrapper(file, "utf-8", newline="", write_through=True)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["t [s]", *(labelled(name, results.unit(name)) for name in names)])
+        writer.writerows(table.tolist())
+        text.detach()
     return path
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biela.errors import ResultsError
+from biela.whole_files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,11 +127,9 @@ def finish(figure: Figure, save: str | Path | None) -> Figure:
     if save is not None:
         path = Path(save)
         known = figure.canvas.get_supported_filetypes()
-        if path.suffix.lower().lstrip(".") not in known:
+        form = path.suffix.lower().lstrip(".")
+        if form not in known:
             raise ResultsError(f"{path}: the name should end in one of .{', .'.join(known)}")
-        try:
-            with styled():
-                figure.savefig(path, dpi=150)
-        except OSError as error:
-            raise ResultsError(f"{path}: cannot be written ({error.strerror})") from error
+        with whole_file(path, ResultsError) as file, styled():
+            figure.savefig(file, dpi=150, format=form)
     return figure

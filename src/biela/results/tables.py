@@ -14,6 +14,7 @@ from typing import TypeAlias
 from biela.errors import ResultsError, ShapeError
 from biela.results.naming import unknown
 from biela.results.units import labelled
+from biela.whole_files import write_file
 
 __all__ = ["Cell", "Table"]
 
@@ -160,11 +161,7 @@ class Table:
         }
         if path.suffix.lower() not in forms:
             raise ResultsError(f"{path}: the name should end in {', '.join(forms)}")
-        try:
-            path.write_text(forms[path.suffix.lower()](), encoding="utf-8")
-        except OSError as error:
-            raise ResultsError(f"{path}: cannot be written ({error.strerror})") from error
-        return path
+        return write_file(path, forms[path.suffix.lower()](), ResultsError)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(text)}</th>" for text in self.headings)

@@ -86,7 +86,7 @@ def looped_kinematics(
             halved += more
             if k % stride == 0:
                 motion.store(now.t, now.q, now.v, now.a, now.pivot, now.iterations)
-            bar.update(k)
+            bar.update(k, motion.results_from)
     ended = time.perf_counter()
     results = looped_results(
         motion,

@@ -61,6 +61,12 @@ class Motion:
         for name, value in zip(self._rows, values, strict=True):
             self._rows[name].append(value)
 
+    def results_from(self, first: int) -> Results:
+        """The channels from a stored instant on, while the run goes on."""
+        rest = Motion(self.blocks)
+        rest._rows = {name: rows[first:] for name, rows in self._rows.items()}
+        return Results(self.blocks.name, rest.t, channel_groups(rest), interrupted=True)
+
     def column(self, name: str) -> Floats:
         """What was stored of t, q, v, a, the pivots p or the iterations n, a row an instant."""
         return np.array(self._rows[name], dtype=float)

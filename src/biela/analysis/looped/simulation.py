@@ -40,7 +40,7 @@ from biela.analysis.looped.sparse_rows import SparseRows
 from biela.analysis.looped.start import first_state, first_velocity, named_values
 from biela.analysis.plan import Plan, closer
 from biela.analysis.preparation import numbers, with_values
-from biela.analysis.progress import Progress
+from biela.analysis.progress import Progress, rows_from
 from biela.analysis.singularity import joints_of
 from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault, slip_fault
@@ -286,12 +286,11 @@ class _Run:
                     fault = fault or self._fault(found.status, found.t, found.x)
                     if found.status == EVENT and not fault:
                         stopped = self._react(stepper, found)
-                        continue
-                    if spent < _CHUNK_SECONDS / 2:
+                    elif spent < _CHUNK_SECONDS / 2:
                         stepper.pause = min(2 * stepper.pause, 10_000_000)
                     elif spent > 2 * _CHUNK_SECONDS:
                         stepper.pause = max(1, stepper.pause // 2)
-                    bar.update(found.elapsed)
+                    bar.update(found.elapsed, self._so_far)
             except KeyboardInterrupt:
                 interrupted = True
         spent_in_all = time.perf_counter() - began
@@ -620,3 +619,12 @@ class _Run:
             events,
             interrupted,
         ), fault
+
+    @np.errstate(all="ignore")
+    def _so_far(self, first: int) -> Results:
+        """The results from a stored instant on, while the run goes on."""
+        t, states = rows_from(self.times, first), rows_from(self.states, first)
+        motion = SimulatedMotion(self.motion, t, states, self.u)
+        groups = channel_groups(motion)
+        events = self.answers.events
+        return Results(motion.blocks.name, t, groups, events=events, interrupted=True)

@@ -94,9 +94,4 @@ def export_simulator(
     chosen, rows = integration_step(integrator, len(system.q), made.n)
     whole = rk4_projected_step if "last" in made.functions else corrected_step(chosen, rows)
     choices = Choices(name, step, limit, chosen.name, whole, rows)
-    try:
-        return _write(Path(folder), texts(made, choices))
-    except OSError as error:
-        raise ExportError(
-            f"cannot write to {folder}: {error.strerror}: {error.filename or folder}"
-        ) from error
+    return _write(Path(folder), texts(made, choices))

@@ -142,12 +142,7 @@ def write_group_solver(
     if not (asked.points or asked.joints or asked.body_requests):
         raise ModelError(_NOTHING)
     parts = group_parts(solver, groups)
-    try:
-        return _write(Path(folder), group_texts(parts, asked, choices))
-    except OSError as error:
-        raise ExportError(
-            f"cannot write to {folder}: {error.strerror}: {error.filename or folder}"
-        ) from error
+    return _write(Path(folder), group_texts(parts, asked, choices))
 
 
 def _checked(name: str, t: float, step: float, iterations: int, limit: float) -> GroupChoices:

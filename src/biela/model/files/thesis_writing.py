@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from biela.errors import ModelError
+from biela.errors import FileError, ModelError
 from biela.model.bodies import GROUND
 from biela.model.drivers import Cosine, DistanceDriver, Driver, PositionDriver, Rotary
 from biela.model.drivers import Path as PathDriver
@@ -37,6 +37,7 @@ from biela.model.markers import Marker
 from biela.model.model import Model
 from biela.model.placing import body_pose, marker_pose
 from biela.model.quantities.dimensions import UNITS
+from biela.whole_files import make_folder, write_files
 
 Floats = npt.NDArray[np.float64]
 Point = Sequence[float]
@@ -58,6 +59,7 @@ def save_thesis(model: Model, folder: str | Path) -> list[str]:
 
     Raises:
         ModelError: A joint or driver has no row in this format, or the model has parts.
+        FileError: The files cannot be written there.
     """
     if model.parts:
         raise ModelError(f"{model.name}: the files of the thesis have no parts")
@@ -68,10 +70,8 @@ def save_thesis(model: Model, folder: str | Path) -> list[str]:
         "drivers": _HEADER + "".join(writer.driver(driver) for driver in model.drivers.values()),
         "initial": writer.initial(),
     }
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (place / f"{name}.txt").write_text(text, encoding="utf-8", newline="\n")
+    place = make_folder(folder, FileError)
+    write_files({place / f"{name}.txt": text for name, text in texts.items()}, FileError)
     return writer.left_out()
 
 

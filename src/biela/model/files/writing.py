@@ -23,12 +23,13 @@ from biela.model.joints import Joint
 from biela.model.joints.joint import BY_COORDINATE
 from biela.model.laws.law import Law
 from biela.model.markers import Marker
-from biela.model.meshes.files import write_stl
+from biela.model.meshes.files import stl_content
 from biela.model.model import Model
 from biela.model.orientation import IDENTITY, Orientation, along
 from biela.model.parts.part import Part
 from biela.model.quantities.values import SiText, Value
 from biela.model.shapes import MeshShape, Shape
+from biela.whole_files import write_files
 
 #: Names the file of a mesh.
 MeshFile = Callable[[str, MeshShape], dict[str, Any]]
@@ -55,23 +56,18 @@ def save(model: Model, path: str | Path) -> None:
         FileError: The file cannot be written there.
     """
     file = Path(path)
-    written: list[tuple[Path, MeshShape]] = []
+    written: dict[Path, str | bytes] = {}
 
     def mesh(body: str, shape: MeshShape) -> dict[str, Any]:
         if isinstance(shape, FileMesh) and shape.is_in(file.parent):
             return _named_mesh(body, shape)
         plain = "".join(c if c.isalnum() else "_" for c in body)
         name = f"{file.stem}_{plain}_{len(written) + 1}.stl"
-        written.append((file.parent / name, shape))
+        written[file.parent / name] = stl_content(shape.mesh, text=True)  # all digits
         return {"file": name}
 
     text = document_text(_model(model, mesh))
-    try:
-        for target, shape in written:
-            write_stl(shape.mesh, target, text=True)  # all digits
-        file.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise FileError(f"{file}: the file cannot be written: {error.strerror}") from None
+    write_files({**written, file: text}, FileError)
 
 
 def _named_mesh(body: str, shape: MeshShape) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from biela.errors import ModelError
 from biela.model.meshes.collada import read_collada
 from biela.model.meshes.mesh import Floats, Mesh
 from biela.model.meshes.polygons import triangulated
+from biela.whole_files import write_file
 
-__all__ = ["read_mesh", "write_stl"]
+__all__ = ["read_mesh", "stl_content", "write_stl"]
 
 _HEADER = 80
 #: A triangle of binary STL: normal, three vertices, and two bytes that mean nothing.
@@ -77,7 +78,15 @@ def write_stl(mesh: Mesh, path: str | Path, *, text: bool = False, scale: float 
         path: The file to write.
         text: Whether to write text.
         scale: Units of the file in a metre: 1000 for millimetres.
+
+    Raises:
+        ModelError: The file cannot be written.
     """
+    write_file(path, stl_content(mesh, text=text, scale=scale), ModelError)
+
+
+def stl_content(mesh: Mesh, *, text: bool, scale: float = 1.0) -> bytes:
+    """What `write_stl` writes."""
     corners = mesh.vertices[mesh.triangles] * scale
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -86,15 +95,14 @@ def write_stl(mesh: Mesh, path: str | Path, *, text: bool = False, scale: float 
         records = np.zeros(len(corners), dtype=_RECORD)
         records["normal"], records["corners"] = normals, corners
         header = b"binary STL".ljust(_HEADER)
-        Path(path).write_bytes(header + struct.pack("<I", len(corners)) + records.tobytes())
-        return
+        return header + struct.pack("<I", len(corners)) + records.tobytes()
     lines = ["solid biela"]
     for normal, triangle in zip(normals.tolist(), corners.tolist(), strict=True):
         lines.append(f"facet normal {_numbers(normal)}")
         lines.append(" outer loop")
         lines += [f"  vertex {_numbers(corner)}" for corner in triangle]
         lines += [" endloop", "endfacet"]
-    Path(path).write_text("\n".join([*lines, "endsolid biela", ""]), encoding="ascii")
+    return "\n".join([*lines, "endsolid biela", ""]).encode("ascii")
 
 
 def _numbers(values: list[float]) -> str:

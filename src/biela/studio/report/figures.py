@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.errors import ResultsError
 from biela.results.panels import legend, line, stack
 from biela.results.style import styled
+from biela.whole_files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,7 +86,7 @@ def figure_picture(figure: Figure, told: str, kind: str = "plot") -> str:
                 ticks.set_useMathText(False)
 
     def draw(path: Path) -> None:
-        with styled():
-            figure.savefig(path, dpi=130)
+        with whole_file(path, ResultsError) as file, styled():
+            figure.savefig(file, dpi=130, format=path.suffix[1:])
 
     return picture(draw, told, kind)

@@ -13,6 +13,7 @@ from biela.studio.report.making import Making, Progress
 from biela.studio.report.motion import settings_for
 from biela.studio.source import FileSource, source_of
 from biela.studio.topology import Describable, described
+from biela.whole_files import write_file
 
 __all__ = ["report", "report_html", "subject_of"]
 
@@ -67,11 +68,7 @@ def report(
         command=command,
         progress=progress,
     )
-    try:
-        target.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise FileError(f"{target}: the file cannot be written: {error.strerror}") from error
-    return target
+    return write_file(target, text, FileError)
 
 
 def report_html(

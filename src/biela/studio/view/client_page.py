@@ -18,6 +18,9 @@ from typing import Any, Final
 
 import viser
 
+from biela.errors import BielaError
+from biela.whole_files import write_file
+
 __all__ = ["PlainServer", "client_page"]
 
 #: How long a server is waited for that ends (s).
@@ -103,5 +106,5 @@ class PlainServer(viser.ViserServer):
         if root is not None and (Path(root) / "index.html").is_file():
             page = (Path(root) / "index.html").read_text("utf-8")
             own = Path(self._folder.name)
-            (own / "index.html").write_text(client_page(page), "utf-8")
+            write_file(own / "index.html", client_page(page), BielaError)
             server._http_server_root = own

@@ -1,0 +1,255 @@
+"""Files that are whole: written aside, and given their name once all is there.
+
+A process that is killed, a full disk or an error halfway leave the file of that name as it was, or
+none.  What is written goes to a hidden file in the same folder, which is renamed at the end; file
+systems do that at once or not at all.  It is synchronised before: some of them, and those of a
+network, report a full disk no earlier, and a machine that loses power may otherwise keep the new
+name without the contents.
+
+The hidden file of a process that was killed stays behind.  The next file that is written to the
+folder removes it: whoever still writes one holds a lock on it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from io import BufferedWriter
+from pathlib import Path
+from typing import Final
+
+from biela.errors import BielaError
+
+if sys.platform != "win32":  # which does not remove a file that is open
+    import fcntl
+
+__all__ = ["cannot_write", "make_folder", "whole_file", "write_file", "write_files"]
+
+_HIDDEN: Final = re.compile(r"\.biela-[0-9a-f]{16}\.part")
+#: A hidden file without a lock is left over after so many seconds; it is locked once it is made.
+_LEFT_OVER: Final = 60.0
+#: What is wrong and what to do, by the number of an error of the system.
+_ADVICE: Final = {
+    errno.ENOSPC: "no space is left on that disk: free some, or write to another",
+    errno.EDQUOT: "your share of that disk is used up: free some, or write to another",
+    errno.EFBIG: "the file is larger than that disk or your limits allow: write less of it",
+    errno.EACCES: "you may not write there: choose another place, or change the permissions",
+    errno.EPERM: "you may not write there: choose another place, or change the permissions",
+    errno.EROFS: "that disk is read-only: choose another",
+    errno.EISDIR: "it is a folder: give the name of a file",
+    errno.ENOTDIR: "a part of the path is a file and no folder: choose another path",
+    errno.EEXIST: "a file is in the way of the folder: choose another path",
+    errno.ENAMETOOLONG: "the name is too long: choose a shorter one",
+    errno.ELOOP: "symbolic links lead in a ring: choose another path",
+}
+
+
+def cannot_write(path: str | Path, error: OSError) -> str:
+    """The message about a file or folder that cannot be written: what is wrong and what to do.
+
+    >>> cannot_write("run.csv", OSError(errno.EROFS, "Read-only file system"))
+    'run.csv: cannot be written: that disk is read-only: choose another'
+    """
+    said = _ADVICE.get(error.errno or 0) or error.strerror or str(error)
+    folder = Path(error.filename if isinstance(error.filename, str) else path).parent
+    if error.errno == errno.ENOENT and not folder.exists():
+        said = f"there is no folder {folder}: make it, or choose another"
+    shown = str(path) if str(path).isprintable() else ascii(str(path))
+    return f"{shown}: cannot be written: {said}"
+
+
+@contextmanager
+def whole_file(path: str | Path, error: type[BielaError]) -> Iterator[BufferedWriter]:
+    """Give a file to write to, which gets its name, or replaces the one of that name, at the end.
+
+    Its ``name`` is where it is until then, for programs that write by themselves.  A symbolic link
+    stays, and what it points to is replaced; permissions stay, too.  What is no ordinary file,
+    such as ``/dev/stdout`` or a pipe, is written to as it is.
+
+    Raises:
+        BielaError: The file cannot be written; of the class that is given.
+    """
+    with _told(path, error):
+        aside = _Aside(Path(path))
+        try:
+            yield aside.file
+            aside.finish()
+            aside.rename()
+        finally:
+            aside.remove()
+
+
+def write_file(path: str | Path, content: str | bytes, error: type[BielaError]) -> Path:
+    """Write a whole file, text as UTF-8; returns its path.
+
+    Raises:
+        BielaError: The file cannot be written; of the class that is given.
+    """
+    write_files({Path(path): content}, error)
+    return Path(path)
+
+
+def write_files(contents: Mapping[Path, str | bytes], error: type[BielaError]) -> None:
+    """Write files that belong together: none gets its name before all of them are written.
+
+    Raises:
+        BielaError: One of them cannot be written; of the class that is given.
+    """
+    ready: list[_Aside] = []
+    try:
+        for path, content in contents.items():
+            with _told(path, error):
+                ready.append(_Aside(path))
+                ready[-1].file.write(content.encode() if isinstance(content, str) else content)
+                ready[-1].finish()
+        for path, aside in zip(contents, ready, strict=True):
+            with _told(path, error):
+                aside.rename()
+    finally:
+        for aside in ready:
+            aside.remove()
+
+
+def make_folder(path: str | Path, error: type[BielaError]) -> Path:
+    """Make a folder and those above it where they are not there; returns it.
+
+    Raises:
+        BielaError: It cannot be made; of the class that is given.
+    """
+    with _told(path, error):
+        _check_name(path)
+        Path(path).mkdir(parents=True, exist_ok=True)
+    return Path(path)
+
+
+@contextmanager
+def _told(path: str | Path, error: type[BielaError]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as wrong:
+        raise error(cannot_write(path, wrong)) from wrong
+
+
+class _Aside:
+    """A file under a hidden name beside its own; or the file itself, if it is no ordinary one.
+
+    Attributes:
+        file: What is written to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Make the hidden file.
+
+        Raises:
+            OSError: It cannot be made, or the file of that name must not be replaced.
+        """
+        _check_name(path)
+        self._target = Path(os.path.realpath(path))
+        self._hidden: Path | None = None
+        there = None
+        with suppress(FileNotFoundError):
+            there = path.stat()
+        if there is not None and stat.S_ISDIR(there.st_mode):
+            raise IsADirectoryError(errno.EISDIR, "", str(path))
+        if _is_stream(path) or not (there is None or stat.S_ISREG(there.st_mode)):
+            self.file = open(path, "wb")  # noqa: SIM115
+            return
+        if there is not None and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "", str(path))
+        _remove_left_over(self._target.parent)
+        hidden = self._target.parent / f".biela-{secrets.token_hex(8)}.part"
+        self.file = open(hidden, "xb")  # noqa: SIM115
+        self._hidden = hidden
+        with suppress(OSError):  # file systems without locks, owners or permissions
+            if sys.platform != "win32":
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if there is not None:
+            with suppress(OSError):
+                if sys.platform != "win32" and os.geteuid() != there.st_uid:
+                    os.chown(hidden, there.st_uid, there.st_gid)
+            with suppress(OSError):
+                os.chmod(hidden, stat.S_IMODE(there.st_mode))
+
+    def finish(self) -> None:
+        """Have all that was written on the disk, and close the file."""
+        self.file.flush()
+        if self._hidden is not None:
+            os.fsync(self.file.fileno())
+        self.file.close()
+
+    def rename(self) -> None:
+        """Give the file its name."""
+        if self._hidden is not None:
+            os.replace(self._hidden, self._target)
+            self._hidden = None
+
+    def remove(self) -> None:
+        """Close the file, and remove it unless it has its name."""
+        with suppress(OSError):
+            self.file.close()
+        if self._hidden is not None:
+            with suppress(OSError):
+                self._hidden.unlink()
+
+
+def _check_name(path: str | Path) -> None:
+    """Refuse what no file system has a name for.
+
+    Raises:
+        OSError: It holds a null character or half a letter.
+    """
+    try:
+        null = b"\0" in os.fsencode(path)
+    except UnicodeEncodeError:
+        null = True
+    if null:
+        raise OSError(errno.EINVAL, "that is no name of a file: choose another")
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path leads to what a process has open already, such as its standard output.
+
+    That may be an ordinary file by now, and would go on with the old one if it were replaced.
+    """
+    for _ in range(40):  # a ring of links is told of by whoever opens it
+        folder = os.path.realpath(path.parent)
+        if folder in ("/dev", "/dev/fd") or folder.startswith("/proc/"):
+            return True
+        if not path.is_symlink():
+            return False
+        path = path.parent / os.readlink(path)
+    return False
+
+
+def _remove_left_over(folder: Path) -> None:
+    """Remove the hidden files of processes that were killed."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _HIDDEN.fullmatch(entry.name):
+                with suppress(OSError):
+                    old = time.time() - entry.stat(follow_symlinks=False).st_mtime > _LEFT_OVER
+                    if old and entry.is_file(follow_symlinks=False) and not _locked(entry.path):
+                        os.unlink(entry.path)
+
+
+def _locked(path: str) -> bool:
+    """Whether a process holds the lock of a file.
+
+    Raises:
+        OSError: That cannot be found out.
+    """
+    if sys.platform == "win32":
+        return False
+    with open(path, "r+b") as file:  # some systems lock only what may be written
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -1,0 +1,430 @@
+"""Files are written aside and renamed: by all that writes, whatever ends it."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import biela as bl
+from biela import whole_files
+from biela.cli.main import main
+from biela.errors import BielaError, ResultsError
+from biela.model.files import save, save_thesis
+from biela.model.meshes.files import write_stl
+from biela.model.shapes import Box
+from biela.results import Channels, Link, Results, Scene
+from biela.whole_files import make_folder, whole_file, write_file, write_files
+
+SOURCE = Path(bl.__file__).parent
+OLD = b"as it was"
+
+
+def run_of(count: int = 40) -> Results:
+    t = np.linspace(0.0, 1.0, count)
+    noise = np.random.default_rng(0).normal(size=(count, 5))
+    ends = np.zeros((count, 2, 3))
+    ends[:, 1, 0], ends[:, 1, 1] = np.cos(t), np.sin(t)
+    groups = {"q": Channels(list("abcde"), noise)}
+    return Results("noise", t, groups, scene=Scene([Link("rod", ends)]))
+
+
+def function() -> bl.Function:
+    x = bl.Workspace("writing").symbol("x")
+    return bl.Function("square", {"x": [x]}, {"y": [x * x]})
+
+
+def table(folder: Path, suffix: str) -> None:
+    run_of().describe("q").save(folder / f"table{suffix}")
+
+
+def swing() -> bl.Model:
+    m = bl.Model("swing")
+    rod = m.body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))
+    m.joint("revolute", "pivot", m.ground, rod, axis="y", start="20 deg")
+    return m
+
+
+def new(folder: Path) -> None:
+    if main(["new", "four-bar", "--out", str(folder / "four_bar.toml"), "--force"]):
+        raise BielaError("told on standard error")
+
+
+def exported(language: str) -> Callable[[Path], object]:
+    return lambda folder: function().export(language, folder)
+
+
+def binary_stl(folder: Path) -> None:
+    write_stl(Box(size=(3, 2, 1)).surface(), folder / "box.stl")
+
+
+#: All that writes files, and the names that it writes.
+WRITERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
+    "npz": (lambda f: run_of(2000).save(f / "r.npz"), ("r.npz",)),
+    "csv": (lambda f: run_of(2000).to_csv(f / "r.csv"), ("r.csv",)),
+    "plot": (lambda f: run_of().plot(save=f / "p.png"), ("p.png",)),
+    "film": (lambda f: run_of(5).animate(f / "a.gif", fps=4.0, size=(200, 200)), ("a.gif",)),
+    "page": (lambda f: run_of().animate(f / "a.html"), ("a.html",)),
+    **{
+        f"table {suffix}": (lambda f, suffix=suffix: table(f, suffix), (f"table{suffix}",))
+        for suffix in (".csv", ".md", ".tex", ".txt")
+    },
+    "model": (lambda f: save(swing(), f / "m.toml"), ("m.toml",)),
+    "stl": (binary_stl, ("box.stl",)),
+    "thesis": (lambda f: save_thesis(swing(), f), ("general.txt", "joints.txt")),
+    "new": (new, ("four_bar.toml",)),
+    "C": (exported("c"), ("square.c", "square.h")),
+    "MATLAB": (exported("matlab"), ("square.m",)),
+    "Julia": (exported("julia"), ("square.jl",)),
+    "Python": (exported("python"), ("square.py",)),
+}
+each_writer = pytest.mark.parametrize("name", WRITERS)
+
+# --- all that writes ------------------------------------------------------------------------------
+
+_opened: list[str] = []
+_watching = threading.local()
+
+
+def _audit(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "open" and getattr(_watching, "on", False):
+        path, _, flags = arguments
+        if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            _opened.append(str(path))
+
+
+@pytest.fixture(scope="module")
+def audited() -> list[str]:
+    sys.addaudithook(_audit)  # which stays, and is asleep
+    return _opened
+
+
+@each_writer
+def test_nothing_is_opened_for_writing_under_its_name(name, tmp_path, audited):
+    audited.clear()
+    _watching.on = True
+    try:
+        WRITERS[name][0](tmp_path)
+    finally:
+        _watching.on = False
+    here = [Path(path).name for path in audited if path.startswith(str(tmp_path))]
+    assert here and all(whole_files._HIDDEN.fullmatch(path) for path in here), here
+    assert set(WRITERS[name][1]) <= {path.name for path in tmp_path.iterdir()}
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """No file can become longer than 64 bytes: the system takes a part and refuses the rest."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@each_writer
+def test_a_disk_that_is_full_changes_no_file(name, tmp_path, request, capsys):
+    write, names = WRITERS[name]
+    write(tmp_path)  # loads what it needs, which may be written to caches
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    request.getfixturevalue("full_disk")
+    for there in (before, {}):
+        with pytest.raises(BielaError) as caught:
+            write(tmp_path)
+        said = f"{caught.value}{capsys.readouterr().err}"
+        assert "cannot be written: the file is larger than" in said
+        assert any(each in said for each in names)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == there
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
+def test_files_that_belong_together_are_all_new_or_all_old(tmp_path, monkeypatch):
+    paths = [tmp_path / name for name in "abc"]
+    for path in paths:
+        path.write_bytes(OLD)
+    synchronised, calls = os.fsync, []
+
+    def full(descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        synchronised(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ResultsError, match=r"c: cannot be written: no space is left on that disk"):
+        write_files(dict.fromkeys(paths, "new"), ResultsError)
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {OLD}
+    assert sorted(tmp_path.iterdir()) == paths
+
+
+def test_an_error_or_interrupt_on_the_way_leaves_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(OLD)
+    for error in (KeyboardInterrupt, ZeroDivisionError):
+        with pytest.raises(error), whole_file(path, ResultsError) as file:
+            file.write(b"half")
+            raise error
+    assert path.read_bytes() == OLD
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# --- what a plain open would do -------------------------------------------------------------------
+
+
+def test_permissions_are_those_of_the_umask_or_of_the_file_that_was_there(tmp_path):
+    before = os.umask(0o027)
+    try:
+        new, old = tmp_path / "new", tmp_path / "old"
+        old.write_bytes(OLD)
+        old.chmod(0o604)
+        write_files({new: "x", old: "x"}, ResultsError)
+        assert (new.stat().st_mode & 0o777, old.stat().st_mode & 0o777) == (0o640, 0o604)
+    finally:
+        os.umask(before)
+
+
+def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
+    (tmp_path / "far").mkdir()
+    for there in (True, False):
+        target, link = tmp_path / "far" / f"file{there}", tmp_path / f"link{there}"
+        if there:
+            target.write_bytes(OLD)
+        link.symlink_to(Path("far") / target.name)
+        write_file(link, "new", ResultsError)
+        assert link.is_symlink() and target.read_bytes() == b"new"
+
+
+def test_what_is_no_ordinary_file_is_written_to_as_it_is(tmp_path):
+    write_file("/dev/null", "gone", ResultsError)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_file(pipe, "through", ResultsError)
+    reader.join(10.0)
+    assert read == [b"through"] and pipe.is_fifo()
+
+
+def test_standard_output_that_goes_to_a_file_is_written_to_and_not_replaced(tmp_path):
+    code = (
+        "import os\n"
+        "from biela.errors import BielaError\n"
+        "from biela.whole_files import write_file\n"
+        "os.write(1, b'before\\n')\n"
+        "write_file('link', 'file\\n', BielaError)\n"
+        "os.write(1, b'after\\n')\n"
+    )
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    with (tmp_path / "out").open("ab") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True, cwd=tmp_path)
+        assert os.fstat(out.fileno()).st_ino == (tmp_path / "out").stat().st_ino
+    assert (tmp_path / "out").read_text().endswith("file\nafter\n")
+
+
+# --- what cannot be written -----------------------------------------------------------------------
+
+
+def test_what_cannot_be_written_is_said_with_the_file_and_what_to_do(tmp_path):
+    (tmp_path / "file").write_bytes(OLD)
+    (tmp_path / "ring").symlink_to("ring")
+    (tmp_path / "nowhere").symlink_to("missing/file")
+    for name, said in {
+        "missing/file": "there is no folder .*missing: make it",
+        "nowhere": "there is no folder .*missing: make it",
+        ".": "it is a folder: give the name of a file",
+        "file/file": "a part of the path is a file and no folder",
+        "n" * 300: "the name is too long: choose a shorter one",
+        "ring": "symbolic links lead in a ring",
+        "null\0": "that is no name of a file: choose another",
+        "half\ud800": "that is no name of a file: choose another",
+    }.items():
+        with pytest.raises(ResultsError, match=f"cannot be written: {said}") as caught:
+            write_file(tmp_path / name, "x", ResultsError)
+        assert str(caught.value).isprintable() and tmp_path.name in str(caught.value)
+    for name, said in {
+        "file": "a file is in the way",
+        "file/below": "a part of the path is a file",
+        "null\0": "that is no name",
+    }.items():
+        with pytest.raises(ResultsError, match=f"cannot be written: {said}"):
+            make_folder(tmp_path / name, ResultsError)
+    assert (tmp_path / "file").read_bytes() == OLD
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(OLD)
+    path.chmod(0o444)
+    # as for anybody but the administrator, who runs this in some places
+    monkeypatch.setattr(os, "access", lambda path, mode: bool(Path(path).stat().st_mode & 0o222))
+    with pytest.raises(ResultsError, match="you may not write there"):
+        write_file(path, "new", ResultsError)
+    assert path.read_bytes() == OLD
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.EROFS, "read-only"),
+        (errno.EACCES, "you may not write"),
+        (errno.EDQUOT, "your share of that disk"),
+        (errno.EIO, os.strerror(errno.EIO)),
+    ],
+)
+def test_errors_of_the_system_are_said_in_words(number, said, tmp_path, monkeypatch):
+    def refused(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "replace", refused)
+    with pytest.raises(ResultsError, match=f"results: cannot be written: .*{said}"):
+        write_file(tmp_path / "results", "x", ResultsError)
+    assert not list(tmp_path.iterdir())
+
+
+# --- processes that are killed --------------------------------------------------------------------
+
+#: Writes files of one letter over and over, and says so.
+_ENDLESS = """
+import itertools, sys
+from pathlib import Path
+from biela.errors import BielaError
+from biela.whole_files import write_files
+for letter in itertools.cycle("ab"):
+    write_files({Path(name): letter * 400_000 for name in ("first", "second")}, BielaError)
+    print(letter, flush=True)
+"""
+
+
+def test_a_process_that_is_killed_leaves_whole_files(tmp_path):
+    chance = random.Random(17)
+    for _ in range(3):
+        with subprocess.Popen(
+            [sys.executable, "-c", _ENDLESS], cwd=tmp_path, stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(chance.uniform(0.0, 0.02))
+            process.send_signal(signal.SIGKILL)
+        for name in ("first", "second"):
+            assert (tmp_path / name).read_text() in ("a" * 400_000, "b" * 400_000)
+    for path in tmp_path.glob(".biela-*.part"):
+        os.utime(path, (0, 0))
+    write_file(tmp_path / "first", "next", ResultsError)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
+
+
+def test_only_files_that_nobody_writes_any_more_are_cleaned_away(tmp_path):
+    foreign = tmp_path / ".biela-notes.part"
+    foreign.write_bytes(OLD)
+    fresh, stale = (tmp_path / f".biela-{letter * 16}.part" for letter in "ab")
+    for path in (fresh, stale):
+        path.write_bytes(b"half")
+    with whole_file(tmp_path / "slow", ResultsError) as file:
+        file.write(b"slow")
+        file.flush()
+        for path in (foreign, stale, Path(file.name)):
+            os.utime(path, (0, 0))
+        write_file(tmp_path / "quick", "quick", ResultsError)
+        assert not stale.exists() and fresh.exists() and foreign.exists()
+    assert (tmp_path / "slow").read_bytes() == b"slow"
+
+
+# --- nobody writes otherwise ----------------------------------------------------------------------
+
+#: Modules that write in their own way, and why.
+OWN_WAY = {
+    "whole_files.py": "is the way",
+    "code/cache.py": "the cache does without a file that it cannot write, and checks what it reads",
+    "code/routines/in_process.py": "the cache of routines, likewise",
+    "results/partial.py": "grows at its end and can be read at any moment; never a final name",
+}
+#: Calls that write, whatever they are given.
+WRITING = {
+    *("write_text", "write_bytes", "touch", "mkdir", "makedirs", "mkfifo", "symlink_to"),
+    *("mkstemp", "NamedTemporaryFile", "fdopen", "copyfile", "copy2", "copytree", "savetxt"),
+    *("tofile", "to_hdf", "to_excel", "to_pickle", "to_parquet", "write_html"),
+}
+#: Calls that write to what is given first: an open file, which is called so, or memory.
+TO_A_FILE = {"savefig", "imwrite", "savez", "savez_compressed", "dump"}
+MEMORY = {"file", "buffer", "piece"}
+#: Calls that write if they are these.
+OF_A_MODULE = {"os.open", "os.replace", "os.rename", "os.link", "shutil.move"}
+NAMES = WRITING | TO_A_FILE | {"open"} | {name.partition(".")[2] for name in OF_A_MODULE}
+
+
+def writes(call: ast.Call) -> bool:
+    """Whether a call writes a file by its name."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if name not in NAMES:
+        return False
+    if ast.unparse(function) in OF_A_MODULE:
+        return True
+    if name == "open":
+        given = [*call.args[isinstance(function, ast.Name) :], *(k.value for k in call.keywords)]
+        modes = [a.value for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        return any(set(mode) <= set("rwaxbt+") and set(mode) & set("wax+") for mode in modes)
+    if name in TO_A_FILE:
+        to = call.args[0] if call.args and ast.unparse(function) != "ast.dump" else None
+        return not (to is None or (isinstance(to, ast.Name) and to.id in MEMORY))
+    return name in WRITING
+
+
+def test_no_module_writes_files_in_another_way():
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        inside = path.relative_to(SOURCE).as_posix()
+        if inside in OWN_WAY:
+            continue
+        text = path.read_text(encoding="utf-8")
+        if not any(f"{name}(" in text for name in NAMES):
+            continue
+        tree = ast.parse(text)
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and writes(node)]
+        found += [f"{inside}:{call.lineno}: {ast.unparse(call)[:80]}" for call in calls]
+    assert not found, "write these by biela.whole_files:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("module", OWN_WAY)
+def test_modules_that_write_in_their_own_way_do(module):
+    tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
+    assert any(isinstance(node, ast.Call) and writes(node) for node in ast.walk(tree))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("open(path)", False),
+        ("open(path, 'rb')", False),
+        ("open(path, mode='a')", True),
+        ("path.open('r+b')", True),
+        ("path.open(encoding='utf-8')", False),
+        ("os.open(path, flags)", True),
+        ("session.open()", False),
+        ("figure.savefig(path)", True),
+        ("figure.savefig(file, dpi=1)", False),
+        ("np.savez(folder / 'x.npz', a=a)", True),
+        ("json.dump(data, file)", True),
+        ("Path(p).write_text(x)", True),
+        ("shutil.copytree(a, b)", True),
+        ("text.replace('a', 'b')", False),
+    ],
+)
+def test_calls_that_write_are_recognised(text, expected):
+    call = ast.parse(text).body[0].value
+    assert writes(call) is expected
