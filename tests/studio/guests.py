@@ -40,10 +40,16 @@ def guest(server: Any, **changes: Any) -> ClientConnection:
         "open_timeout": 60,
         "close_timeout": 1,
         "max_size": None,
+        "max_queue": None,
         "compression": None,
         "proxy": None,
     }
     return connect(**(options | changes))
+
+
+def kill(client: ClientConnection) -> None:
+    """End a connection without a word, as the end of a process does."""
+    client.socket.shutdown(socket.SHUT_RDWR)
 
 
 def asked(server: Any, path: str | bytes, *headers: str) -> tuple[int, dict[str, str], bytes]:
@@ -53,7 +59,7 @@ def asked(server: Any, path: str | bytes, *headers: str) -> tuple[int, dict[str,
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:
         line.sendall(b"\r\n".join(lines))
         answer = b""
-        while part := line.recv(1 << 16):
+        while not answer.startswith(b"HTTP/1.1 101") and (part := line.recv(1 << 16)):
             answer += part
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *rest = head.decode().split("\r\n")

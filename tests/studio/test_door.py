@@ -22,9 +22,12 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 
 import biela as bl  # noqa: E402
 from biela.errors import BielaError  # noqa: E402
-from biela.studio.view.door import CLIENTS, PICTURE, RATE, Door  # noqa: E402
+from biela.studio.view.door import AT_ONCE, CLIENTS, PICTURE, RATE, Door  # noqa: E402
 from tests.studio.browser import PATIENCE, free_port  # noqa: E402
-from tests.studio.guests import CAMERA, asked, guest, packed, upgrade  # noqa: E402
+from tests.studio.guests import CAMERA, asked, guest, kill, packed, upgrade  # noqa: E402
+
+# as the server sets it, which pytest undoes after each test
+pytestmark = pytest.mark.filterwarnings("ignore:Queued a .* on a closed connection")
 
 
 def pendulum() -> bl.Model:
@@ -56,13 +59,17 @@ def until(happened: Any) -> None:
 
 
 def still_serves(server: Any) -> None:
-    """A new client gets a page, and the scene of the mechanism."""
-    before = set(server.pages)
+    """A new client gets a page, and the scene of the mechanism; it leaves no thread behind."""
+    before, threads = set(server.pages), threads_of_pages()
     with guest(server) as other:
         other.send(packed(CAMERA))
         until(lambda: [p for k, p in server.pages.items() if k not in before and p.session])
         assert len(other.recv(timeout=PATIENCE)) > 100
-    until(lambda: set(server.pages) <= before)
+    until(lambda: set(server.pages) <= before and threads_of_pages() <= threads)
+
+
+def threads_of_pages() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name.startswith("studio")}
 
 
 # ------------------------------------------------------------------------------- who comes in
@@ -176,7 +183,6 @@ def test_only_what_was_framed_for_a_notebook_may_be_framed() -> None:
 
 
 def test_a_server_for_the_network_answers_to_numbers_and_its_own_name_only() -> None:
-    request = type("Request", (), {})()
     door = Door("0.0.0.0")
     for host, port, own in (
         ("192.168.1.7:8080", 8080, True),
@@ -189,14 +195,14 @@ def test_a_server_for_the_network_answers_to_numbers_and_its_own_name_only() -> 
         assert door._is_own(host, port) is own, host
     assert Door("studio.lan")._is_own("studio.lan:8080", 8080)
     assert not Door("127.0.0.1")._is_own("192.168.1.7:8080", 8080)
-    assert Door("::1")._is_own("[::1]:8080", 8080) and request is not None
+    assert Door("::1")._is_own("[::1]:8080", 8080)
 
 
 # ------------------------------------------------------------------------------- how much
 
 
-@pytest.mark.parametrize("size", [10_000_000, PICTURE + 1, 1_000_000, 1 << 17])
-@pytest.mark.parametrize("fill", [b"\x90", b"\x00", b"\xc1"])
+@pytest.mark.parametrize("size", [10_000_000, PICTURE + 1, 1 << 17])
+@pytest.mark.parametrize("fill", [b"\x90", b"\xc1"])
 def test_a_message_that_is_too_large_ends_its_connection_and_no_other(
     server: Any, size: int, fill: bytes
 ) -> None:
@@ -210,31 +216,28 @@ def test_a_message_that_is_too_large_ends_its_connection_and_no_other(
     still_serves(server)
 
 
-def test_a_thousand_messages_a_second_hold_up_nobody_else(server: Any) -> None:
+def test_a_thousand_messages_a_second_hold_up_nobody_else_and_are_put_out(server: Any) -> None:
     heard: list[int] = []
     count = lambda client_id, _: heard.append(client_id)  # noqa: E731
     server._viser._serving.register_handler(ViewerCameraMessage, count)
-    flood, begun = packed(CAMERA), time.monotonic()
+    flood, ended, begun = packed(CAMERA), threading.Event(), time.monotonic()
     with guest(server) as client:
 
         def pour() -> None:
             try:
-                for _ in range(20_000):
+                while True:
                     client.send(flood)
             except ConnectionClosed:
-                pass
+                ended.set()
 
-        pouring = threading.Thread(target=pour, daemon=True)
-        pouring.start()
+        threading.Thread(target=pour, daemon=True).start()
         until(lambda: len(heard) > 500)  # more than may come at once
-        for _ in range(3):
-            still_serves(server)
-        number = len(heard)
-        assert number <= 3 + 400 + 1 + RATE * (time.monotonic() - begun)
-        client.socket.close()
-        pouring.join(PATIENCE)
+        still_serves(server)
+        until(ended.is_set)
+        assert client.close_code == 1008 and "messages a second" in str(client.close_reason)
     server._viser._serving.unregister_handler(ViewerCameraMessage, count)
     until(lambda: not server.pages)
+    assert len(heard) <= AT_ONCE + RATE * (time.monotonic() - begun) + 2
 
 
 # ------------------------------------------------------------------------------- what is left
@@ -242,12 +245,12 @@ def test_a_thousand_messages_a_second_hold_up_nobody_else(server: Any) -> None:
 
 def test_fifty_clients_are_served_and_when_they_are_killed_nothing_is_left(server: Any) -> None:
     until(lambda: not server.pages)
-    threads = {each.ident for each in threading.enumerate()}
+    threads = threads_of_pages()
     with ExitStack() as open_:
         clients = [open_.enter_context(guest(server)) for _ in range(50)]
-        for client in clients:
+        for client in clients[::5]:  # pages with all that is on them, which take their time
             client.send(packed(CAMERA))
-        until(lambda: sum(page.session is not None for page in server.pages.values()) == 50)
+        until(lambda: sum(page.session is not None for page in server.pages.values()) == 10)
         for client in clients:
             assert len(client.recv(timeout=PATIENCE)) > 100
         extra = [open_.enter_context(guest(server)) for _ in range(CLIENTS - 50)]
@@ -255,21 +258,13 @@ def test_fifty_clients_are_served_and_when_they_are_killed_nothing_is_left(serve
             guest(server)
         left = [weakref.ref(page) for page in server.pages.values()]
         left += [weakref.ref(page.session) for page in server.pages.values()]
-        for k, client in enumerate((*clients, *extra)):
-            if k % 2:
-                client.send(packed(CAMERA))  # and is gone before that is done
-            client.socket.close()
+        for client in clients[::10]:
+            client.send(packed(CAMERA | {"image_width": 500}))  # and is gone before that is done
+        for client in (*clients, *extra):
+            kill(client)
     until(lambda: not server.pages and not server._viser.get_clients())
     until(lambda: not server._viser._serving._client_state_from_id)
-
-    def new_threads() -> list[str]:
-        return [
-            each.name
-            for each in threading.enumerate()
-            if each.ident not in threads and "studio" in each.name
-        ]
-
-    until(lambda: not new_threads())
+    until(lambda: threads_of_pages() <= threads)
     until(lambda: gc.collect() >= 0 and not any(each() for each in left))
     still_serves(server)
 
@@ -292,7 +287,7 @@ def test_a_client_that_goes_while_its_page_is_made_leaves_none(
     with guest(server) as client:
         client.send(packed(CAMERA))
         until(lambda: made)
-        client.socket.close()
+        kill(client)
     until(lambda: not server._viser.get_clients())
     gone.set()
     until(lambda: made[0].worker.ended)
@@ -305,22 +300,14 @@ def test_a_client_that_goes_while_its_page_is_made_leaves_none(
 def test_a_viser_that_starts_its_server_in_another_way_is_not_served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from websockets.asyncio.server import serve
-
     stock = WebsockServer._background_worker
-    unguarded = type(stock)(
-        stock.__code__.replace(co_names=stock.__code__.co_names),
-        {**stock.__globals__},
-        closure=stock.__closure__,
-    )
-    for other in (None, lambda self, ready: unguarded(self, ready)):
+    for other in (None, lambda self, ready: stock(self, ready)):
         monkeypatch.setattr(WebsockServer, "_background_worker", other)
         port = free_port()
         with pytest.raises(BielaError, match="pip install"):
             bl.studio(pendulum(), port=port, browser=False, wait=False)
         with pytest.raises(OSError):
             asked(type("Gone", (), {"port": port}), "/", "Host: x")
-    assert serve is not None
 
 
 def test_what_the_door_needs_of_viser_is_there() -> None:

@@ -104,7 +104,11 @@ class PlainServer(viser.ViserServer):
     def __init__(self, host: str, port: int, door: Door) -> None:
         self._door = door
         self._folder = tempfile.TemporaryDirectory(prefix="biela-studio-")
-        super().__init__(host, port, verbose=False)
+        try:
+            super().__init__(host, port, verbose=False)
+        except BaseException:
+            self._folder.cleanup()
+            raise
         if not door.served:
             self.stop()
             raise BielaError(UNGUARDED)

@@ -34,7 +34,7 @@ from websockets.http11 import Request, Response
 from biela.errors import BielaError
 from biela.studio.view.messages import LARGE, fault
 
-__all__ = ["CLIENTS", "KEPT", "PICTURE", "RATE", "UNGUARDED", "Door", "guard", "named"]
+__all__ = ["AT_ONCE", "CLIENTS", "KEPT", "PICTURE", "RATE", "UNGUARDED", "Door", "guard", "named"]
 
 _LOG: Final = logging.getLogger("biela.studio")
 
@@ -43,13 +43,13 @@ CLIENTS: Final = 64
 #: Messages of one page a second, and how many may come at once: a page sends about a hundred a
 #: second at most, while its camera turns and a slider is drawn.
 RATE: Final = 200.0
-_AT_ONCE: Final = 400.0
+AT_ONCE: Final = 400
 #: Bytes of the largest message, which is a picture of the scene.
 PICTURE: Final = 1 << 23
 #: So many malformed messages end a connection.
 _MALFORMED: Final = 10
-#: Frames that are read ahead of their turn.
-_AHEAD: Final = 4
+#: Frames that are read ahead of their turn, and how long a client may take to say goodbye (s).
+_AHEAD, _GOODBYE = 4, 1.0
 #: What is said where viser has changed so that nothing would stand before its server.
 UNGUARDED: Final = (
     "this version of viser starts its server in a way that biela does not know, and the studio "
@@ -191,12 +191,12 @@ def _response(status: int, text: str, kind: str = "text/plain") -> Response:
 class _Visit(ServerConnection):
     """A connection of a page, which is read no faster than `RATE`.
 
-    Who sends more waits: the network holds his messages back, and nobody else is held up.  After
-    some seconds of that the connection ends, as its signs of life are held back too.
+    Who sends more waits: the network holds the messages back, and nobody else is held up.  Who goes
+    on with that is put out.
     """
 
     element: Callable[[str], Any]
-    _left, _last, _malformed = _AT_ONCE, 0.0, 0
+    _left, _last, _late, _malformed = AT_ONCE, 0.0, 0, 0
 
     async def recv(self, decode: bool | None = None) -> Any:
         """The next message that is sound."""
@@ -215,10 +215,15 @@ class _Visit(ServerConnection):
 
     async def _take_turn(self) -> None:
         now = self.loop.time()
-        self._left = min(_AT_ONCE, self._left + (now - self._last) * RATE) - 1.0
+        self._left = min(AT_ONCE, self._left + (now - self._last) * RATE) - 1.0
         self._last = now
-        if self._left < 0.0:
+        if self._left > AT_ONCE / 2:  # it was quiet for a while
+            self._late = 0
+        elif self._left < 0.0:
+            self._late += 1
             await asyncio.sleep(-self._left / RATE)
+        if self._late > AT_ONCE:
+            await self.close(1008, f"more than {RATE:g} messages a second")
 
 
 #: Bytes of the reason for which a connection is closed.
@@ -253,9 +258,11 @@ def guard(server: Any, door: Door, element: Callable[[str], Any]) -> None:
 
         asyncio.get_running_loop().set_exception_handler(_tell)
         door.served = True
-        options |= {"max_size": PICTURE, "max_queue": _AHEAD, "server_header": None}
-        options |= {"create_connection": Visit, "logger": _logger(), "process_request": process}
-        return websockets.asyncio.server.serve(handler, host, port, **options)
+        limits = {"max_size": PICTURE, "max_queue": _AHEAD, "close_timeout": _GOODBYE}
+        return websockets.asyncio.server.serve(
+            handler, host, port, process_request=process, create_connection=Visit,
+            logger=_logger(), server_header=None, **(options | limits),
+        )  # fmt: skip
 
     seen = SimpleNamespace(
         asyncio=SimpleNamespace(server=SimpleNamespace(serve=serve)),
