@@ -57,12 +57,12 @@ def fault(raw: str | bytes, element: Callable[[str], Any]) -> str:
     """
     try:
         return _fault(raw, element)
-    except msgspec.DecodeError as error:
+    except RecursionError:
+        return "it is nested too deeply"
+    except Exception as error:  # of any class: text that is none, keys that are lists, other years
         size = f"of {len(raw)} bytes, " if len(raw) > LARGE else ""
         # what the client wrote may be quoted in there: no line ends, no codes of a terminal
         return size + ascii(str(error))[1:-1][:_TOLD]
-    except RecursionError:
-        return "it is nested too deeply"
 
 
 def _fault(raw: str | bytes, element: Callable[[str], Any]) -> str:
@@ -106,14 +106,19 @@ def _misfit(updates: dict[str, Any], element: Any) -> str:
     if set(updates) != {"value"}:
         return "it changes more than a value"
     value, held = updates["value"], element.value
-    if isinstance(held, bool):
-        fits = isinstance(value, bool)
-    elif isinstance(held, int | float):
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-    else:
-        fits = isinstance(value, str) and isinstance(held, str)
-    if not fits:
+    if not _fits(value, held):
         return f"a value of type {type(value).__name__} where a {type(held).__name__} is"
     if isinstance(value, str) and value not in getattr(element, "options", (value,)):
         return "a choice that is not offered"
     return ""
+
+
+def _fits(value: object, held: object) -> bool:
+    """Whether a value can take the place of another; a page knows neither tuples nor whole floats."""
+    if isinstance(held, tuple):
+        return isinstance(value, list) and len(value) == len(held) and all(map(_fits, value, held))
+    if isinstance(held, bool) or isinstance(value, bool):
+        return isinstance(held, bool) and isinstance(value, bool)
+    if isinstance(held, int | float):
+        return isinstance(value, int | float)
+    return isinstance(held, str) and isinstance(value, str)
