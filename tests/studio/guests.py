@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 from websockets.sync.client import ClientConnection, connect
+
+import biela as bl
+from tests.studio.browser import PATIENCE
 
 #: The first thing a page says; only then it has a session.
 CAMERA: Mapping[str, Any] = {
@@ -22,6 +27,38 @@ CAMERA: Mapping[str, Any] = {
     "look_at": [0.0, 0.0, 0.0],
     "up_direction": [0.0, 0.0, 1.0],
 }
+
+
+def pendulum() -> bl.Model:
+    """A model that is computed in no time."""
+    model = bl.Model("pendulum")
+    rod = model.body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))
+    model.joint("revolute", "pivot", model.ground, rod, axis="y", start=0.5)
+    model.run["duration"] = 0.1
+    return model
+
+
+def until(happened: Callable[[], Any]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < end, f"not so after {PATIENCE:g} s"
+        time.sleep(0.02)
+
+
+def still_serves(server: Any) -> None:
+    """A new client gets a page, and the scene of the mechanism; it leaves no thread behind."""
+    before, threads = set(server.pages), threads_of_pages()
+    with guest(server) as other:
+        other.send(packed(CAMERA))
+        until(lambda: [p for k, p in server.pages.items() if k not in before and p.session])
+        assert len(other.recv(timeout=PATIENCE)) > 100
+    until(lambda: set(server.pages) <= before and threads_of_pages() <= threads)
+
+
+def threads_of_pages() -> set[threading.Thread]:
+    """The threads that work for pages."""
+    return {each for each in threading.enumerate() if each.name.startswith("studio")}
 
 
 def packed(message: object) -> bytes:

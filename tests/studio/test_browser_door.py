@@ -16,10 +16,9 @@ import pytest
 
 pytest.importorskip("viser", reason='viser is not installed: pip install "biela[studio]"')
 
-import biela as bl  # noqa: E402
-from tests.studio.browser import free_port, launched, window  # noqa: E402
-from tests.studio.test_door import pendulum, until  # noqa: E402
-from tests.studio.visitor import Visitor  # noqa: E402
+import biela as bl
+from tests.studio.browser import free_port, launched, window
+from tests.studio.guests import pendulum, until
 
 #: What a foreign page does: it connects, fetches, and frames, and tells what it got.
 ATTACK = """async ([host, token, protocol]) => {
@@ -43,7 +42,7 @@ ATTACK = """async ([host, token, protocol]) => {
     frame.src = `http://${host}${query}`;
     await within(new Promise((done) => { frame.onload = done; document.body.append(frame); }));
     try { found.framed = frame.contentDocument.body.innerHTML.length; } catch { /* likewise */ }
-    await new Promise(r => setTimeout(r, 300));
+    await new Promise(r => setTimeout(r, 100));
     return found;
 }"""
 
@@ -78,15 +77,15 @@ def foreign() -> Iterator[int]:
         found.shutdown()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
-    with bl.studio(pendulum(), port=free_port(), browser=False, wait=False) as found:
-        found.until_ready()
-        yield found
+@pytest.fixture
+def server(pendulum_server: Any) -> Any:
+    return pendulum_server
 
 
-@pytest.mark.parametrize("known", [False, True], ids=["without", "with"])
-@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "evil.example"])
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("127.0.0.1", True), ("localhost", True), ("evil.example", True), ("evil.example", False)],
+)
 def test_a_page_of_another_origin_reads_and_does_nothing(
     browser: Any, server: Any, foreign: int, name: str, known: bool
 ) -> None:
@@ -130,21 +129,20 @@ def test_without_its_token_the_page_asks_for_the_link(browser: Any, server: Any)
 def test_the_link_opens_the_page_once_and_again_and_leaves_no_token_in_the_address_bar(
     browser: Any, server: Any
 ) -> None:
-    visitor = Visitor(browser, server)
+    tab = window(browser)
     faults: list[str] = []
-    visitor.tab.on("console", lambda said: faults.append(said.text))
-    visitor.picture("with_the_token")
-    for again in range(2):
-        assert visitor.tab.url == f"http://127.0.0.1:{server.port}/"
-        if not again:
-            visitor.tab.reload()
-            until(lambda: "pendulum" in visitor.text() and len(server.pages) == 1)
-    # a link that leads the page to another server leads it to its own
-    visitor.tab.goto(f"{server.address}&websocket=ws://127.0.0.1:1")
-    until(lambda: "pendulum" in visitor.text() and len(server.pages) == 1)
+    tab.on("console", lambda said: faults.append(said.text))
+    tab.on("pageerror", lambda error: faults.append(f"Content Security Policy: {error}"))
+    # what would lead the page of viser to another server leads it to its own
+    tab.goto(f"{server.address}&websocket=ws://127.0.0.1:1")
+    for again in (tab.reload, tab.close):
+        until(lambda: [page for page in server.pages.values() if page.session])
+        until(lambda: "pendulum" in tab.evaluate("() => document.body.innerText"))
+        assert tab.url == f"http://127.0.0.1:{server.port}/"
+        before = set(server.pages)
+        again()
+        until(lambda before=before: not before & set(server.pages))
     assert not [each for each in faults if "Content Security Policy" in each]
-    assert visitor.complaints == []
-    visitor.tab.close()
     until(lambda: not server.pages)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import logging
+import socket
 import threading
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,55 +21,36 @@ from viser.infra import WebsockServer  # noqa: E402
 from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 
 import biela as bl  # noqa: E402
+import biela.studio.view.door as door  # noqa: E402
 from biela.errors import BielaError  # noqa: E402
-from biela.studio.view.door import AT_ONCE, CLIENTS, PICTURE, RATE, Door  # noqa: E402
+from biela.studio.view.door import CLIENTS, PICTURE, RATE, Door  # noqa: E402
 from tests.studio.browser import PATIENCE, free_port  # noqa: E402
-from tests.studio.guests import CAMERA, asked, guest, kill, packed, upgrade  # noqa: E402
+from tests.studio.guests import (  # noqa: E402
+    CAMERA,
+    asked,
+    guest,
+    kill,
+    packed,
+    pendulum,
+    still_serves,
+    threads_of_pages,
+    until,
+    upgrade,
+)
 
 # as the server sets it, which pytest undoes after each test
 pytestmark = pytest.mark.filterwarnings("ignore:Queued a .* on a closed connection")
 
 
-def pendulum() -> bl.Model:
-    model = bl.Model("pendulum")
-    rod = model.body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.02, 0.02, 0.001))
-    model.joint("revolute", "pivot", model.ground, rod, axis="y", start=0.5)
-    model.run["duration"] = 0.1
-    return model
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
-    with bl.studio(pendulum(), port=free_port(), browser=False, wait=False, play=False) as found:
-        found.until_ready()
-        yield found
+@pytest.fixture
+def server(pendulum_server: Any) -> Any:
+    return pendulum_server
 
 
 @pytest.fixture
 def link(server: Any) -> str:
     """The path of the page, token included."""
     return str(server.address.removeprefix(f"http://127.0.0.1:{server.port}"))
-
-
-def until(happened: Any) -> None:
-    end = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < end, f"not so after {PATIENCE:g} s"
-        time.sleep(0.02)
-
-
-def still_serves(server: Any) -> None:
-    """A new client gets a page, and the scene of the mechanism; it leaves no thread behind."""
-    before, threads = set(server.pages), threads_of_pages()
-    with guest(server) as other:
-        other.send(packed(CAMERA))
-        until(lambda: [p for k, p in server.pages.items() if k not in before and p.session])
-        assert len(other.recv(timeout=PATIENCE)) > 100
-    until(lambda: set(server.pages) <= before and threads_of_pages() <= threads)
-
-
-def threads_of_pages() -> set[threading.Thread]:
-    return {each for each in threading.enumerate() if each.name.startswith("studio")}
 
 
 # ------------------------------------------------------------------------------- who comes in
@@ -148,8 +129,8 @@ def test_every_server_has_a_token_of_its_own_that_cannot_be_guessed(server: Any)
 @pytest.mark.parametrize(
     "path",
     ["/..", "/../", "/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd",
-     "/..\\..\\etc\\passwd", "/%5c..%5cetc", "//etc/passwd", "/%2fetc/passwd", "/etc/passwd%00.html",
-     "/\0", "/index.html/../index.html", "/./", "/index.html", "/.", "/%252e%252e/x", "../x",
+     "/..\\..\\etc\\passwd", "/%5c..%5cetc", "//etc/passwd", "/%2fetc/passwd",
+     "/etc/passwd%00.html", "/\0", "/index.html/../index.html", "/./", "/index.html", "/.", "/%252e%252e/x", "../x",
      "http://127.0.0.1/", "file:///etc/passwd", "*", "/\xc0\xae\xc0\xae/x"],
 )  # fmt: skip
 def test_there_is_one_page_and_no_way_to_other_files(server: Any, path: str) -> None:
@@ -183,7 +164,7 @@ def test_only_what_was_framed_for_a_notebook_may_be_framed() -> None:
 
 
 def test_a_server_for_the_network_answers_to_numbers_and_its_own_name_only() -> None:
-    door = Door("0.0.0.0")
+    everywhere = Door("0.0.0.0")
     for host, port, own in (
         ("192.168.1.7:8080", 8080, True),
         ("[fe80::1]:8080", 8080, True),
@@ -192,7 +173,7 @@ def test_a_server_for_the_network_answers_to_numbers_and_its_own_name_only() -> 
         ("[::1]", 80, True),
         ("192.168.1.7.evil.example:8080", 8080, False),
     ):
-        assert door._is_own(host, port) is own, host
+        assert everywhere._is_own(host, port) is own, host
     assert Door("studio.lan")._is_own("studio.lan:8080", 8080)
     assert not Door("127.0.0.1")._is_own("192.168.1.7:8080", 8080)
     assert Door("::1")._is_own("[::1]:8080", 8080)
@@ -206,17 +187,20 @@ def test_a_server_for_the_network_answers_to_numbers_and_its_own_name_only() -> 
 def test_a_message_that_is_too_large_ends_its_connection_and_no_other(
     server: Any, size: int, fill: bytes
 ) -> None:
-    with guest(server) as client:
+    with guest(server) as client, guest(server) as other:
         client.send(b"\xdd" + (size - 5).to_bytes(4, "big") + fill * (size - 5))
         with pytest.raises(ConnectionClosed) as closed:
             while True:
                 client.recv(timeout=PATIENCE)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1009 and closed.value.rcvd.reason
-    still_serves(server)
+        assert other.ping().wait(PATIENCE)
 
 
-def test_a_thousand_messages_a_second_hold_up_nobody_else_and_are_put_out(server: Any) -> None:
+def test_a_thousand_messages_a_second_hold_up_nobody_else_and_are_put_out(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "AT_ONCE", 100)  # of the 400, to wait for fewer
     heard: list[int] = []
     count = lambda client_id, _: heard.append(client_id)  # noqa: E731
     server._viser._serving.register_handler(ViewerCameraMessage, count)
@@ -231,13 +215,13 @@ def test_a_thousand_messages_a_second_hold_up_nobody_else_and_are_put_out(server
                 ended.set()
 
         threading.Thread(target=pour, daemon=True).start()
-        until(lambda: len(heard) > 500)  # more than may come at once
+        until(lambda: len(heard) > 120)  # more than may come at once
         still_serves(server)
         until(ended.is_set)
         assert client.close_code == 1008 and "messages a second" in str(client.close_reason)
     server._viser._serving.unregister_handler(ViewerCameraMessage, count)
     until(lambda: not server.pages)
-    assert len(heard) <= AT_ONCE + RATE * (time.monotonic() - begun) + 2
+    assert len(heard) <= 100 + RATE * (time.monotonic() - begun) + 2
 
 
 # ------------------------------------------------------------------------------- what is left
@@ -248,9 +232,9 @@ def test_fifty_clients_are_served_and_when_they_are_killed_nothing_is_left(serve
     threads = threads_of_pages()
     with ExitStack() as open_:
         clients = [open_.enter_context(guest(server)) for _ in range(50)]
-        for client in clients[::5]:  # pages with all that is on them, which take their time
+        for client in clients[::10]:  # pages with all that is on them, which take their time
             client.send(packed(CAMERA))
-        until(lambda: sum(page.session is not None for page in server.pages.values()) == 10)
+        until(lambda: sum(page.session is not None for page in server.pages.values()) == 5)
         for client in clients:
             assert len(client.recv(timeout=PATIENCE)) > 100
         extra = [open_.enter_context(guest(server)) for _ in range(CLIENTS - 50)]
@@ -258,7 +242,7 @@ def test_fifty_clients_are_served_and_when_they_are_killed_nothing_is_left(serve
             guest(server)
         left = [weakref.ref(page) for page in server.pages.values()]
         left += [weakref.ref(page.session) for page in server.pages.values()]
-        for client in clients[::10]:
+        for client in clients[::20]:
             client.send(packed(CAMERA | {"image_width": 500}))  # and is gone before that is done
         for client in (*clients, *extra):
             kill(client)
@@ -339,23 +323,22 @@ def test_a_fault_in_the_server_is_a_line_and_no_traceback(
     assert record.exc_info is None and "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("sent", [b"", b"\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n", b"\x16\x03\x01" * 99,
-                                  b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 999 + b"\r\n",
-                                  b"GET /" + b"a" * 99_999])  # fmt: skip
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n", b"\x16\x03\x01" * 99, b"GET /" + b"a" * 99_999,
+     b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 999 + b"\r\n"],
+)  # fmt: skip
 def test_who_does_not_come_in_is_not_worth_a_line(
     server: Any,
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
     sent: bytes,
 ) -> None:
-    import socket
-
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
         line.sendall(sent)
         line.shutdown(socket.SHUT_WR)
-        try:
+        with suppress(ConnectionResetError):
             assert b"<title>biela" not in line.recv(1 << 16)
-        except ConnectionResetError:
-            pass
-    still_serves(server)
+    with guest(server) as other:
+        assert other.ping().wait(PATIENCE)
     assert not caplog.records and capfd.readouterr().err == ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,11 +13,9 @@ viser = pytest.importorskip("viser", reason='viser is not installed: pip install
 
 from websockets.exceptions import ConnectionClosed  # noqa: E402
 
-import biela as bl  # noqa: E402
 from biela.studio.view.messages import LARGE, fault  # noqa: E402
-from tests.studio.browser import PATIENCE, free_port  # noqa: E402
-from tests.studio.guests import CAMERA, guest, packed  # noqa: E402
-from tests.studio.test_door import pendulum, still_serves, until  # noqa: E402
+from tests.studio.browser import PATIENCE  # noqa: E402
+from tests.studio.guests import CAMERA, guest, packed, still_serves, until  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Queued a .* on a closed connection")
 
@@ -138,18 +135,16 @@ def test_any_bytes_have_an_answer() -> None:
 # ------------------------------------------------------------------------------- over the wire
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
-    with bl.studio(pendulum(), port=free_port(), browser=False, wait=False, play=False) as found:
-        found.until_ready()
-        yield found
+@pytest.fixture
+def server(pendulum_server: Any) -> Any:
+    return pendulum_server
 
 
 def test_malformed_messages_are_lines_in_the_log_and_the_tenth_ends_the_connection(
     server: Any, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     small = [raw for raw in MALFORMED.values() if len(raw) <= LARGE][:33]
-    for first in range(0, 30, 10):
+    for first in (0, 10, 20):
         caplog.clear()
         with caplog.at_level(logging.WARNING, "biela.studio"), guest(server) as client:
             client.send(packed(CAMERA))

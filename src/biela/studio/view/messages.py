@@ -114,7 +114,7 @@ def _misfit(updates: dict[str, Any], element: Any) -> str:
 
 
 def _fits(value: object, held: object) -> bool:
-    """Whether a value can take the place of another; a page knows neither tuples nor whole floats."""
+    """Whether a value of a page, which has lists for tuples, can take the place of another."""
     if isinstance(held, tuple):
         return isinstance(value, list) and len(value) == len(held) and all(map(_fits, value, held))
     if isinstance(held, bool) or isinstance(value, bool):
