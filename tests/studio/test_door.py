@@ -130,7 +130,8 @@ def test_every_server_has_a_token_of_its_own_that_cannot_be_guessed(server: Any)
     "path",
     ["/..", "/../", "/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd",
      "/..\\..\\etc\\passwd", "/%5c..%5cetc", "//etc/passwd", "/%2fetc/passwd",
-     "/etc/passwd%00.html", "/\0", "/index.html/../index.html", "/./", "/index.html", "/.", "/%252e%252e/x", "../x",
+     "/etc/passwd%00.html", "/\0", "/index.html/../index.html", "/./", "/index.html", "/.",
+     "/%252e%252e/x", "../x",
      "http://127.0.0.1/", "file:///etc/passwd", "*", "/\xc0\xae\xc0\xae/x"],
 )  # fmt: skip
 def test_there_is_one_page_and_no_way_to_other_files(server: Any, path: str) -> None:

@@ -54,7 +54,8 @@ def studio(
       biela studio --no-browser --port 9000
 
     Nobody but this machine sees the page, unless --host says otherwise, and nobody
-    without the link that is printed. Every window has a session of its own. It needs the package viser: pip install "biela\\[studio]".
+    without the link that is printed. Every window has a session of its own. It
+    needs the package viser: pip install "biela\\[studio]".
     """
     from biela.cli.studio import studio as serve
 

@@ -196,7 +196,8 @@ class _Visit(ServerConnection):
     """
 
     element: Callable[[str], Any]
-    _left, _last, _late, _malformed = AT_ONCE, 0.0, 0, 0
+    _left, _last = float(AT_ONCE), 0.0
+    _late, _malformed = 0, 0
 
     async def recv(self, decode: bool | None = None) -> Any:
         """The next message that is sound."""
