@@ -30,6 +30,7 @@ import websockets.datastructures
 import websockets.exceptions
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 
 from biela.errors import BielaError
 from biela.studio.view.messages import LARGE, fault
@@ -210,9 +211,9 @@ class _Visit(ServerConnection):
             _LOG.warning("the studio dropped a malformed message: %s", wrong)
             self._malformed += 1
             if self._malformed == _MALFORMED:
-                await self.close(1008, f"{_MALFORMED} malformed messages")
+                await self._put_out(1008, f"{_MALFORMED} malformed messages")
             elif len(raw) > LARGE:
-                await self.close(1009, wrong[:_REASON])
+                await self._put_out(1009, f"a message of {len(raw)} bytes, which is no picture")
 
     async def _take_turn(self) -> None:
         now = self.loop.time()
@@ -224,11 +225,12 @@ class _Visit(ServerConnection):
             self._late += 1
             await asyncio.sleep(-self._left / RATE)
         if self._late > AT_ONCE:
-            await self.close(1008, f"more than {RATE:g} messages a second")
+            await self._put_out(1008, f"more than {RATE:g} messages a second")
 
-
-#: Bytes of the reason for which a connection is closed.
-_REASON: Final = 123
+    async def _put_out(self, code: int, reason: str) -> None:
+        if self.state is State.OPEN:
+            _LOG.warning("the studio disconnected a page: %s", reason)
+            await self.close(code, reason)
 
 
 def guard(server: Any, door: Door, element: Callable[[str], Any]) -> None:

@@ -60,9 +60,8 @@ def fault(raw: str | bytes, element: Callable[[str], Any]) -> str:
     except RecursionError:
         return "it is nested too deeply"
     except Exception as error:  # of any class: text that is none, keys that are lists, other years
-        size = f"of {len(raw)} bytes, " if len(raw) > LARGE else ""
         # what the client wrote may be quoted in there: no line ends, no codes of a terminal
-        return size + ascii(str(error))[1:-1][:_TOLD]
+        return ascii(str(error))[1:-1][:_TOLD]
 
 
 def _fault(raw: str | bytes, element: Callable[[str], Any]) -> str:
