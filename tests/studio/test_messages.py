@@ -209,6 +209,18 @@ def test_sound_messages_with_odd_values_break_no_page(
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_what_one_page_says_is_not_kept_for_others(server: Any) -> None:
+    kept = server._viser._serving._broadcast_buffer.message_from_id
+    before = len(kept)
+    with guest(server) as client:
+        for k in range(50):
+            client.send(packed({"type": "GuiFormDirtyMessage", "uuid": f"form {k}"}))
+        client.send(packed(CAMERA))
+        until(lambda: server.pages)
+        assert len(kept) == before
+    until(lambda: not server.pages)
+
+
 def test_what_an_element_asks_for_is_not_done_after_it_was_removed() -> None:
     """A page that is built anew has other elements; those of before must not be written to."""
     asked: list[Any] = []
