@@ -48,14 +48,14 @@ def free_port() -> int:
 
 
 @contextmanager
-def launched() -> Iterator[Any]:
-    """A browser."""
+def launched(*options: str) -> Iterator[Any]:
+    """A browser, with further options of its command line."""
     path = chromium()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=_SOFTWARE, timeout=1e3 * PATIENCE
+            executable_path=path, args=[*_SOFTWARE, *options], timeout=1e3 * PATIENCE
         )
         try:
             yield browser

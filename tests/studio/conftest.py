@@ -7,8 +7,20 @@ from typing import Any
 
 import pytest
 
-from tests.studio.browser import launched
+import biela as bl
+from tests.studio.browser import free_port, launched
 from tests.studio.visitor import Visitor
+
+
+@pytest.fixture(scope="session")
+def pendulum_server() -> Iterator[Any]:
+    """A studio that opens at once, for tests that knock at its door."""
+    from tests.studio.guests import pendulum
+
+    made = bl.studio(pendulum(), port=free_port(), browser=False, wait=False, play=False)
+    with made as found:
+        found.until_ready()
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 import biela as bl
 from biela.cli.gallery import meant_file
 from biela.cli.models import model_in
@@ -31,9 +33,13 @@ def studio(
     out = console()
     with out.status("starting"):
         server = bl.studio(subject, host=host, port=port, browser=browser, wait=False)
-    out.print(f"[bold]biela studio[/bold] is at {server.address}, Ctrl-C ends it")
+    link = escape(server.address)
+    out.print(f"[bold]biela studio[/bold] is at {link} (Ctrl-C ends it)", soft_wrap=True)
     if host not in ("127.0.0.1", "localhost", "::1"):
-        out.print("everybody who reaches this machine can open and run its models", style="yellow")
+        out.print(
+            "everybody who reaches this machine and has this link can open and run its models",
+            style="yellow",
+        )
     try:
         server.wait()
     except KeyboardInterrupt:  # which is how one leaves

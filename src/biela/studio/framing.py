@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import sys
 from html import escape
-from typing import Final
 
 __all__ = ["framed", "in_notebook"]
 
-#: Pixels.
-_HEIGHT: Final = 700
 
-
-def framed(address: str, height: int = _HEIGHT) -> str:
+def framed(address: str, height: int) -> str:
     """The page at an address, in a frame with a link to it below."""
     to = escape(address)
     return (

@@ -16,7 +16,6 @@ import biela as bl
 from biela.errors import BielaError
 from biela.results import Results
 from biela.studio.channels import usual
-from biela.studio.framing import framed
 from biela.studio.report.fragments import Fragment, fragment_style, made, trouble
 from biela.studio.report.motion import course, settings_for
 from biela.studio.report.plots import player, plot, traced
@@ -103,7 +102,7 @@ def show(
 
 def inline(server: Server, height: int = 700) -> Inline:
     """The page of a studio in a frame of a notebook on the same machine."""
-    return Inline(framed(server.address, height), str(server), server)
+    return Inline(server.frame(height), str(server), server)
 
 
 def _course(

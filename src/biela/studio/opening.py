@@ -46,11 +46,12 @@ def studio(
             once, and serves until its ``stop()``.  None: not in a notebook.
 
     Returns:
-        The server, with the ``address`` of the page.
+        The server, with the ``address`` of the page: a link with a token, without which nobody
+        comes in.
 
     Raises:
         ModelError: There is no such file, it is a program, or this is no model.
-        BielaError: The package viser is not installed, or no port is free.
+        BielaError: The package viser is not installed or cannot be guarded, or no port is free.
     """
     if find_spec("viser") is None:
         raise BielaError(

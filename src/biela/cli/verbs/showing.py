@@ -53,8 +53,9 @@ def studio(
       biela studio linkage.py --trust    a model that a program makes
       biela studio --no-browser --port 9000
 
-    Nobody but this machine sees the page, unless --host says otherwise. Every window
-    has a session of its own. It needs the package viser: pip install "biela\\[studio]".
+    Nobody but this machine sees the page, unless --host says otherwise, and nobody
+    without the link that is printed. Every window has a session of its own. It
+    needs the package viser: pip install "biela\\[studio]".
     """
     from biela.cli.studio import studio as serve
 

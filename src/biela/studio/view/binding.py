@@ -17,7 +17,7 @@ def on_change(worker: Worker, element: Any, kind: str, act: Callable[[Any], None
     @element.on_update  # type: ignore[untyped-decorator]
     async def _(event: Any) -> None:
         if event.client is not None:
-            worker.ask(kind, partial(act, element.value))
+            worker.ask(kind, partial(_still, element, partial(act, element.value)))
 
 
 def on_click(worker: Worker, button: Any, kind: str, act: Callable[[], None]) -> None:
@@ -25,4 +25,10 @@ def on_click(worker: Worker, button: Any, kind: str, act: Callable[[], None]) ->
 
     @button.on_click  # type: ignore[untyped-decorator]
     async def _(_: Any) -> None:
-        worker.ask(kind, act)
+        worker.ask(kind, partial(_still, button, act))
+
+
+def _still(element: Any, act: Callable[[], None]) -> None:
+    """Do something, unless its element was removed before its turn came, and others with it."""
+    if not element._impl.removed:
+        act()

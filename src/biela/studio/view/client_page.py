@@ -1,4 +1,4 @@
-"""The page that a browser loads: that of viser, with two scripts before its own.
+"""The page that a browser loads: that of viser, with three scripts before its own.
 
 A browser without a graphics card draws in software, where smoothing edges by four samples a pixel
 takes half of the time of a frame.  A script before those of the page finds out what draws, and
@@ -6,7 +6,12 @@ asks for one sample there; with hardware all stays as it is.
 
 A chart is made before its width is known.  If values come in the moment in which it is, as they do
 while a motion plays, uPlot takes them for all that is new and leaves the ticks of a chart without
-width: none.  The other script has every chart that has another size lay out its axes again.
+width: none.  Another script has every chart that has another size lay out its axes again.
+
+The token of the link must be with the connection too, which a worker of viser opens.  The third
+script has it go to this server with the token, whatever else stands in the link, and takes the
+token out of the address bar.  Unlike a cookie, what the page keeps is not sent to other servers of
+this machine, and a frame in a notebook has it.
 """
 
 from __future__ import annotations
@@ -17,6 +22,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import viser
+from viser._messages import GuiFormDirtyMessage
+
+from biela.errors import BielaError
+from biela.studio.view.door import KEPT, UNGUARDED, Door, guard
 
 from biela.errors import BielaError
 from biela.whole_files import write_file
@@ -59,6 +68,20 @@ _LAYOUT: Final = """
     }, 100);
 })();
 """
+_TOKEN: Final = f"""
+(() => {{
+    const token = new URLSearchParams(location.search).get("token");
+    const post = Worker.prototype.postMessage;
+    Worker.prototype.postMessage = function (data, ...rest) {{
+        const server = `ws://${{location.host}}/?token=${{token}}`;
+        const told = data?.type === "set_server" ? {{ ...data, server }} : data;
+        return post.call(this, told, ...rest);
+    }};
+    if (window !== top) return;
+    sessionStorage.setItem("{KEPT}", token);
+    history.replaceState(null, "", "/");
+}})();
+"""
 
 
 def client_page(page: str) -> str:
@@ -69,18 +92,31 @@ def client_page(page: str) -> str:
     rest = rest.replace("<title>Viser</title>", "<title>biela studio</title>", 1)
     # after the declaration of the characters, which must be within the first bytes
     start, meta, end = rest.partition('<meta charset="utf-8" />')
-    return f"{head}{found}{start}{meta}<script>{_SCRIPT}{_LAYOUT}</script>{end}"
+    return f"{head}{found}{start}{meta}<script>{_TOKEN}{_SCRIPT}{_LAYOUT}</script>{end}"
 
 
 class PlainServer(viser.ViserServer):
-    """A server that no page can make public, and that serves `client_page`.
+    """A server behind a door that no page can make public, and that serves `client_page`.
 
     viser would open a tunnel for whoever asks.
+
+    Raises:
+        BielaError: This version of viser cannot be guarded.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, door: Door) -> None:
+        self._door = door
         self._folder = tempfile.TemporaryDirectory(prefix="biela-studio-")
-        super().__init__(host, port, verbose=False)
+        try:
+            super().__init__(host, port, verbose=False)
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        if not door.served:
+            self.stop()
+            raise BielaError(UNGUARDED)
+        # it would keep every such message for pages to come
+        self._serving.unregister_handler(GuiFormDirtyMessage)
 
     def request_share_url(self, verbose: bool = True) -> str | None:
         """Refuse."""
@@ -94,14 +130,20 @@ class PlainServer(viser.ViserServer):
             thread.join(_PATIENCE)
         self._folder.cleanup()
 
+    def _element(self, uuid: str) -> Any:
+        """The element of a page with an id, or None."""
+        found = (each.gui._gui_input_handle_from_uuid for each in self.get_clients().values())
+        return next((elements[uuid] for elements in found if uuid in elements), None)
+
     @property
     def _websock_server(self) -> Any:
         return self._serving
 
     @_websock_server.setter
     def _websock_server(self, server: Any) -> None:
-        """Before it serves: give it the folder of the page.  viser takes none from outside."""
+        """Before it serves: its door, and the folder of the page.  viser takes none of them."""
         self._serving = server
+        guard(server, self._door, self._element)
         root = getattr(server, "_http_server_root", None)
         if root is not None and (Path(root) / "index.html").is_file():
             page = (Path(root) / "index.html").read_text("utf-8")

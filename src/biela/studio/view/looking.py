@@ -57,7 +57,8 @@ class Looking:
 
     async def _resized(self, camera: viser.CameraHandle) -> None:
         """Panels take their place a moment after the page is opened: look again then."""
-        if self._opened and abs(camera.aspect - self._aspect) > _NARROWER * min(self._aspect, 1.0):
+        change = abs(self._aspect_of(camera) - self._aspect)
+        if self._opened and change > _NARROWER * min(self._aspect, 1.0):
             settling = time.monotonic() - self._opened < _SETTLING
             self._worker.ask("look", self.look if settling else self._refit)
 
@@ -87,7 +88,7 @@ class Looking:
             toward /= np.linalg.norm(toward)
         axis = int(np.abs(up).argmax()) if scene.view in PLANES else 2
         # a narrow window sees less across than up
-        aspect = client.camera.aspect if client.camera.image_height else 1.0
+        aspect = self._aspect_of(client.camera)
         first, last = scene.bounds_along(np.array([across, up, toward]))
         wide, high_up, deep = (last - first) / 2
         self._half, self._aspect, self.extent = (wide, high_up), aspect, extent
@@ -104,6 +105,10 @@ class Looking:
         else:
             self._floor(middle, low[axis] - 0.06 * extent, axis, extent)
 
+    def _aspect_of(self, camera: viser.CameraHandle) -> float:
+        """Width over height of the window; as before where nothing of it is seen."""
+        return camera.aspect if camera.image_height else self._aspect or 1.0
+
     def _needed(self, aspect: float) -> float:
         """Half of what must be seen up and down, so that all is seen across as well."""
         wide, high_up = self._half
@@ -112,8 +117,9 @@ class Looking:
     def _refit(self) -> None:
         """Go nearer or away as the window becomes wider or narrower; the view is the visitor's."""
         camera = self._client.camera
-        change = self._needed(camera.aspect) / max(self._needed(self._aspect), 1e-12)
-        self._aspect = camera.aspect
+        aspect = self._aspect_of(camera)
+        change = self._needed(aspect) / max(self._needed(self._aspect), 1e-12)
+        self._aspect = aspect
         eye, at = np.array(camera.position), np.array(camera.look_at)
         camera.position = at + change * (eye - at)
         camera.look_at = at

@@ -1,4 +1,7 @@
-"""The server of the studio: it listens on this machine only, and has a page for each visitor."""
+"""The server of the studio: it listens on this machine only, and has a page for each visitor.
+
+Nobody comes in without the link, see `door`.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from biela.studio.framing import framed
 from biela.studio.shelf import Shelf
 from biela.studio.table import Table
 from biela.studio.view.client_page import PlainServer
+from biela.studio.view.door import Door, named
 from biela.studio.view.page import Page
 
 __all__ = ["Server"]
@@ -38,7 +42,8 @@ class Server:
         play: Whether motions run as soon as they are there.
 
     Raises:
-        BielaError: No port is free, or the address is none of this machine.
+        BielaError: No port is free, the address is none of this machine, or this version of viser
+            cannot be guarded.
     """
 
     def __init__(
@@ -55,8 +60,9 @@ class Server:
         self.pages: dict[int, Page] = {}
         self._begun: list[Table] = []  # for the first visitor
         self._stopped = threading.Event()
+        self._door = Door(host)
         with _silence():
-            self._viser = PlainServer(host, _free(host, port))
+            self._viser = PlainServer(host, _free(host, port), self._door)
         self.host, self.port = host, self._viser.get_port()
         self._viser.gui.configure_theme(
             show_logo=False, show_share_button=False, brand_color=(0, 84, 140)
@@ -81,19 +87,26 @@ class Server:
 
     @property
     def address(self) -> str:
-        """What to type into a browser."""
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{host}:{self.port}"
+        """The link to the page: whoever has it, with its token, may come in."""
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else named(self.host)
+        return f"http://{host}:{self.port}/?token={self._door.token}"
 
     def __repr__(self) -> str:
         return f"biela studio at {self.address}"
 
+    def frame(self, height: int = 700) -> str:
+        """The page in a frame for a notebook; others may not frame it before this is called."""
+        self._door.framable = True
+        return framed(self.address, height)
+
     def _repr_html_(self) -> str:
-        return framed(self.address)
+        return self.frame()
 
     def _arrived(self, client: viser.ClientHandle) -> None:
         session = self._begun.pop() if self._begun else None
         self.pages[client.client_id] = Page(client, self._shelf, self._name, self._play, session)
+        if client.client_id not in self._viser.get_clients():  # gone while the page was made
+            self._left(client)
 
     def _left(self, client: viser.ClientHandle) -> None:
         page = self.pages.pop(client.client_id, None)
