@@ -27,9 +27,10 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -40,9 +41,11 @@ if __name__ == "__main__":  # run as a script: its neighbours are found from the
     sys.path.insert(0, str(_ROOT))
 
 from biela.errors import BielaError  # noqa: E402
+from tools import fuzz_hostile as hostile  # noqa: E402
+from tools.fuzz_hostile import hostile_files  # noqa: E402
 from tools.fuzz_readers import READERS, Reader  # noqa: E402
 
-#: Seconds after which a case hangs; the worker itself is ended a little later.
+#: Seconds of the processor after which a case hangs; the worker is ended if it waits for nothing.
 HANG = 10.0
 #: Bytes that a case may take beyond what the worker has at its start.
 MEMORY = 2 * 2**30
@@ -54,12 +57,13 @@ _OFTEN = 500
 
 @dataclass(frozen=True)
 class Case:
-    """An input: its number, the reader it is for, its bytes, and whether it is used deeply."""
+    """An input: its number, its reader, its bytes, whether to go deep, and files beside it."""
 
     number: int
     reader: Reader
     content: bytes
-    deep: bool
+    deep: bool = False
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -91,6 +95,13 @@ def case(seed: int, number: int, readers: Sequence[Reader] = READERS) -> Case:
     return Case(number, reader, content, rng.randrange(DEEP) == 0)
 
 
+def hostile_case(number: int) -> Case:
+    """The case of a hostile file."""
+    found = hostile_files()[number]
+    reader = next(reader for reader in READERS if reader.name == found.reader)
+    return Case(number, reader, found.content, beside=found.beside)
+
+
 # --- one case -------------------------------------------------------------------------------------
 
 
@@ -114,12 +125,14 @@ def outcome(given: Case, folder: Path, seconds: float = HANG) -> Outcome:
     """Lets a reader read a case, and says how it ended."""
     file = folder / given.file
     file.write_bytes(given.content)
+    for name, content in given.beside.items():
+        (folder / name).write_bytes(content)
 
     def late(_: int, __: FrameType | None) -> None:
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -130,46 +143,54 @@ def outcome(given: Case, folder: Path, seconds: float = HANG) -> Outcome:
         return Outcome("refused")
     except (Hang, Exception) as error:
         # the alarm first: what follows may take its time
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
         frames = traceback.extract_tb(error.__traceback__)
         own = [f for f in frames if f"{os.sep}biela{os.sep}" in f.filename]
         last = own[-1] if own else frames[-1]
         where = f"{last.filename.rpartition('/src/')[2]}:{last.lineno}"
         return Outcome(type(error).__name__, where, str(error)[:500])
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-        file.unlink(missing_ok=True)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+        for name in (given.file, *given.beside):
+            (folder / name).unlink(missing_ok=True)
 
 
 # --- a worker and who watches it ------------------------------------------------------------------
 
 
-def work(seed: int, numbers: range, readers: Sequence[Reader], answers: IO[str]) -> None:
+def work(
+    numbers: range, made: Callable[[int], Case], answers: IO[str], seconds: float, memory: int
+) -> None:
     """Runs cases and writes a line of JSON for each."""
-    for reader in readers:
-        reader.inputs()  # outside of the limits
-    with tempfile.TemporaryDirectory() as folder, limited_memory(MEMORY):
+    with tempfile.TemporaryDirectory() as folder:
+        # what is imported, compiled and cached once counts for no case
+        for reader in READERS:
+            for content in reader.inputs()[:2]:
+                outcome(Case(0, reader, content, deep=True), Path(folder), 600.0)
         for number in numbers:
-            given = case(seed, number, readers)
+            given = made(number)
             started = time.monotonic()
-            found = outcome(given, Path(folder))
+            with limited_memory(memory):
+                found = outcome(given, Path(folder), seconds)
             line = [found.what, found.where, found.message, time.monotonic() - started]
             answers.write(json.dumps(line) + "\n")
             answers.flush()
 
 
-def watched(seed: int, numbers: range, reader: str) -> Iterator[tuple[int, Outcome, float]]:
-    """The outcomes of cases, in order; a worker that hangs or dies is replaced by another."""
+def watched(numbers: range, *options: str) -> Iterator[tuple[int, Outcome, float]]:
+    """The outcomes of cases, in order; a worker that hangs or dies is replaced by another.
+
+    ``options`` are those of this command that say which cases they are.
+    """
     at = numbers.start
     while at < numbers.stop:
         left = f"{at}:{numbers.stop}"
-        command = [sys.executable, __file__, "--worker", left, "--seed", str(seed)]
-        command += ["--reader", reader] if reader else []
+        command = [sys.executable, __file__, "--worker", left, *options]
         worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert worker.stdout is not None
         try:
-            patience = 120.0  # for what it imports and prepares
+            patience = 600.0  # for what it imports and prepares
             while at < numbers.stop:
                 ready, _, _ = select.select([worker.stdout], [], [], patience)
                 line = worker.stdout.readline() if ready else ""
@@ -282,7 +303,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run cases; the exit code is 1 if there were findings."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, help="number of the first case (0, or as the log says)")
+    parser.add_argument(
+        "--first", type=int, help="number of the first case (0, or as the log says)"
+    )
     parser.add_argument("--count", type=int, default=1000, help="how many cases")
     parser.add_argument("--reader", default="", help="this reader alone")
     parser.add_argument("--log", type=Path, help="file that keeps what was found")
@@ -291,26 +314,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     readers = chosen(given.reader)
+    made = hostile_case if given.hostile else partial(case, given.seed, readers=readers)
     if given.worker:
-        first, _, stop = given.worker.partition(":")
+        ends = given.worker.split(":")
         # what the readers print must not get among the answers
         answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        work(given.seed, range(int(first), int(stop)), readers, answers)
+        limits = (hostile.SECONDS, hostile.MEMORY) if given.hostile else (HANG, MEMORY)
+        work(range(int(ends[0]), int(ends[1])), made, answers, *limits)
         return 0
     if given.show:
-        one = case(given.seed, given.first or 0, readers)
+        one = made(given.first or 0)
         print(one.reader.name, "deep" if one.deep else "", repr(one.content[-2000:]))
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / one.file
-            file.write_bytes(one.content)
+            for name, content in {one.file: one.content, **one.beside}.items():
+                (Path(folder) / name).write_bytes(content)
             one.reader.read(file, one.deep)
         return 0
     log = Log(given.log)
     first = given.first if given.first is not None else log.next or 0
-    numbers = range(first, first + given.count)
-    for number, found, took in watched(given.seed, numbers, given.reader):
-        log.add(case(given.seed, number, readers), found, took)
+    stop = len(hostile_files()) if given.hostile else sys.maxsize
+    numbers = range(first, min(first + given.count, stop))
+    options = ["--hostile"] if given.hostile else ["--seed", str(given.seed)]
+    options += ["--reader", given.reader] if given.reader else []
+    for number, found, took in watched(numbers, *options):
+        log.add(made(number), found, took)
         if number % _OFTEN == _OFTEN - 1 or number == numbers.stop - 1:
             log.mark(number + 1)
     print(log.summary())

@@ -306,7 +306,7 @@ def _named(file: Path, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except BielaError as error:
-        if file.name not in str(error):
+        if str(file) not in str(error) and str(file.parent / "f") not in str(error):
             raise UnnamedError(f"{type(error).__name__}: {error}") from error
         raise
 
@@ -318,10 +318,10 @@ def _finite(results: Results) -> None:
 
 def _move(model: Any, deep: bool) -> None:
     model.flattened()
-    with contextlib.suppress(BielaError):  # what a file cannot say
-        loads(dumps(model))
     if not deep:
         return
+    with contextlib.suppress(BielaError):  # what a file cannot say
+        loads(dumps(model))
     bl.check(model)
     bl.mobility(model)
     if model.drivers:

@@ -56,7 +56,7 @@ __all__ = [
     "unit_of",
 ]
 
-_PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*\Z")
+_PLAIN = re.compile(r"\s*[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?\s*+\Z")
 
 
 def quantity(value: str | float, dimension: str = "any") -> float:
@@ -247,7 +247,10 @@ def _number(given: object) -> float:
         return given
     if isinstance(given, bool) or not isinstance(given, Real):
         raise ModelError(f'{given!r} is no value: give a number, or a text such as "120 mm"')
-    return _finite(float(given), repr(given))
+    try:
+        return _finite(float(given), repr(given))
+    except OverflowError:  # of whole numbers and fractions
+        raise ModelError(f"{str(given)[:6]}… is too large a number") from None
 
 
 def _misfit(
