@@ -26,7 +26,7 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -105,7 +105,7 @@ def hostile_case(number: int) -> Case:
 # --- one case -------------------------------------------------------------------------------------
 
 
-class Hang(BaseException):  # noqa: N818 (no error that a reader should see)
+class Hang(BaseException):
     """A case takes too long."""
 
 
@@ -221,11 +221,11 @@ class Log:
         self.path = path
         self.next: int | None = None
         self.counts: Counter[tuple[str, str]] = Counter()
-        self.seconds: Counter[str] = Counter()
+        self.seconds: dict[str, float] = defaultdict(float)
         self.findings: Counter[tuple[str, str, str]] = Counter()
         self.examples: dict[tuple[str, str, str], tuple[int, str]] = {}
         self._since: Counter[tuple[str, str]] = Counter()
-        self._spent: Counter[str] = Counter()
+        self._spent: dict[str, float] = defaultdict(float)
         if path is not None and path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
                 self._take(json.loads(line))

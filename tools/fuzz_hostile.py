@@ -148,8 +148,9 @@ def _motions() -> Iterator[Hostile]:
     for verb, model in (("kinematics", _MODEL + driver), ("run", _MODEL)):
         fixed = " --step 0.001" if verb == "run" else ""
         for options in (
-            "--time 1e300", f"--time 1e300{fixed}", "--time 1 --step 1e-300", "--time 1 --step 1e-12",
-            "--time 1 --step 1e-9", "--time 1e9 --step 1", "--time 1e6 --step 1e-6",
+            "--time 1e300", f"--time 1e300{fixed}", "--time 1 --step 1e-300",
+            "--time 1 --step 1e-12", "--time 1 --step 1e-9", "--time 1e9 --step 1",
+            "--time 1e6 --step 1e-6",
             "--time 1e-300 --step 1e-302", "--time 1e308 --step 1e-308", "--time 1e12 --step 1",
         ):  # fmt: skip
             text = f"{verb} m.toml {options} --no-plot --animate none"
@@ -403,8 +404,8 @@ def _meshes() -> Iterator[Hostile]:
         "nodes in a circle",
         "collada",
         _collada(
-            '<node id="n0"><instance_node url="#n1"/></node><node id="n1"><instance_node url="#n0"/>'
-            '<instance_node url="#n0"/></node>',
+            '<node id="n0"><instance_node url="#n1"/></node><node id="n1">'
+            '<instance_node url="#n0"/><instance_node url="#n0"/></node>',
             0,
         ),
     )

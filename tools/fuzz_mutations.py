@@ -180,7 +180,7 @@ def xml_changed(data: bytes, rng: Random) -> bytes:
     for _ in range(rng.choice((1, 1, 2, 4))):
         _xml_change(root, rng)
     try:
-        return ElementTree.tostring(root, encoding="utf-8")
+        return bytes(ElementTree.tostring(root, encoding="utf-8"))
     except (ValueError, RecursionError):
         return data
 

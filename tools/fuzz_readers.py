@@ -50,8 +50,7 @@ _ENDLESS = frozenset({"studio", "demo", "bench", "report", "new", "cache", "expo
 class Reader:
     """A reader: what it is called, the ending of its files, valid inputs, and how it reads.
 
-    ``read`` is given the file and whether to go deep.  ``names_file`` says that an error while
-    reading has the name of the file in it.
+    ``read`` is given the file and whether to go deep.
     """
 
     name: str
@@ -59,7 +58,6 @@ class Reader:
     inputs: Callable[[], list[bytes]]
     read: Callable[[Path, bool], None]
     mutations: tuple[Mutation, ...] = PLAIN
-    names_file: bool = True
 
 
 class UnnamedError(Exception):
@@ -81,8 +79,9 @@ markers = { A = { position = [0, 0, 0], axis = "z" }, B = { position = ["r", 0, 
 [bodies.rod]
 position = ["r", 0, 0]
 orientation = { zyx = ["10 deg", 0, 0] }
-markers = { B = { axis = "z" }, C = { position = [0.1, 0, 0], orientation = { quaternion = [1, 0.1, 0, 0] } } }
-shapes = [{ kind = "box", size = [0.1, 0.02, 0.02], density = 7850 }, { kind = "sphere", radius = 0.01 }]
+markers = { B = { axis = "z" }, C = { position = [0.1, 0, 0], orientation = { zyx = [0, 1, 0] } } }
+shapes = [{ kind = "box", size = [0.1, 0.02, 0.02], density = 7850 },
+  { kind = "sphere", radius = 0.01 }]
 [bodies.slider]
 mass = 0.5
 [joints.A]
@@ -162,12 +161,13 @@ _URDF = b"""<robot name="arm"><material name="blue"><color rgba="0 0 1 1"/></mat
 <link name="base"><visual><geometry><box size="1 1 1"/></geometry></visual></link>
 <link name="rod"><inertial><origin xyz="0 0 0.5" rpy="0 0.1 0"/><mass value="2"/>
   <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/></inertial>
-  <collision><origin rpy="0 0 0" xyz="0 0 0"/><geometry><cylinder radius="0.1" length="1"/></geometry>
-  </collision><visual><geometry><mesh filename="block.stl" scale="1 1 1"/></geometry></visual></link>
+  <collision><origin xyz="0 0 0"/><geometry><cylinder radius="0.1" length="1"/></geometry>
+  </collision><visual><geometry><mesh filename="m.stl" scale="1 1 1"/></geometry></visual></link>
 <link name="tool"><inertial><mass value="0.5"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial>
 </link><link name="finger"/>
 <joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
-  <limit lower="-1" upper="1" effort="10" velocity="2"/><dynamics damping="0.1" friction="0.2"/></joint>
+  <limit lower="-1" upper="1" effort="10" velocity="2"/>
+  <dynamics damping="0.1" friction="0.2"/></joint>
 <joint name="slide" type="prismatic"><parent link="rod"/><child link="tool"/><axis xyz="1 0 0"/>
   <origin xyz="0 0 1" rpy="0 0 1.57"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint>
 <joint name="grip" type="fixed"><parent link="tool"/><child link="finger"/></joint>
@@ -274,8 +274,8 @@ def _dumps() -> list[bytes]:
 
 def _dh_tables() -> list[bytes]:
     return [
-        b"# modified\na, alpha, d, theta, kind, mass, lower, upper\n0, 90 deg, 0.66, 0, revolute, 2,"
-        b" -1, 1\n432 mm, 0, 0, 0,, 1\n0, 0, 0.1, 0, prismatic\n",
+        b"# modified\na, alpha, d, theta, kind, mass, lower, upper\n0, 90 deg, 0.66, 0, revolute,"
+        b"2, -1, 1\n432 mm, 0, 0, 0,, 1\n0, 0, 0.1, 0, prismatic\n",
     ]
 
 
@@ -457,8 +457,6 @@ def _command_read(file: Path, deep: bool) -> None:
         raise BielaError(f"refused with {code}")
 
 
-_TEXT_ONLY = {"names_file": False}
-
 #: The readers, in the order in which cases go round them.
 READERS: tuple[Reader, ...] = (
     Reader("model", ".toml", _models, _model, (*PLAIN, *(toml_changed,) * 6)),
@@ -476,9 +474,9 @@ READERS: tuple[Reader, ...] = (
     Reader("dh toml", ".toml", _dh_toml, _robot(load_dh), (*PLAIN, *(toml_changed,) * 6)),
     Reader("thesis", ".txt", _thesis, _thesis_read),
     Reader("dump", ".atoms", _dumps, _dump_read),
-    Reader("expression", ".txt", _texts(*_EXPRESSIONS), _expression_read, **_TEXT_ONLY),
-    Reader("quantity", ".txt", _texts(*_QUANTITIES), _quantity_read, **_TEXT_ONLY),
-    Reader("law", ".txt", _texts(*_LAWS, *_EXPRESSIONS), _law_read, **_TEXT_ONLY),
-    Reader("assignment", ".txt", _texts(*_ASSIGNMENTS), _assignment_read, **_TEXT_ONLY),
-    Reader("command", ".txt", _texts(*_COMMANDS), _command_read, **_TEXT_ONLY),
+    Reader("expression", ".txt", _texts(*_EXPRESSIONS), _expression_read),
+    Reader("quantity", ".txt", _texts(*_QUANTITIES), _quantity_read),
+    Reader("law", ".txt", _texts(*_LAWS, *_EXPRESSIONS), _law_read),
+    Reader("assignment", ".txt", _texts(*_ASSIGNMENTS), _assignment_read),
+    Reader("command", ".txt", _texts(*_COMMANDS), _command_read),
 )  # fmt: skip

@@ -138,7 +138,7 @@ def test_steps_that_doubles_cannot_tell_apart_are_refused_by_every_door(ask, tmp
 
 
 def test_a_step_too_short_for_a_long_run_is_refused():
-    with pytest.raises(ModelError, match=r"the step 0.001 s is not resolved at t = 1e\+13 s"):
+    with pytest.raises(ModelError, match=r"the step 0.001 s would make about 1.0e16 steps"):
         bl.simulate(four_bar(), 1e13, step=1e-3)
 
 

@@ -30,7 +30,7 @@ ELEMENTS = {"joint": "joints", "driver": "drivers", "force": "forces", "sensor":
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 #: A key of many parts, bare or in quotes.
 _LONG_KEY = re.compile(
-    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d,}""" % LEVELS
+    rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{LEVELS},}}"""
 )
 _BARE_QUANTITY = re.compile(r"=\s*\[?\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?\s*[A-Za-zµ°][\w/^*·]*)")
 
@@ -155,14 +155,14 @@ def parsed(text: str, name: str) -> dict[str, Any]:
     Raises:
         FileError: It is no TOML, or nested too deep.
     """
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, row in enumerate(text.split("\n"), 1):
         # the reader below takes the square of the length of a key
-        key = _LONG_KEY.search(line) if line.count(".") > LEVELS else None
+        key = _LONG_KEY.search(row) if row.count(".") > LEVELS else None
         if key is not None:
             within(
                 LEVELS,
                 key.group().count(".") + 1,
-                f"{name}:{number}: the key {key.group()[:20]}… would make {{}} tables in each other",
+                f"{name}:{number}: the key {key.group()[:20]}… would make {{}} nested tables",
                 "use fewer dots",
                 FileError,
             )
