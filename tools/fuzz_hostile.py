@@ -476,7 +476,7 @@ def _results() -> Iterator[Hostile]:
             yield Hostile(f"{entry} of shape {shape[:24]}", "results", _npz({entry: _npy(shape)}))
     for kind in ("<f8", "|O", "|S1000000000", "<U1000000000", "<c16", "|V99999999999"):
         yield Hostile(f"type {kind}", "results", _npz({"t": _npy("(1000000000,)", kind)}))
-    for n in (10**6, 10**8, 3 * 10**8):
+    for n in (10**6, 10**7, 5 * 10**7):
         yield Hostile(f"{n} zeros", "results", _npz({"t": _npy(f"({n},)", "|u1", bytes(n))}))
         yield Hostile(
             f"a JSON text of {n} blanks",

@@ -33,7 +33,7 @@ from biela.model.laws.law import law_from
 from biela.model.meshes.files import read_mesh, write_stl
 from biela.model.meshes.mesh import Mesh
 from biela.model.quantities.units import quantity
-from biela.results import Channels, Results
+from biela.results import Box, Channels, Event, Link, Results, RunStatistics, Scene
 from biela.results.reference import read_csv
 from tools.fuzz_mutations import PLAIN, Mutation, npz_changed, toml_changed, xml_changed
 
@@ -241,12 +241,21 @@ def _models() -> list[bytes]:
 
 @cache
 def _results() -> list[bytes]:
-    model = bl.load(_GALLERY / "slider_crank.toml")
-    found = bl.kinematics(model, 0.05)
     t = np.linspace(0.0, 1.0, 5)
-    small = Results("small", t, {"y": Channels(["x"], t[:, None], ["m"])})
+    column, points = t[:, None], np.stack([np.stack([t, 0 * t, t**2], 1)] * 2, 1)
+    groups = {
+        "q": Channels(["A.angle"], column, ["rad"], ["A.angle_rate"], [True]),
+        "v": Channels(["A.angle_rate"], column, ["rad/s"]),
+    }
+    turned = np.tile(np.eye(3), (5, 1, 1))
+    scene = Scene([Link("rod", points), Box("box", points[:, 0], turned, (1.0, 2.0, 3.0))], "xz")
+    statistics = RunStatistics(method="by hand", steps=4, time_total=0.1, more={"made": "here"})
+    events = [Event(0.5, "stop", 1)]
+    units = {"energy": "J"}
+    whole = Results("whole", t, groups, {"energy": t}, units, statistics, scene, events)
+    small = Results("small", t, {"y": Channels(["x"], column, ["m"])})
     with tempfile.TemporaryDirectory() as folder:
-        return [r.save(Path(folder) / "r.npz").read_bytes() for r in (found, small)]
+        return [r.save(Path(folder) / "r.npz").read_bytes() for r in (whole, small)]
 
 
 @cache

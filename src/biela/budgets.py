@@ -20,6 +20,7 @@ __all__ = [
     "HEADER",
     "LEVELS",
     "NODES",
+    "NUMBER",
     "PARAMETERS",
     "REPEATED_TRIANGLES",
     "STEPS",
@@ -42,6 +43,8 @@ CORNERS: Final = 500
 HEADER: Final = 20_000_000
 #: Triangles of a COLLADA scene beyond those that the file has itself.
 REPEATED_TRIANGLES: Final = 1_000_000
+#: Numbers of robots and meshes; the inertia of a body, a fifth power, is still a double.
+NUMBER: Final = 1e50
 #: Steps of a motion.
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.

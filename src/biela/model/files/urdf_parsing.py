@@ -101,18 +101,13 @@ def _link(source: XmlSource, element: Xml) -> UrdfLink:
             source.number(given, f"i{key}") for key in ("xx", "xy", "xz", "yy", "yz", "zz")
         )
         I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        with np.errstate(over="ignore", invalid="ignore"):
-            com, tensor = T[:3, 3], T[:3, :3] @ I @ T[:3, :3].T
-            tensor = (tensor + tensor.T) / 2
-        if not np.isfinite(tensor).all():
-            source.fault(given or inertial, f"link {name!r}: its inertia is too large a number")
-            tensor = np.zeros((3, 3))
+        com, tensor = T[:3, 3], T[:3, :3] @ I @ T[:3, :3].T
     return UrdfLink(
         name,
         element.line,
         mass,
         com,
-        tensor,
+        (tensor + tensor.T) / 2,
         _geometries(source, element, "visual"),
         _geometries(source, element, "collision"),
     )
