@@ -18,9 +18,9 @@ __all__ = [
     "CORNERS",
     "DURATION",
     "HEADER",
+    "LARGEST",
     "LEVELS",
     "NODES",
-    "NUMBER",
     "PARAMETERS",
     "REPEATED_TRIANGLES",
     "STEPS",
@@ -43,8 +43,8 @@ CORNERS: Final = 500
 HEADER: Final = 20_000_000
 #: Triangles of a COLLADA scene beyond those that the file has itself.
 REPEATED_TRIANGLES: Final = 1_000_000
-#: Numbers of robots and meshes; the inertia of a body, a fifth power, is still a double.
-NUMBER: Final = 1e50
+#: Numbers of models, robots and meshes; the inertia of a body, a fifth power, is still a double.
+LARGEST: Final = 1e50
 #: Steps of a motion.
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.

@@ -17,7 +17,7 @@ from xml.parsers import expat
 import numpy as np
 import numpy.typing as npt
 
-from biela.budgets import NUMBER
+from biela.budgets import LARGEST
 from biela.errors import BielaError, FileError
 from biela.model.files.faults import nearest
 
@@ -204,7 +204,7 @@ class XmlSource:
             found = np.array([float(word) for word in text.split()])
         except ValueError:
             found = np.full(1, math.nan)
-        if len(found) not in allowed or not (np.abs(found) <= NUMBER).all():
+        if len(found) not in allowed or not (np.abs(found) <= LARGEST).all():
             wanted = " or ".join(str(n) for n in allowed)
             many = "finite number" if list(allowed) == [1] else "finite numbers"
             self.fault(element, f"<{element.tag}> {attribute} is {wanted} {many}, not {text!r}")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from biela.budgets import CORNERS, NUMBER, within
+from biela.budgets import CORNERS, LARGEST, within
 from biela.errors import ModelError
 from biela.model.meshes.collada import read_collada
 from biela.model.meshes.mesh import Floats, Mesh
@@ -113,7 +113,7 @@ def _floats(file: Path, line: int, words: list[str]) -> list[float]:
         values = [float(word) for word in words[:3]]
     except ValueError:
         values = []
-    if len(values) != 3 or not all(abs(value) <= NUMBER for value in values):
+    if len(values) != 3 or not all(abs(value) <= LARGEST for value in values):
         raise _fault(file, line, f"a vertex is three finite numbers, not {' '.join(words)!r}")
     return values
 
@@ -158,6 +158,8 @@ def _text_stl(file: Path, content: bytes) -> Mesh:
         words = raw.split()
         keyword = words[0].lower() if words else ""
         if keyword == "outer":
+            if in_loop >= 0:
+                raise _fault(file, number, 'an "outer loop" within another')
             in_loop = 0
         elif keyword == "vertex":
             if in_loop < 0:

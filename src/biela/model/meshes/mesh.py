@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from biela.budgets import NUMBER
+from biela.budgets import LARGEST
 from biela.errors import ModelError
 from biela.model.mass_properties import MassProperties, as_rotation, as_vector
 
@@ -56,7 +56,7 @@ class Mesh:
             raise ModelError(f"the triangles of a mesh have shape (m, 3), not {faces.shape}")
         if faces.dtype.kind not in "iu":
             raise ModelError("the triangles of a mesh are whole numbers, which count the vertices")
-        wild = np.flatnonzero(~(np.abs(places) <= NUMBER).all(axis=1))
+        wild = np.flatnonzero(~(np.abs(places) <= LARGEST).all(axis=1))
         if len(wild):
             row = int(wild[0])
             raise ModelError(

@@ -33,6 +33,7 @@ from dataclasses import replace
 from numbers import Real
 
 from biela.atoms import Atom
+from biela.budgets import LARGEST
 from biela.errors import ModelError, ParseError
 from biela.model.quantities.dimensions import (
     NUMBER,
@@ -243,7 +244,7 @@ def _stepwise(text: SiText, parameters: Mapping[str, Atom | float]) -> Measured:
 
 
 def _number(given: object) -> float:
-    if type(given) is float and math.isfinite(given):
+    if type(given) is float and abs(given) <= LARGEST:
         return given
     if isinstance(given, bool) or not isinstance(given, Real):
         raise ModelError(f'{given!r} is no value: give a number, or a text such as "120 mm"')
@@ -281,6 +282,8 @@ def _listed(text: str, dimensions: Mapping[str, Dimension]) -> str:
 def _finite(value: float, shown: str) -> float:
     if not math.isfinite(value):
         raise ModelError(f"{shown} is not a finite number")
+    if abs(value) > LARGEST:
+        raise ModelError(f"{shown} is too large a number; the limit is {LARGEST:g}")
     return float(value)
 
 
