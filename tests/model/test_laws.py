@@ -247,3 +247,8 @@ def test_missing_parameters_are_named():
         law.value(1.0, {"a": 2.0})
     with pytest.raises(ParseError, match="unknown parameter 'b'"):
         law.expression(Workspace(), {"a": 2.0})
+
+
+def test_a_whole_number_beyond_any_double_is_no_law() -> None:
+    with pytest.raises(ModelError, match="too large a number"):
+        law_from(10**400)
