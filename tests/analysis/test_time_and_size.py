@@ -138,8 +138,44 @@ def test_steps_that_doubles_cannot_tell_apart_are_refused_by_every_door(ask, tmp
 
 
 def test_a_step_too_short_for_a_long_run_is_refused():
-    with pytest.raises(ModelError, match=r"the step 0.001 s is not resolved at t = 1e\+13 s"):
+    with pytest.raises(ModelError, match=r"the step 0.001 s would make about 1.0e16 steps"):
         bl.simulate(four_bar(), 1e13, step=1e-3)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: bl.simulate(four_bar(), 1e3, output=1e-6),
+        lambda: bl.simulate(four_bar(), 1e3, step=1e-6, output=1e-6),
+        lambda: bl.simulate(four_bar(law="1 + t"), 1e3, step=1e-6),
+        lambda: looped_simulation(four_bar(), 1e3, output=1e-6),
+        lambda: bl.kinematics(four_bar(law="1 + t"), 1e3, step=1e-6),
+        lambda: bl.kinematics(four_bar(law="1 + t"), 1e3, step=1e-6, engine="looped"),
+        lambda: bl.group_kinematics(four_bar(law="1 + t"), 1e3, step=1e-6),
+        lambda: bl.group_simulation(four_bar(), 1e3, step=1e-6),
+        lambda: bl.group_inverse_dynamics(four_bar(law="1 + t"), 1e3, step=1e-6),
+        lambda: bl.Robot(arm()).simulate(1e3, output=1e-6),
+        lambda: bl.Robot(arm()).rollout([0.3], dt=1e-6, steps=10**9),
+    ],
+)
+def test_a_thousand_million_instants_are_refused_by_every_door_before_the_work(ask):
+    said = r"about 1\.0e9 instants with .* would take about .* GB; the limit is 4 GB.*BIELA_MEMORY"
+    with pytest.raises(ModelError, match=said):
+        ask()
+
+
+def test_a_duration_without_end_is_refused_though_its_steps_adapt():
+    with pytest.raises(ModelError, match=r"about 1\.0e300 s; the limit is 10,000,000,000"):
+        bl.simulate(four_bar(), 1e300)
+
+
+def test_the_limit_of_memory_is_that_of_the_environment(monkeypatch):
+    monkeypatch.setenv("BIELA_MEMORY", "0.00001")
+    with pytest.raises(ModelError, match=r"the limit is 1e-05 GB"):
+        bl.kinematics(four_bar(law="1 + t"), 1.0, step=1e-2)
+    monkeypatch.setenv("BIELA_MEMORY", "1 GB")
+    with pytest.raises(ModelError, match=r"BIELA_MEMORY is a number of gigabytes, not '1 GB'"):
+        bl.kinematics(four_bar(law="1 + t"), 1.0, step=1e-2)
 
 
 def test_angles_too_large_to_close_a_loop_are_said_to_be_so():

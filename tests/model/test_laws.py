@@ -290,3 +290,8 @@ def test_the_time_is_a_time_or_a_number(kind, law, value):
     m.driver(kind, "d", coordinate="A", law=law)
     found = bl.kinematics(m, 1.0, step=0.5).q[-1, 0]
     assert found == pytest.approx(value, abs=1e-12)
+
+
+def test_a_whole_number_beyond_any_double_is_no_law() -> None:
+    with pytest.raises(ModelError, match="too large a number"):
+        law_from(10**400)

@@ -208,6 +208,8 @@ def kinematics(
             system = held(instant, place, idle)
             asked = velocity_equations(system, place, t, u, p, conditions=False)
             speed = closing_velocity(system, asked.rows, asked.right, speed, {})
+    # positions, velocities, accelerations, and the rows of the constraints
+    instants.check_memory(3 * len(system.v) + len(system.multipliers) * len(system.v))
     plan = Plan(system, float(t), step, instants.steps, instants.stride, p, u, tolerance)
     if objective is not None:
         if accelerations:

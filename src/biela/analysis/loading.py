@@ -17,7 +17,7 @@ from biela.analysis.robots.robot import Robot
 from biela.atoms import Workspace
 from biela.atoms.dump import HEADER
 from biela.atoms.dump import load as load_atoms
-from biela.errors import FileError, ModelError
+from biela.errors import BielaError, FileError, ModelError
 from biela.model import Model
 from biela.model.files import load_dh, load_mjcf, load_model, load_urdf
 from biela.model.files.formats import is_dh, is_mjcf
@@ -58,8 +58,13 @@ def load(source: Source, **options: Any) -> Any:
         ModelError: An option is not one of the format, or the robot cannot be.
     """
     text = _text(source)
+    if text is source:
+        return load_atoms(source)
     if text is not None:
-        return load_atoms(text)
+        try:
+            return load_atoms(text)
+        except BielaError as error:
+            raise FileError(f"{source}: {error}") from None
     if isinstance(source, str) and "<" in source:
         return _robot(source, is_mjcf(source), options)
     if not isinstance(source, str | Path):
@@ -91,7 +96,10 @@ def _text(source: Any) -> str | None:
     if isinstance(source, str | Path) and Path(source).is_file():
         with Path(source).open("rb") as file:
             if file.read(len(HEADER)) == HEADER.encode():
-                return Path(source).read_text(encoding="utf-8")
+                try:
+                    return Path(source).read_text(encoding="utf-8")
+                except UnicodeDecodeError:
+                    raise FileError(f"{source}: the file is not UTF-8, as dumps are") from None
     return None
 
 

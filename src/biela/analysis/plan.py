@@ -12,7 +12,15 @@ import numpy.typing as npt
 
 from biela.analysis.instant import Instant
 from biela.analysis.leading import LedState, led_state
-from biela.analysis.stepping import AdaptiveStepper, FixedStepper, Stepper, resolved, whole_steps
+from biela.analysis.stepping import (
+    AdaptiveStepper,
+    FixedStepper,
+    Stepper,
+    resolved,
+    storable,
+    whole_steps,
+)
+from biela.budgets import DURATION, within
 from biela.equations import System
 from biela.errors import ModelError
 from biela.solvers.integrators import Problem
@@ -36,7 +44,7 @@ class Plan:
 
     Adaptive steps do not pass ``stops``, times of the clock between which laws change quickly.
     Where constraints are looked at more often than is stored, ``stored`` says which of the times
-    are stored; all are without it.
+    are stored; all are without it.  ``columns`` is how many numbers are kept of an instant.
     """
 
     integrator: Any
@@ -49,6 +57,7 @@ class Plan:
     sample_time: float
     stops: Floats = field(default_factory=lambda: np.zeros(0))
     stored: npt.NDArray[np.bool_] | None = None
+    columns: int = 1
 
     @classmethod
     def make(
@@ -60,11 +69,13 @@ class Plan:
         output: float | None,
         sample_time: float | None,
         controlled: bool,
+        columns: int = 1,
     ) -> Plan:
         """The plan for what was asked for, with defaults where nothing was.
 
         Raises:
-            ModelError: A time is not positive, or one that is needed is missing.
+            ModelError: A time is not positive, one that is needed is missing, or there would be
+                more steps or stored instants than the limit.
         """
         chosen = integrator or ("rk4" if step is not None else "dormand_prince")
         adaptive = isinstance(chosen, str) and chosen in ADAPTIVE_METHODS
@@ -83,24 +94,31 @@ class Plan:
             )
         if adaptive:
             interval = output or duration / 500
-            count = max(1, int(np.floor(duration / interval * (1 + 1e-12))))
+            within(
+                DURATION, duration, "the duration would be {} s", "adaptive steps do not get so far"
+            )
             resolved(start, duration, interval, "the time between stored instants")
+            count = max(1, int(np.floor(duration / interval * (1 + 1e-12))))
+            storable(count, columns)
             times: Floats = interval * np.arange(1.0, count + 1)
             if duration - times[-1] > 1e-9 * duration:
                 times = np.append(times, duration)
             times[-1] = min(times[-1], duration)
             if controlled and sample_time is None:
                 raise ModelError("an adaptive run with a controller needs sample_time=…, in s")
-            return cls(chosen, start, duration, None, 1, times, 1, sample_time or 0.0)
+            return cls(
+                chosen, start, duration, None, 1, times, 1, sample_time or 0.0, columns=columns
+            )
         h = step or 1e-3
         resolved(start, duration, h, "the step")
         steps = whole_steps(duration, h, "the step")
         stride = whole_steps(output, h, "output", of="the step") if output else 0
         stride = stride or max(1, -(-steps // 2000))
         rows = -(-steps // stride)
+        storable(rows, columns)
         stored: Floats = h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))
         every = whole_steps(sample_time, h, "sample_time", of="the step") if sample_time else 1
-        return cls(chosen, start, duration, h, stride, stored, every, every * h)
+        return cls(chosen, start, duration, h, stride, stored, every, every * h, columns=columns)
 
     def stepper(
         self,
@@ -140,6 +158,7 @@ class Plan:
         out, and is looked at often.
         """
         if self.step is not None:
+            storable(self.steps, self.columns)
             count = np.arange(1.0, self.steps + 1)
             stored = (count % self.stride == 0) | (count == self.steps)
             return (

@@ -194,7 +194,8 @@ class Positioning:
         met = np.abs(self.engine.residuals(times, states[:, :nq])).max(axis=1) <= tolerance
         met &= np.isfinite(states).all(axis=1)
         v, a = states[:, nq : nq + nv], states[:, nq + nv :]
-        reach = h * v[:-1] + h**2 / 2 * a[:-1]
+        with np.errstate(over="ignore", invalid="ignore"):  # of a motion that goes to infinity
+            reach = h * v[:-1] + h**2 / 2 * a[:-1]
         if nq == nv and "rates" not in self.system:
             moved = states[1:, :nq] - states[:-1, :nq]
             corrected = np.linalg.norm(moved - reach, axis=1)

@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 import numpy.typing as npt
 
-from biela.analysis.stepping import resolved, whole_steps
+from biela.analysis.stepping import resolved, storable, whole_steps
 from biela.errors import ModelError
 
 __all__ = ["Sampling", "sampling"]
@@ -36,6 +36,14 @@ class Sampling:
         """All instants, the start among them."""
         return np.asarray(self.t + self.step * np.arange(self.steps + 1, dtype=float))
 
+    def check_memory(self, columns: int) -> None:
+        """See that the stored instants, with so many numbers each, are within the limit of memory.
+
+        Raises:
+            ModelError: They are not.
+        """
+        storable(self.steps // self.stride + 1, columns)
+
     def stored(self, end_point: bool = True, found: int | None = None) -> npt.NDArray[np.int64]:
         """Numbers of the stored instants.
 
@@ -53,7 +61,11 @@ class Sampling:
 
 
 def sampling(
-    duration: float, step: float, *, t: float = 0.0, output: float | None = None
+    duration: float,
+    step: float,
+    *,
+    t: float = 0.0,
+    output: float | None = None,
 ) -> Sampling:
     """The steps of a motion.
 
@@ -64,7 +76,8 @@ def sampling(
         output: Time between stored instants, s; None stores all.
 
     Raises:
-        ModelError: A time is not positive, or the step so small beside t that instants coincide.
+        ModelError: A time is not positive, the step so small beside t that instants coincide, or
+            there are more of them than the limit.
         ShapeError: The step does not divide the duration or the time between stored instants.
     """
     between = step if output is None else output
@@ -73,6 +86,7 @@ def sampling(
             raise ModelError(f"the {what} must be a positive time, not {value!r}")
     resolved(t, duration, step, "the step")
     steps, stride = (whole_steps(time, step, "the step") for time in (duration, between))
+    storable(steps + 1, 1)  # their times
     return Sampling(float(t), float(step), steps, stride)
 
 

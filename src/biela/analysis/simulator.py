@@ -205,7 +205,14 @@ class Simulator:
             raise ModelError(f"{system.name}: the duration must be a positive time, not {given!r}")
         self._check_stepping(step, control)
         plan = Plan.make(
-            self.integrator, duration, t, step, output, sample_time, control is not None
+            self.integrator,
+            duration,
+            t,
+            step,
+            output,
+            sample_time,
+            control is not None,
+            len(system.q) + 2 * len(system.v) + len(system.multipliers),
         )
         tolerance = plan.checked_tolerance(system.name, tolerance)
         p = values(system, "parameter", system.p, parameters)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from biela.budgets import STEPS, about, check_memory, within
 from biela.errors import ModelError, ShapeError
 from biela.results import RunStatistics
 from biela.solvers.integrators import (
@@ -376,7 +377,9 @@ _DOUBLES_BETWEEN = 100
 
 
 def resolved(start: float, duration: float, step: float, what: str) -> None:
-    """See that double precision can tell instants apart; ``what`` is the step between them.
+    """See that double precision can tell instants apart, and that they are not too many.
+
+    ``what`` is the step between them.
 
     >>> resolved(1e9, 1.0, 1e-3, "the step")
     >>> resolved(1e16, 1.0, 1e-3, "the step")
@@ -386,16 +389,35 @@ def resolved(start: float, duration: float, step: float, what: str) -> None:
     double-precision numbers are 2 s apart; start nearer to t = 0, or take 200 s or more
 
     Raises:
-        ModelError: They lie closer together than `_DOUBLES_BETWEEN` doubles.
+        ModelError: They lie closer together than `_DOUBLES_BETWEEN` doubles, or are more than the
+            limit.
     """
+    within(
+        STEPS,
+        duration / step,
+        f"{what} {step:g} s would make {{}} steps in {duration:g} s",
+        "take a longer one, or a shorter duration",
+    )
     last = max(abs(start), abs(start + duration))
     apart = float(np.spacing(last))
-    if step >= _DOUBLES_BETWEEN * apart:
-        return
-    raise ModelError(
-        f"{what} {step:g} s is not resolved at t = {last:g} s, where neighbouring double-precision "
-        f"numbers are {apart:.3g} s apart; start nearer to t = 0, or take "
-        f"{_DOUBLES_BETWEEN * apart:.3g} s or more"
+    if not step >= _DOUBLES_BETWEEN * apart:
+        raise ModelError(
+            f"{what} {step:g} s is not resolved at t = {last:g} s, where neighbouring "
+            f"double-precision numbers are {apart:.3g} s apart; start nearer to t = 0, or take "
+            f"{_DOUBLES_BETWEEN * apart:.3g} s or more"
+        )
+
+
+def storable(instants: float, columns: int) -> None:
+    """See that so many numbers at so many instants are within the limit of memory.
+
+    Raises:
+        ModelError: They are not.
+    """
+    check_memory(
+        instants * columns,
+        f"{about(instants)} instants with {columns:,} numbers or more each would take {{}}",
+        "store fewer with output=…, take a longer step, or a shorter duration",
     )
 
 

@@ -14,7 +14,7 @@ from biela.errors import BielaError, ModelError
 from biela.model.quantities.units import quantity
 
 #: A number with its unit behind it, 40deg: read as 40*deg.
-_DEGREES: Final = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[ ]*deg\b")
+_DEGREES: Final = re.compile(r"(?<![\w.])((?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?)[ ]*+deg\b")
 
 
 def assignments(option: str, given: Sequence[str]) -> dict[str, float]:

@@ -87,6 +87,8 @@ def from_dh(
         "effort limits": effort_limits,
     }
     for what, values in given.items():
+        if values is not None and (isinstance(values, str) or not hasattr(values, "__len__")):
+            raise ModelError(f"{name}: {what} are one for each row, not {values!r}")
         if values is not None and len(values) != len(rows):
             raise ModelError(f"{name}: {len(values)} {what} for {len(rows)} rows")
     model = Model(name, gravity=gravity)
@@ -128,7 +130,7 @@ def _read(who: str, row: Row) -> tuple[float, float, float, float, str]:
             )
         values, kind = [row[key] for key in _FIELDS], row.get("kind", "revolute")
     else:
-        if isinstance(row, str) or len(row) not in (4, 5):
+        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) not in (4, 5):
             raise ModelError(f"{who} is (a, alpha, d, theta) and perhaps a kind, not {row!r}")
         values, kind = list(row[:4]), row[4] if len(row) == 5 else "revolute"
     if kind not in _KINDS:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
+from biela.budgets import LARGEST
 from biela.errors import ModelError
 
 __all__ = ["MassProperties", "Moments", "as_rotation", "as_vector"]
@@ -58,7 +59,7 @@ class MassProperties:
             ModelError: A number is not finite, the mass is negative, or the tensor is not that of
                 a body.
         """
-        if not np.isfinite(mass) or mass < 0:
+        if not 0 <= mass <= LARGEST:
             raise ModelError(f"a mass must be zero or positive, not {mass:g} kg")
         tensor = _tensor(np.zeros(3) if inertia is None else inertia)
         _check(tensor)
@@ -215,7 +216,7 @@ def as_vector(what: str, values: ArrayLike) -> Floats:
         vector = np.array(values, dtype=float)
     except (TypeError, ValueError):
         vector = np.zeros(0)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
+    if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
         raise ModelError(f"{what} must be three finite numbers, not {values!r}")
     return _frozen(vector)
 
@@ -255,7 +256,7 @@ def _tensor(values: ArrayLike) -> Floats:
     elif I.shape == (6,):
         xx, yy, zz, xy, xz, yz = I
         I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    if I.shape != (3, 3) or not np.isfinite(I).all():
+    if I.shape != (3, 3) or not (np.abs(I) <= LARGEST).all():
         raise ModelError(
             "an inertia must be finite numbers: 3x3, the 3 moments, or xx, yy, zz, xy, xz, yz"
         )

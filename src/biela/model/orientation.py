@@ -51,7 +51,8 @@ def unit(who: str, direction: Direction) -> Floats:
         u = np.array(direction, dtype=float)
     except (TypeError, ValueError):
         u = np.zeros(0)
-    length = float(np.linalg.norm(u))
+    with np.errstate(over="ignore"):
+        length = float(np.linalg.norm(u))
     if u.shape != (3,) or not np.isfinite(length) or length == 0.0:
         raise ModelError(f"{who}: {direction!r} is not a direction; give three numbers, not all 0")
     found: Floats = u / length

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from types import UnionType
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from biela.budgets import HEADER, check_memory, within
 from biela.errors import BielaError, ResultsError
 from biela.results import shapes as kinds
 from biela.results.channels import Array, Channels, Event
@@ -46,6 +48,7 @@ __all__ = [
 #: Version of the format; a reader refuses files of a later one.
 VERSION = 1
 _FORMAT = "biela.results"
+_Made = TypeVar("_Made")
 
 
 def writable(path: str | Path, *suffixes: str) -> Path:
@@ -122,51 +125,143 @@ def load(path: str | Path) -> Results:
     """Read an .npz file that `save` wrote, or what a run left that was stopped.
 
     Raises:
-        ResultsError: the file cannot be read, holds no results, or is of a later version.
+        ResultsError: the file cannot be read, holds no results, is of a later version, or would
+            take more memory than the limit.
     """
     try:
         with Path(path).open("rb") as file:
             if file.read(len(MARK)) != MARK:
-                return _from_record(*_read(path, file))
-            return _from_record(*_joined(path, [_read(path, piece) for piece in pieces(file)]))
-    except BielaError:
-        raise
+                return _from_record(*_read(file))
+            return _from_record(*_joined([_read(piece) for piece in pieces(file)]))
+    except BielaError as error:
+        raise ResultsError(f"{path}: {error}") from error
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:  # numpy finds a pickle; or the header is no JSON
         raise ResultsError(f"{path}: not a file of results of biela ({error})") from error
-    except (zipfile.BadZipFile, zlib.error, KeyError, TypeError, AttributeError) as error:
+    except Exception as error:  # zipfile and numpy raise nearly anything on damaged bytes
         raise ResultsError(f"{path}: a damaged file of results ({error})") from error
 
 
-def _read(path: str | Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header and the arrays of an archive."""
+def _read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header and the arrays of an archive.
+
+    Raises:
+        ResultsError: It is none, or is damaged.
+    """
     file.seek(0)
     if not zipfile.is_zipfile(file):
-        raise ResultsError(f"{path}: not a file of results of biela, or cut short")
+        raise ResultsError("not a file of results of biela, or cut short")
+    with zipfile.ZipFile(file) as archive:
+        _check_sizes(archive)
     file.seek(0)
     with np.load(file, allow_pickle=False) as found:
         if "header" not in found:
-            raise ResultsError(f"{path}: not a file of results of biela")
-        header = json.loads(found["header"].tobytes().decode())
-        if header.get("format") != _FORMAT:
-            raise ResultsError(f"{path}: not a file of results of biela")
-        if header["version"] > VERSION:
-            raise ResultsError(
-                f"{path}: written in format {header['version']}, and this biela reads up to "
-                f"{VERSION}: use a newer one"
-            )
-        return header, {name: found[name] for name in found.files}
+            raise ResultsError("not a file of results of biela")
+        return _header(found["header"]), {name: found[name] for name in found.files}
 
 
 def _joined(
-    path: str | Path, parts: Sequence[tuple[dict[str, Any], dict[str, Array]]]
+    parts: Sequence[tuple[dict[str, Any], dict[str, Array]]],
 ) -> tuple[dict[str, Any], dict[str, Array]]:
     """The records of the pieces of a run as one."""
     if not parts:
-        raise ResultsError(f"{path}: the run was stopped before the first piece was written")
+        raise ResultsError("the run was stopped before the first piece was written")
     header = {**parts[0][0], "events": [event for part, _ in parts for event in part["events"]]}
     return header, {name: np.concatenate([each[name] for _, each in parts]) for name in parts[0][1]}
+
+
+def _check_sizes(archive: zipfile.ZipFile) -> None:
+    """See that the arrays of an archive fit in memory and are as long as their headers say.
+
+    Raises:
+        ResultsError: They do not, or are not.
+    """
+    entries = archive.infolist()
+    check_memory(
+        sum(entry.file_size for entry in entries) / 8,
+        "its arrays would take {}",
+        "store fewer instants",
+        ResultsError,
+    )
+    for entry in entries:
+        if entry.filename == "header.npy":
+            within(
+                HEADER,
+                entry.file_size,
+                "its header would take {} bytes",
+                "store less",
+                ResultsError,
+            )
+        with archive.open(entry) as file:
+            version = np.lib.format.read_magic(file)
+            # what belongs to versions that numpy does not read, it says itself
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
+            read = np.lib.format.read_array_header_2_0 if version == (2, 0) else read
+            if read is None:
+                continue
+            shape, _, kind = read(file)
+            claimed = math.prod(shape) * kind.itemsize
+            if claimed > entry.file_size:
+                raise ResultsError(
+                    f"{entry.filename} claims an array of {claimed:.3g} bytes, and has "
+                    f"{entry.file_size}: the file is damaged"
+                )
+
+
+def _header(text: Array) -> dict[str, Any]:
+    """The names, units and further data of a file.
+
+    Raises:
+        ResultsError: It is of another format or version, or something is of another type.
+    """
+    header = json.loads(text.tobytes().decode())
+    if not isinstance(header, dict) or header.get("format") != _FORMAT:
+        raise ResultsError("not a file of results of biela")
+    version = header.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise ResultsError(
+            f"written in format {version}, and this biela reads up to {VERSION}: use a newer one"
+        )
+    for name, kind in _HEADER.items():
+        if not isinstance(header.get(name), kind):
+            raise ResultsError(f"a damaged file of results: {name} is {header.get(name)!r}")
+    for group, told in header["groups"].items():
+        for name, texts in told.items():
+            kind = bool if name == "angles" else str
+            if texts is not None and not all(isinstance(text, kind) for text in texts):
+                raise ResultsError(f"a damaged file of results: {name} of {group} is {texts!r}")
+    if not all(isinstance(unit, str) for unit in header["monitors"].values()):
+        raise ResultsError("a damaged file of results: a unit is no text")
+    return header
+
+
+#: What the header has, and of which types.
+_HEADER: dict[str, type | UnionType] = {
+    "name": str,
+    "groups": dict,
+    "monitors": dict,
+    "events": list,
+    "interrupted": bool,
+    "statistics": dict | None,
+    "scene": dict | None,
+}
+
+
+def _typed(kind: type[_Made], given: dict[str, Any]) -> _Made:
+    """An object of a dataclass of plain fields and arrays.
+
+    Raises:
+        ResultsError: A field is unknown or of another type.
+    """
+    hints = get_type_hints(kind)
+    for name, value in given.items():
+        wanted = hints.get(name)
+        kinds = get_args(wanted) if isinstance(wanted, UnionType) else (wanted,)
+        plain = tuple(list if get_origin(k) is tuple else get_origin(k) or k for k in kinds)
+        if wanted is None or not isinstance(value, (*plain, int) if float in plain else plain):
+            raise ResultsError(f"a damaged file of results: {kind.__name__} has {name} = {value!r}")
+    return kind(**given)
 
 
 def _from_record(header: dict[str, Any], arrays: dict[str, Array]) -> Results:
@@ -188,9 +283,9 @@ def _from_record(header: dict[str, Any], arrays: dict[str, Array]) -> Results:
         groups,
         monitors,
         header["monitors"],
-        RunStatistics(**statistics) if statistics else None,
+        _typed(RunStatistics, statistics) if statistics else None,
         _scene_from_record(scene, arrays) if scene else None,
-        [Event(**event) for event in header["events"]],
+        [_typed(Event, event) for event in header["events"]],
         header["interrupted"],
     )
 
@@ -233,7 +328,7 @@ def _scene_from_record(record: dict[str, Any], arrays: dict[str, Array]) -> Scen
             name = shared.get(field.name, f"scene/{number}/{field.name}")
             if name in arrays:
                 given[field.name] = arrays[name]
-        shapes.append(shape(**given))
+        shapes.append(_typed(shape, given))
     return Scene(shapes, record["plane"])
 
 

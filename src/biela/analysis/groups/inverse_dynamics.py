@@ -21,9 +21,11 @@ from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.preparation import values, with_values
 from biela.analysis.recording import Recording
 from biela.analysis.sampling import sampling
+from biela.analysis.stepping import storable
 from biela.equations import System, formulate
 from biela.equations.groups.lowering import Iteration
 from biela.model import Model
+from biela.model.parts.flattening import body_count
 from biela.results import Channels, Results
 
 __all__ = ["group_inverse_dynamics"]
@@ -100,6 +102,7 @@ def group_inverse_dynamics(
         model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
     )
     forces = GroupForces(solver, inputs)
+    storable(instants.steps + 1, 9 * body_count(model))  # at least, and at all of them
     motion, found = forces.run(instants.times, progress=progress)
     kept = instants.stored(end_point)
     shown = motion.at(kept)

@@ -14,10 +14,12 @@ from biela.analysis.groups.solver import GroupSolver
 from biela.analysis.law_faults import finite, names_laws, while_finite
 from biela.analysis.preparation import with_values
 from biela.analysis.sampling import sampling
+from biela.analysis.stepping import storable
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
 from biela.model.element import nearest
+from biela.model.parts.flattening import body_count
 from biela.results import Results
 
 __all__ = ["group_kinematics"]
@@ -86,6 +88,7 @@ def group_kinematics(
     )
     stopped = None
     try:
+        storable(instants.steps + 1, 9 * body_count(model))  # at least, and at all of them
         motion = solver.run(instants.times, progress=progress)
     except DeadPointError as error:
         stopped, found = str(error), error.results

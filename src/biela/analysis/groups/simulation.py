@@ -607,6 +607,7 @@ def group_simulation(
     taken = sampling(duration, step, t=t, output=output)
     steps, stride = taken.steps, taken.stride
     simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
+    taken.check_memory(6 * body_count(model))  # at least
     if integrator in _OF_NUMBERS and simulator.start.coordinates.rotations:
         turning = [n for n in simulator.start.names if n.endswith(".rotation")]
         raise ModelError(

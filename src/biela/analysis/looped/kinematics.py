@@ -23,6 +23,7 @@ from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
 from biela.errors import SimulationError
 from biela.model import Model
+from biela.model.parts.flattening import body_count
 from biela.results import Results
 
 
@@ -67,6 +68,8 @@ def looped_kinematics(
     model, parameters = with_values(model, parameters)
     began = time.perf_counter()
     instants = sampling(duration, step, output=output)
+    # position, quaternion, velocity and acceleration of each
+    instants.check_memory(21 * body_count(model))
     blocks, guess = first_blocks(model, q, t, parameters)
     stride = instants.stride
     whole = int(instants.stored(end_point)[-1])  # what comes after is not computed

@@ -46,6 +46,7 @@ from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault, slip_fault
 from biela.errors import AssemblyError, ModelError, SimulationError, SingularityError
 from biela.model import Model
+from biela.model.parts.flattening import body_count
 from biela.results import Event, Results
 from biela.singular_values import svd
 from biela.solvers.integrators import BOTH, EVENT, FINISHED, Problem
@@ -139,7 +140,8 @@ def looped_simulation(
         raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
     if tolerance is not None and not tolerance > 0:
         raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
-    plan = Plan.make(integrator, duration, t, step, output, None, False)
+    columns = 14 * body_count(model)  # position, quaternion and velocity of each
+    plan = Plan.make(integrator, duration, t, step, output, None, False, columns)
     tolerance = plan.checked_tolerance(model.name, tolerance)
     if plan.adaptive:
         plan = replace(plan, stops=breaks(model, plan.start, plan.duration))

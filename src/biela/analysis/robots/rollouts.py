@@ -26,7 +26,7 @@ import numpy.typing as npt
 from biela.analysis.robots.configurations import Configurations
 from biela.analysis.robots.rollout_inputs import input_rows, parameter_rows, state_rows
 from biela.analysis.robots.rollout_kernels import dynamics, inputs_of, law_of, moved, normalised
-from biela.analysis.stepping import resolved
+from biela.analysis.stepping import resolved, storable
 from biela.analysis.watch import UNSOUND, Account
 from biela.code import Function
 from biela.code.native import Block
@@ -385,6 +385,7 @@ def rollout(
         )
     count = max(sizes, default=1)
     n = robot.nq + robot.nv
+    storable(count * (samples + 1), n)
     x = np.empty((count, n + 1))
     x[:, : robot.nq], x[:, robot.nq : n], x[:, n] = q, v, 0.0
     values = np.append(values, np.full((len(values), 1), float(t)), axis=1)

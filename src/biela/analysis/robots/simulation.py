@@ -104,7 +104,7 @@ def looped_robot_simulation(
     q0 = np.asarray(robot.normalised(values(system, "coordinate", system.q, q)))
     x = np.concatenate([q0, values(system, "velocity", system.v, v)])
     plan = Plan.make(
-        integrator, length, number(system, "the start time t", t), step, output, None, False
+        integrator, length, number(system, "the start time t", t), step, output, None, False, len(x)
     )
     looped: Any = robot.__dict__["_looped"]
     motion = looped.motion

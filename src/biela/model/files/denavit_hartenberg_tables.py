@@ -13,12 +13,12 @@ arguments of `from_dh`.
 from __future__ import annotations
 
 import csv
-import tomllib
 from pathlib import Path
 from typing import Any, Final
 
 from biela.errors import BielaError, FileError
 from biela.model.denavit_hartenberg import from_dh
+from biela.model.files.reading import parsed
 from biela.model.model import Model
 
 TABLE: Final = "denavit_hartenberg"
@@ -51,10 +51,7 @@ def load_dh(path: str | Path) -> Model:
 
 
 def _toml(file: Path, text: str) -> dict[str, Any]:
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{file}: this is not TOML: {error}") from None
+    document = parsed(text, str(file))
     table = document.pop(TABLE, None)
     name = document.pop("name", file.stem)
     if not isinstance(table, dict) or "rows" not in table:
@@ -64,8 +61,13 @@ def _toml(file: Path, text: str) -> dict[str, Any]:
     for key in table:
         if key not in _KEYS:
             raise FileError(f"{file}: [{TABLE}] has no {key!r}; it has {', '.join(_KEYS)}")
-    if "limits" in table:
-        table["limits"] = [tuple(pair) if pair else None for pair in table["limits"]]
+    if not isinstance(name, str):
+        raise FileError(f"{file}: the name is a text, not {name!r}")
+    for key, value in table.items():
+        if key != "convention" and not isinstance(value, list):
+            raise FileError(f"{file}: [{TABLE}] {key} is an array, not {value!r}")
+    if "limits" in table:  # an empty array stands for no limits
+        table["limits"] = [pair if pair != [] else None for pair in table["limits"]]
     return {"name": name, **table}
 
 

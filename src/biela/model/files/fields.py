@@ -194,7 +194,8 @@ def quaternion(given: object) -> Orientation:
         isinstance(e, int | float) and not isinstance(e, bool) for e in given
     )
     p = np.array(given, dtype=float) if numbers else np.zeros(0)
-    size = float(np.linalg.norm(p))
+    with np.errstate(over="ignore"):
+        size = float(np.linalg.norm(p))
     if p.shape != (4,) or not np.isfinite(size) or not size:
         raise fault(f"Euler parameters are four numbers, not all 0, not {given!r}")
     e0, e = p[0] / size, p[1:] / size

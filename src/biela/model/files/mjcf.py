@@ -13,7 +13,7 @@ from biela.model.files.mjcf_attributes import Defaults, Settings
 from biela.model.files.mjcf_bodies import MjcfBodies
 from biela.model.files.mjcf_elements import add_actuators, add_equalities
 from biela.model.files.mjcf_geoms import Geoms
-from biela.model.files.xml_source import XmlSource
+from biela.model.files.xml_source import Xml, XmlSource
 from biela.model.model import Model
 
 #: What is read at the top of a file; the run has settings of its own.
@@ -52,6 +52,13 @@ def load_mjcf(
                 "<include> is not followed: save the model in one file with mj_saveLastXML",
             )
     source.check()
+    with source.named():
+        model = _built(source, root)
+    source.report(notes)
+    return model
+
+
+def _built(source: XmlSource, root: Xml) -> Model:
     defaults = Defaults()
     for element in root.all("default"):
         defaults.read(source, element)
@@ -71,5 +78,4 @@ def load_mjcf(
         elif element.tag not in _READ:
             source.note(element, f"<{element.tag}> is not read")
     source.check()
-    source.report(notes)
     return model

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from biela.budgets import LEVELS, within
 from biela.errors import FileError, ModelError
 from biela.model.element import kind_named
 from biela.model.files.building import Builder
@@ -27,6 +28,10 @@ from biela.model.model import Model
 ELEMENTS = {"joint": "joints", "driver": "drivers", "force": "forces", "sensor": "sensors"}
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+#: A key of many parts, bare or in quotes.
+_LONG_KEY = re.compile(
+    rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{LEVELS},}}"""
+)
 _BARE_QUANTITY = re.compile(r"=\s*\[?\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?\s*[A-Za-zµ°][\w/^*·]*)")
 
 
@@ -42,7 +47,7 @@ def load(path: str | Path) -> Model:
     Raises:
         FileError: The file cannot be read or has mistakes; all of them, each with its line.
     """
-    return _load(Path(path), ())
+    return _load(Path(path), (), {})
 
 
 def loads(text: str, *, name: str = "<text>", folder: str | Path | None = None) -> Model:
@@ -56,10 +61,11 @@ def loads(text: str, *, name: str = "<text>", folder: str | Path | None = None) 
     Raises:
         FileError: It has mistakes.
     """
-    return _loads(text, name, Folder(None if folder is None else Path(folder)), ())
+    return _loads(text, name, Folder(None if folder is None else Path(folder)), (), {})
 
 
-def _load(path: Path, inside: tuple[Path, ...]) -> Model:
+def _load(path: Path, inside: tuple[Path, ...], known: dict[Path, Model]) -> Model:
+    """The model of a file ``inside`` others; ``known`` are those that were read before."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -72,13 +78,15 @@ def _load(path: Path, inside: tuple[Path, ...]) -> Model:
             f"{path}:{line}: model files are UTF-8, and the byte {raw[error.start]:#04x} here is "
             "not: save the file in this encoding"
         ) from None
-    return _loads(text, str(path), Folder(path.parent), (*inside, path.resolve()))
+    return _loads(text, str(path), Folder(path.parent), (*inside, path.resolve()), known)
 
 
-def _loads(text: str, name: str, folder: Folder, inside: tuple[Path, ...]) -> Model:
-    document = _parsed(text, name)
+def _loads(
+    text: str, name: str, folder: Folder, inside: tuple[Path, ...], known: dict[Path, Model]
+) -> Model:
+    document = parsed(text, name)
     faults = list(_too_large(document, ()))
-    model = None if faults else _built(document, (), folder, inside, faults)
+    model = None if faults else _built(document, (), folder, inside, known, faults)
     if model is None:
         raise file_error(name, key_lines(text.replace("\r\n", "\n")), faults)
     return model
@@ -89,19 +97,20 @@ def _built(
     path: KeyPath,
     folder: Folder,
     inside: tuple[Path, ...],
+    known: dict[Path, Model],
     faults: list[Fault],
 ) -> Model | None:
     """The model of a document, or of a table of it at a path; None if there are faults."""
-    known = known_in(document)
+    names = known_in(document)
     found: list[Fault] = []
-    table = _checked(ModelTable, document, path, known, found)
+    table = _checked(ModelTable, document, path, names, found)
     elements = {
-        (category, element): _element(category, (*path, key, element), given, known, found)
+        (category, element): _element(category, (*path, key, element), given, names, found)
         for category, key in ELEMENTS.items()
         for element, given in _entries(document, key).items()
     }
     parts = {
-        part: _checked(PartTable, given, (*path, "parts", part), known, found)
+        part: _checked(PartTable, given, (*path, "parts", part), names, found)
         for part, given in _entries(document, "parts").items()
     }
     found += [Fault((*path, *fault.path), fault.message) for fault in _shared_names(document)]
@@ -114,8 +123,12 @@ def _built(
         if isinstance(source, Path):
             if source in inside:
                 raise ModelError(f"{source.name} is a part of itself")
-            return _load(source, inside)
-        made = _built(source, where, folder, inside, faults)
+            if len(inside) > LEVELS:
+                raise ModelError(f"more than {LEVELS} files that are parts of each other")
+            if source not in known:
+                known[source] = _load(source, inside, known)
+            return known[source]
+        made = _built(source, where, folder, inside, known, faults)
         if made is None:
             raise _NotedError
         return made
@@ -136,7 +149,23 @@ class _NotedError(Exception):
 # --- syntax ---------------------------------------------------------------------------------------
 
 
-def _parsed(text: str, name: str) -> dict[str, Any]:
+def parsed(text: str, name: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises:
+        FileError: It is no TOML, or nested too deep.
+    """
+    for number, row in enumerate(text.split("\n"), 1):
+        # the reader below takes the square of the length of a key
+        key = _LONG_KEY.search(row) if row.count(".") > LEVELS else None
+        if key is not None:
+            within(
+                LEVELS,
+                key.group().count(".") + 1,
+                f"{name}:{number}: the key {key.group()[:20]}… would make {{}} nested tables",
+                "use fewer dots",
+                FileError,
+            )
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -152,7 +181,9 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
         where = f"{name}:{line}:{place.group(2)}" if place and place.group(2) else f"{name}:{line}"
         raise FileError(f"{where}: this is not TOML: {said}{hint}") from None
     except RecursionError:
-        raise FileError(f"{name}:1: the tables and arrays are nested too deep") from None
+        raise FileError(
+            f"{name}:1: the tables and arrays are nested too deep; the limit is {LEVELS}"
+        ) from None
     except ValueError as error:  # of whole numbers with thousands of digits
         longest = max(re.findall(r"\w+", text), key=len)
         line = text.count("\n", 0, text.index(longest)) + 1
@@ -160,9 +191,12 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
 
 
 def _too_large(data: Any, path: KeyPath) -> Iterator[Fault]:
-    """Whole numbers that are beyond any float."""
+    """Whole numbers that are beyond any float, and tables in each other beyond the limit."""
     if isinstance(data, int) and abs(data) > 1e300:
         yield Fault(path, f"the number {str(data)[:6]}… is too large")
+    if len(path) > LEVELS:
+        yield Fault(path[:1], f"more than {LEVELS} tables and arrays in each other")
+        return
     entries = data.items() if isinstance(data, dict) else ()
     for key, item in enumerate(data) if isinstance(data, list) else entries:
         yield from _too_large(item, (*path, key))

@@ -111,14 +111,24 @@ def load_thesis(
     for k, state in enumerate(states[1:], start=2):
         model.body(f"link{k}", position=state[:3], orientation=quaternion(state[3:]))
     for number, row in enumerate(rows, start=1):
-        add_joint(model, row, number, _meaning(row, joint_codes, "joint"))
+        try:
+            add_joint(model, row, number, _meaning(row, joint_codes, "joint"))
+        except FileError:
+            raise
+        except BielaError as error:
+            raise row.fault(f"joint {number}: {message_of(error)}") from None
     given = dict(laws) if isinstance(laws, Mapping) else dict(enumerate(laws or (), start=1))
     for number in given:
         if not 1 <= number <= len(driver_rows):
             raise FileError(f"{drivers}: there is a law for driver {number} and no such driver")
     for number, row in enumerate(driver_rows, start=1):
         law = str(given.get(number, row.law))
-        _add_driver(model, row, number, _meaning(row, driver_codes, "driver"), law)
+        try:
+            _add_driver(model, row, number, _meaning(row, driver_codes, "driver"), law)
+        except FileError:
+            raise
+        except BielaError as error:  # which knows no line
+            raise row.fault(f"driver {number}: {message_of(error)}") from None
     model.run = {
         "duration": facts.duration,
         "step": facts.duration / facts.intervals,

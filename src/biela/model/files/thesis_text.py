@@ -12,11 +12,11 @@ file is lost, and the law after the bar is ours: there it was a MATLAB routine.)
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from biela.budgets import LARGEST
 from biela.errors import FileError
 from biela.model.files.faults import nearest
 
@@ -91,7 +91,7 @@ class Source:
         except ValueError:
             hint = "; the decimal sign is a point" if re.fullmatch(r"[-+\d,]+", word.text) else ""
             raise self.fault(word, f"{word.text!r} is not a number{hint}") from None
-        if not math.isfinite(value):
+        if not abs(value) <= LARGEST:
             raise self.fault(word, f"{word.text!r} is not a finite number")
         return value
 

@@ -59,7 +59,8 @@ def load_urdf(
     source = XmlSource.of(path_or_text)
     robot = parsed(source)
     places = MeshPlaces(source.folder, packages or {})
-    model = UrdfBuilder(source, robot, places, geometry, merge_fixed).built(floating)
+    with source.named():
+        model = UrdfBuilder(source, robot, places, geometry, merge_fixed).built(floating)
     source.check()
     source.report(notes)
     return model

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
@@ -16,7 +17,8 @@ from xml.parsers import expat
 import numpy as np
 import numpy.typing as npt
 
-from biela.errors import FileError
+from biela.budgets import LARGEST
+from biela.errors import BielaError, FileError
 from biela.model.files.faults import nearest
 
 Floats = npt.NDArray[np.float64]
@@ -107,6 +109,20 @@ class XmlSource:
         if self.faults:
             raise FileError("\n".join(self._listed(self.faults)))
 
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Gives errors of what is built here, which knows no file, the name of this one.
+
+        Raises:
+            FileError: There was one.
+        """
+        try:
+            yield
+        except FileError:
+            raise
+        except BielaError as error:
+            raise FileError(f"{self.name}: {error}") from None
+
     def report(self, notes: list[str] | None) -> None:
         """Hand the remarks over: into a list, or as a `FileWarning` each."""
         for text in self._listed(self.notes):
@@ -188,7 +204,7 @@ class XmlSource:
             found = np.array([float(word) for word in text.split()])
         except ValueError:
             found = np.full(1, math.nan)
-        if len(found) not in allowed or not np.isfinite(found).all():
+        if len(found) not in allowed or not (np.abs(found) <= LARGEST).all():
             wanted = " or ".join(str(n) for n in allowed)
             many = "finite number" if list(allowed) == [1] else "finite numbers"
             self.fault(element, f"<{element.tag}> {attribute} is {wanted} {many}, not {text!r}")

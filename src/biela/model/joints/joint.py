@@ -28,7 +28,7 @@ from biela.model.joints.readings import Reading
 from biela.model.markers import Marker
 from biela.model.pair import Pair
 from biela.model.quantities.conjugate import dimension_along
-from biela.model.quantities.values import Number, Value
+from biela.model.quantities.values import Number, Value, one
 
 #: What joints have by coordinate.
 BY_COORDINATE: Final = ("start", "rates", "limits", "velocity_limits", "effort_limits")
@@ -120,7 +120,7 @@ class Joint(Connection):
         ends = [] if isinstance(pair, str) or not isinstance(pair, Iterable) else list(pair)
         if len(ends) != 2:
             raise ModelError(f"{who} are the lowest and the highest value, not {pair!r}")
-        numbers = [end for end in ends if not isinstance(end, str)]
+        numbers = [end for end in (one(who, end) for end in ends) if not isinstance(end, str)]
         if len(numbers) == 2 and not numbers[0] < numbers[1]:
             raise ModelError(f"{who} must be the lower one first, not {ends[0]!r} and {ends[1]!r}")
 

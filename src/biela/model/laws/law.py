@@ -298,7 +298,7 @@ def law_from(data: Any) -> Law:
         # without names it is a quantity, and stays as it was written for the check of its unit
         return Formula(data)
     if isinstance(data, int | float | np.number) and not isinstance(data, bool):
-        return Constant(float(data))
+        return Constant(quantity(data))  # type: ignore[arg-type]
     if isinstance(data, Mapping):
         return _from_fields(dict(data))
     if isinstance(data, tuple) and len(data) == 2:

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from biela.budgets import NODES, REPEATED_TRIANGLES, within
 from biela.errors import ModelError
 from biela.model.meshes.mesh import Floats, Mesh
 
@@ -38,11 +39,16 @@ def read_collada(file: Path, content: bytes) -> Mesh:
         root = ElementTree.fromstring(content)
     except ElementTree.ParseError as error:
         raise ModelError(f"{file}:{error.position[0]}: this is not XML: {error}") from None
+    except (ValueError, LookupError) as error:  # an encoding that is unknown or of several bytes
+        raise ModelError(f"{file}:1: this is not XML: {error}") from None
     for element in root.iter():  # the name space is always the same one
         element.tag = element.tag.rpartition("}")[2]
     try:
-        return _Collada(file, root).mesh()
-    except (ValueError, IndexError, KeyError) as error:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _Collada(file, root).mesh()
+    except KeyError as error:
+        raise ModelError(f"{file}: an element of it has no {error}=…") from None
+    except (ValueError, IndexError, OverflowError) as error:
         raise ModelError(f"{file}: this COLLADA file cannot be understood: {error}") from None
 
 
@@ -60,7 +66,8 @@ class _Collada:
             tops = list(self._named(scene.attrib["url"]).findall("node"))
         else:
             tops = self._root.findall("library_visual_scenes/visual_scene/node")
-        parts = [found for node in tops for found in self._shown(node, np.eye(4), 0)]
+        self._check_sizes(tops)
+        parts = [found for node in tops for found in self._shown(node, np.eye(4))]
         if not parts and not tops:  # geometries alone
             ids = [g.attrib["id"] for g in self._root.findall("library_geometries/geometry")]
             parts = [self._geometry(f"#{name}") for name in ids]
@@ -80,12 +87,52 @@ class _Collada:
 
     # ------------------------------------------------------------------------ nodes
 
+    def _check_sizes(self, tops: list[ElementTree.Element]) -> None:
+        """See that what nodes repeat, which may repeat others in their turn, stays within limits.
+
+        Raises:
+            ModelError: It does not, or nodes are nested too deep.
+        """
+        known: dict[ElementTree.Element, tuple[int, int]] = {}
+
+        def size(node: ElementTree.Element, depth: int) -> tuple[int, int]:
+            """The nodes and triangles that a node shows."""
+            if depth > _DEEPEST:
+                raise ModelError(f"{self._file}: nodes are nested too deep")
+            if node not in known:
+                nodes = triangles = 0
+                for child in node:
+                    if child.tag == "instance_geometry":
+                        triangles += len(self._geometry(child.attrib["url"])[1])
+                        nodes += 1
+                    elif child.tag in ("instance_node", "node"):
+                        again = child.tag == "instance_node"
+                        inner = self._named(child.attrib["url"]) if again else child
+                        more = size(inner, depth + 1)
+                        nodes, triangles = nodes + more[0], triangles + more[1]
+                known[node] = nodes + 1, triangles
+            return known[node]
+
+        shown = [size(node, 0) for node in tops]
+        stored = sum(len(faces) for _, faces in self._read.values())
+        advice = "show nodes and geometries less often"
+        within(
+            NODES,
+            sum(n for n, _ in shown),
+            f"{self._file}: its scene would show {{}} nodes and geometries",
+            advice,
+        )
+        within(
+            REPEATED_TRIANGLES,
+            sum(count for _, count in shown) - stored,
+            f"{self._file}: its scene would repeat {{}} triangles",
+            advice,
+        )
+
     def _shown(
-        self, node: ElementTree.Element, pose: Floats, depth: int
+        self, node: ElementTree.Element, pose: Floats
     ) -> Iterator[tuple[Floats, np.ndarray]]:
         """The places and triangles of what hangs from a node."""
-        if depth > _DEEPEST:
-            raise ModelError(f"{self._file}: nodes are nested too deep")
         pose = pose @ _transform(node)
         for child in node:
             if child.tag == "instance_geometry":
@@ -94,9 +141,9 @@ class _Collada:
                 # a reflection turns the triangles inside out
                 yield moved, faces[:, ::-1] if np.linalg.det(pose[:3, :3]) < 0 else faces
             elif child.tag == "instance_node":
-                yield from self._shown(self._named(child.attrib["url"]), pose, depth + 1)
+                yield from self._shown(self._named(child.attrib["url"]), pose)
             elif child.tag == "node":
-                yield from self._shown(child, pose, depth + 1)
+                yield from self._shown(child, pose)
 
     # ------------------------------------------------------------------- geometries
 
@@ -141,7 +188,9 @@ class _Collada:
         element = self._named(url)
         if element.tag == "vertices":
             inputs = element.findall("input")
-            own = next(i for i in inputs if i.attrib.get("semantic") == "POSITION")
+            own = next((i for i in inputs if i.attrib.get("semantic") == "POSITION"), None)
+            if own is None:
+                raise ModelError(f"{self._file}: the vertices {url!r} have no positions")
             element = self._named(own.attrib["source"])
         numbers = _floats(element.find("float_array"))
         accessor = element.find("technique_common/accessor")
@@ -182,7 +231,10 @@ def _transform(node: ElementTree.Element) -> Floats:
             pose = pose @ np.diag([*_floats(child), 1.0])
         elif child.tag == "rotate":
             *axis, degrees = _floats(child)
-            n = np.array(axis) / np.linalg.norm(axis)
+            length = np.linalg.norm(axis)
+            if not length > 0:
+                raise ValueError(f"a rotation about the axis {axis}")
+            n = np.array(axis) / length
             K = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
             angle = math.radians(degrees)
             step = np.eye(4)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from biela.budgets import CORNERS, LARGEST, within
 from biela.errors import ModelError
 from biela.model.meshes.collada import read_collada
 from biela.model.meshes.mesh import Floats, Mesh
@@ -53,14 +54,16 @@ def read_mesh(path: str | Path, scale: float = 1.0, notes: list[str] | None = No
     except OSError as error:
         raise ModelError(f"{file}: the mesh cannot be read: {error.strerror}") from None
     if ending == ".obj":
-        mesh = _obj(file, content)
+        read = _obj
     elif ending == ".dae":
-        mesh = read_collada(file, content)
-    elif _is_binary(content):
-        mesh = _binary_stl(file, content)
+        read = read_collada
     else:
-        mesh = _text_stl(file, content)
-    welded = mesh.scaled(scale).welded(0.0)
+        read = _binary_stl if _is_binary(content) else _text_stl
+    try:
+        welded = read(file, content).scaled(scale).welded(0.0)
+    except ModelError as error:
+        named = str(error).startswith(str(file))  # a mesh does not know its file
+        raise error if named else ModelError(f"{file}: {error}") from None
     if not (welded.is_closed and welded.volume < 0):
         return welded
     if notes is not None:
@@ -118,7 +121,7 @@ def _floats(file: Path, line: int, words: list[str]) -> list[float]:
         values = [float(word) for word in words[:3]]
     except ValueError:
         values = []
-    if len(values) != 3 or not all(map(math.isfinite, values)):
+    if len(values) != 3 or not all(abs(value) <= LARGEST for value in values):
         raise _fault(file, line, f"a vertex is three finite numbers, not {' '.join(words)!r}")
     return values
 
@@ -163,6 +166,8 @@ def _text_stl(file: Path, content: bytes) -> Mesh:
         words = raw.split()
         keyword = words[0].lower() if words else ""
         if keyword == "outer":
+            if in_loop >= 0:
+                raise _fault(file, number, 'an "outer loop" within another')
             in_loop = 0
         elif keyword == "vertex":
             if in_loop < 0:
@@ -188,12 +193,15 @@ def _text_stl(file: Path, content: bytes) -> Mesh:
 def _obj(file: Path, content: bytes) -> Mesh:
     vertices: list[list[float]] = []
     faces: list[tuple[int, list[int]]] = []
-    begun = ""
+    begun: list[str] = []
     for number, raw in enumerate(content.decode("utf-8", errors="replace").splitlines(), start=1):
-        line = begun + raw.partition("#")[0].rstrip()
-        begun = f"{line[:-1]} " if line.endswith("\\") else ""
-        words = line.split()
-        if begun or not words:
+        line = raw.partition("#")[0].rstrip()
+        begun.append(line.removesuffix("\\"))
+        if line.endswith("\\"):
+            continue
+        words = " ".join(begun).split()
+        begun.clear()
+        if not words:
             continue
         if words[0] == "v":
             vertices.append(_floats(file, number, words[1:]))
@@ -206,6 +214,7 @@ def _obj(file: Path, content: bytes) -> Mesh:
     for number, face in faces:
         if len(face) < 3:
             raise _fault(file, number, f"a face with {len(face)} vertices")
+        within(CORNERS, len(face), f"{file}:{number}: a face has {{}} vertices", "cut it in two")
         if max(face) >= len(vertices):
             there = f"there are {len(vertices)} only"
             raise _fault(file, number, f"a face with vertex {max(face) + 1}, and {there}")

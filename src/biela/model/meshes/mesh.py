@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
+from biela.budgets import LARGEST
 from biela.errors import ModelError
 from biela.model.mass_properties import MassProperties, as_rotation, as_vector
 
@@ -55,9 +56,12 @@ class Mesh:
             raise ModelError(f"the triangles of a mesh have shape (m, 3), not {faces.shape}")
         if faces.dtype.kind not in "iu":
             raise ModelError("the triangles of a mesh are whole numbers, which count the vertices")
-        if not np.isfinite(places).all():
-            row = int(np.flatnonzero(~np.isfinite(places).all(axis=1))[0])
-            raise ModelError(f"vertex {row} of the mesh is not finite: {places[row]}")
+        wild = np.flatnonzero(~(np.abs(places) <= LARGEST).all(axis=1))
+        if len(wild):
+            row = int(wild[0])
+            raise ModelError(
+                f"vertex {row} of the mesh is not finite, or beyond all: {places[row]}"
+            )
         faces = faces.astype(np.int64)
         wrong = np.flatnonzero((faces < 0).any(axis=1) | (faces >= len(places)).any(axis=1))
         if len(wrong):

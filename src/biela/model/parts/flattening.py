@@ -31,9 +31,16 @@ _ALONG_GROUND = {("joint", "coordinate_difference"), ("driver", "position")}
 
 
 def body_count(model: Model) -> int:
-    """Number of bodies, those of all parts included."""
-    inner = sum(part.size * body_count(part.model) for part in model.parts.values())
-    return len(model.bodies) + inner
+    """Number of bodies, those of all parts included; an instance without any counts as one."""
+    known: dict[int, int] = {}  # a model may be shared by many parts
+
+    def count(one: Model) -> int:
+        if id(one) not in known:
+            inner = sum(part.size * max(1, count(part.model)) for part in one.parts.values())
+            known[id(one)] = len(one.bodies) + inner
+        return known[id(one)]
+
+    return count(model)
 
 
 def flattened(model: Model, limit: int | None = LARGEST) -> Model:

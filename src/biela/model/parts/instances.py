@@ -238,7 +238,7 @@ def instance_body(model: Model, text: str) -> Body | None:
     if found is None:
         return None
     part, k, rest = found
-    prototype = part.model.flattened(limit=None)
+    prototype = part.model.flattened()
     instance = Instance(model, part, prototype, k)
     if rest == GROUND:
         frame = instance.ground

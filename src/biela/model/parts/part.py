@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.budgets import BODIES, PARAMETERS, within
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.joints import Joint
@@ -107,6 +108,14 @@ class Part:
         whole = isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1
         if count is not None and not whole:
             raise ModelError(f"{who}: the count is a whole number above zero, not {count!r}")
+        from biela.model.parts.flattening import body_count  # which knows parts
+
+        within(
+            BODIES,
+            int(count or 1) * max(1, body_count(model)),
+            f"{who} would make {{}} bodies",
+            "use a smaller count, or fewer parts within parts",
+        )
         if isinstance(orientation, tuple):
             orientation = turned(*orientation)
         frame = orientation or Orientation()
@@ -200,15 +209,16 @@ class Part:
 
     # ------------------------------------------------------------------- parameters
 
-    def parameter_names(self, k: int) -> dict[str, str]:
+    def parameter_names(self, k: int, plain: Mapping[str, float] | None = None) -> dict[str, str]:
         """What stands in the host for each parameter of the prototype: a name, or "(text)".
 
         Parameters that are the same in all instances have one name; in rows each has its own.
-        One that is computed from others is the text that computes it.
+        One that is computed from others is the text that computes it.  ``plain`` are the parameters
+        of the prototype, if they are at hand.
         """
         names: dict[str, str] = {}
         computed = self.model.parameters.texts
-        for name in plain_parameters(self.model):
+        for name in plain_parameters(self.model) if plain is None else plain:
             given = self.parameters.get(name)
             if name in self.texts:
                 given = self.texts[name][k]
@@ -227,11 +237,14 @@ class Part:
         rows = {n: np.array([host.number(x) for x in row]) for n, row in self.texts.items()}
         return replace(self, parameters={**self.parameters, **rows}) if rows else self
 
-    def parameter_values(self, k: int) -> dict[str, float]:
-        """The numbers of instance k by the names they have in the host."""
+    def parameter_values(
+        self, k: int, plain: Mapping[str, float] | None = None
+    ) -> dict[str, float]:
+        """The numbers of instance k by the names they have in the host; see `parameter_names`."""
         values = {}
-        names = self.parameter_names(k)
-        for name, own in plain_parameters(self.model).items():
+        plain = plain_parameters(self.model) if plain is None else plain
+        names = self.parameter_names(k, plain)
+        for name, own in plain.items():
             given = self.parameters.get(name, self.model.parameters.texts.get(name, own))
             text = isinstance(self.texts[name][k] if name in self.texts else given, str)
             if not text:
@@ -253,14 +266,33 @@ def split_place(model: Model, text: str) -> tuple[str, str]:
     return marker.body, marker.name
 
 
-def plain_parameters(model: Model) -> dict[str, float]:
-    """The parameters of a model and of all its parts, as `flattening` calls them."""
-    found = dict(model.parameters)
-    for part in model.parts.values():
-        rows = any(isinstance(v, np.ndarray) for v in part.parameters.values())
-        for k in range(part.size if rows else 1):
-            found.update(part.parameter_values(k))
-    return found
+def plain_parameters(
+    model: Model, known: dict[int, dict[str, float]] | None = None
+) -> dict[str, float]:
+    """The parameters of a model and of all its parts, as `flattening` calls them.
+
+    ``known`` are those of models that were looked at before, which many parts may share.
+
+    Raises:
+        ModelError: They are more than the limit.
+    """
+    known = {} if known is None else known
+    if id(model) not in known:
+        found = dict(model.parameters)
+        for part in model.parts.values():
+            rows = any(isinstance(v, np.ndarray) for v in part.parameters.values())
+            inner = plain_parameters(part.model, known)
+            count = part.size if rows else 1
+            within(
+                PARAMETERS,
+                len(found) + count * len(inner),
+                f"{model.name}: part {part.name} would make {{}} parameters",
+                "give fewer rows of values, or fewer parts within parts",
+            )
+            for k in range(count):
+                found.update(part.parameter_values(k, inner))
+        known[id(model)] = found
+    return known[id(model)]
 
 
 def _identifier(name: str) -> str:

@@ -33,6 +33,7 @@ from dataclasses import replace
 from numbers import Real
 
 from biela.atoms import Atom, Workspace
+from biela.budgets import LARGEST
 from biela.errors import ModelError, ParseError
 from biela.model.quantities.dimensions import (
     DIMENSIONS,
@@ -57,7 +58,7 @@ __all__ = [
     "unit_of",
 ]
 
-_PLAIN = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*\Z")
+_PLAIN = re.compile(r"\s*[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?\s*+\Z")
 
 
 def quantity(value: str | float, dimension: str = "any") -> float:
@@ -246,11 +247,14 @@ def _stepwise(text: SiText, parameters: Mapping[str, Atom | float]) -> Measured:
 
 
 def _number(given: object) -> float:
-    if type(given) is float and math.isfinite(given):
+    if type(given) is float and abs(given) <= LARGEST:
         return given
     if isinstance(given, bool) or not isinstance(given, Real):
         raise ModelError(f'{given!r} is no value: give a number, or a text such as "120 mm"')
-    return _finite(float(given), repr(given))
+    try:
+        return _finite(float(given), repr(given))
+    except OverflowError:  # of whole numbers and fractions
+        raise ModelError(f"{str(given)[:6]}… is too large a number") from None
 
 
 def _misfit(
@@ -281,6 +285,8 @@ def _listed(text: str, dimensions: Mapping[str, Dimension]) -> str:
 def _finite(value: float, shown: str) -> float:
     if not math.isfinite(value):
         raise ModelError(f"{shown} is not a finite number")
+    if abs(value) > LARGEST:
+        raise ModelError(f"{shown} is too large a number; the limit is {LARGEST:g}")
     return float(value)
 
 

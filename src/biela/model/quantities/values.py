@@ -61,5 +61,19 @@ def triple(who: str, values: Sequence[Value]) -> Triple:
     """
     if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != 3:
         raise ModelError(f"{who} must be three values, not {values!r}")
-    x, y, z = (v if isinstance(v, str) else float(v) for v in values)
+    x, y, z = (one(f"a value of {who}", v) for v in values)
     return x, y, z
+
+
+def one(who: str, value: object) -> Value:
+    """A value: a text, or a number.
+
+    Raises:
+        ModelError: It is neither.
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"{who} must be a number or a text with a unit, not {value!r}") from None

@@ -26,8 +26,6 @@ from viser._messages import GuiFormDirtyMessage
 
 from biela.errors import BielaError
 from biela.studio.view.door import KEPT, UNGUARDED, Door, guard
-
-from biela.errors import BielaError
 from biela.whole_files import write_file
 
 __all__ = ["PlainServer", "client_page"]

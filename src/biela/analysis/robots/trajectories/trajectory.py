@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.robots.trajectories.turns import angular_acceleration, angular_velocity
-from biela.analysis.stepping import resolved
+from biela.analysis.stepping import resolved, storable
 from biela.errors import ModelError
 from biela.results import Results
 
@@ -101,6 +101,7 @@ class Trajectory:
             raise ModelError(f"{self.robot.name}: samples are a positive time apart, not {dt!r}")
         resolved(float(self.breaks[0]), self.duration, dt, "the time between samples")
         count = int(np.ceil(self.duration / dt - 1e-9)) + 1
+        storable(count, 4 * self.robot.nq)
         t = self.breaks[0] + dt * np.arange(count)
         return Samples(t, *self.at(t))
 
