@@ -349,8 +349,7 @@ def test_only_files_that_nobody_writes_any_more_are_cleaned_away(tmp_path):
 #: Modules that write in their own way, and why.
 OWN_WAY = {
     "whole_files.py": "is the way",
-    "code/cache.py": "the cache does without a file that it cannot write, and checks what it reads",
-    "code/routines/in_process.py": "the cache of routines, likewise",
+    "code_cache.py": "does without a file that it cannot write, and checks what it reads",
     "results/partial.py": "grows at its end and can be read at any moment; never a final name",
 }
 #: Calls that write, whatever they are given.
