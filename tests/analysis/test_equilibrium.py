@@ -172,3 +172,16 @@ def test_what_cannot_rest_is_said() -> None:
         holding_inputs(s)
     with pytest.raises(ModelError, match="not known"):
         equilibrium(s, method="magic")
+
+
+def test_held_values_may_be_texts_with_units_and_joints_go_by_their_names():
+    m = bl.Model("arm")
+    m.joint("revolute", "a", m.ground, m.body("b", mass=2.0, com=(0.5, 0, 0), inertia=0.1))
+    assert bl.equilibrium(m, hold={"a": "90 deg"}).q[0] == pytest.approx(np.pi / 2)
+    assert bl.assemble(m, hold={"a": "30 deg"}).q[0] == pytest.approx(np.pi / 6)
+    assert bl.Robot(m).configuration(a="90 deg")[0] == pytest.approx(np.pi / 2)
+    for wrong in ("90 mm", "x", float("nan"), None):
+        with pytest.raises(bl.BielaError, match="a is not a finite number"):
+            bl.equilibrium(m, hold={"a": wrong})
+    with pytest.raises(bl.BielaError, match="a is no number: 'x'"):
+        bl.Robot(m).configuration(a="x")

@@ -168,3 +168,32 @@ def test_forces_that_are_no_numbers_are_refused_with_their_time():
     turn = t[:, None]
     with pytest.raises(ModelError, match=r"the forces are not finite at t = 0\.6 s"):
         bl.inverse_dynamics(m, (t, turn, 1 + 0 * turn, 0 * turn))
+
+
+def limited(limit: float | None) -> bl.Model:
+    m = bl.Model("arm")
+    b = m.body("b", mass=2.0, com=(0.5, 0, 0), inertia=0.1)
+    m.joint("revolute", "A", m.ground, b, axis="y")
+    m.force("actuator", "u", coordinate="A", **({} if limit is None else {"limit": limit}))
+    return m
+
+
+def test_inputs_with_a_limit_are_what_the_motion_requires():
+    """I A'' = u + m g l cos A, whatever the motor can give; beyond that an event tells."""
+    driven = limited(None)
+    driven.driver("rotary", "d", coordinate="A", law="0.1*sin(3*t)")
+    motion = bl.kinematics(driven, 1.0, step=0.1)
+    A, a = motion["A.angle"], motion.a[:, 0]
+    expected = 0.6 * a - 2 * 9.81 * 0.5 * np.cos(A)
+    for limit, told in ((None, 0), (100.0, 0), (9.5, 1)):
+        r = bl.inverse_dynamics(limited(limit), motion)
+        np.testing.assert_allclose(r["u"], expected, atol=1e-9)
+        assert [event.name for event in r.events] == ["u exceeds the limit of its actuator"] * told
+    first = motion.t[np.argmax(np.abs(expected) > 9.5)]
+    assert r.events[0].time == pytest.approx(first)
+
+
+def test_inputs_with_a_limit_hold_a_position_up_to_it():
+    assert bl.holding_inputs(limited(10.0), {"A": 0.0}).u[0] == pytest.approx(-9.81)
+    with pytest.raises(ModelError, match=r"u would have to be -9.81, which exceeds the limit"):
+        bl.holding_inputs(limited(9.0), {"A": 0.0})

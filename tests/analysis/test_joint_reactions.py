@@ -300,3 +300,17 @@ def test_a_sensor_reads_the_torque_of_a_thread(coordinates: str) -> None:
     np.testing.assert_allclose(M[:, 2], -F[:, 2] * 0.3 / (2 * np.pi), atol=1e-9)
     read = np.stack([run[f"hold.{c}"] for c in ("fx", "fy", "fz", "mx", "my", "mz")], axis=1)
     np.testing.assert_allclose(read, np.concatenate([F, M], axis=1), atol=1e-8)
+
+
+@pytest.mark.parametrize("engine", ["unrolled", "looped"])
+def test_inputs_of_a_motion_are_not_a_sensor_of_that_name(engine):
+    """A horizontal arm: the hinge carries the torque of its motor alone."""
+    m = bl.Model("arm", gravity=(0, 0, 0))
+    b = m.body("b", mass=2.0, com=(0.5, 0, 0), inertia=0.1)
+    m.joint("revolute", "a", m.ground, b, axis="y")
+    m.force("actuator", "act", coordinate="a", value=3.0)
+    m.sensor("expression", "u", text="2*a.angle + 1")
+    r = bl.simulate(m, 0.2, step=1e-2, engine=engine)
+    force, _ = bl.joint_reactions(m, r)["a"]
+    rate = np.sqrt(2 * 3.0 / 0.6 * r["a.angle"][-1])  # T = ∫ u dA
+    assert np.linalg.norm(force[-1]) == pytest.approx(np.hypot(rate**2, 5.0), rel=1e-6)

@@ -36,7 +36,16 @@ from biela.analysis.one_start import (
     start_state,
     values_in_joints,
 )
-from biela.analysis.preparation import Model, Values, as_system, meant, values, with_values
+from biela.analysis.preparation import (
+    Model,
+    Values,
+    as_system,
+    meant,
+    number,
+    refuse_unknown,
+    values,
+    with_values,
+)
 from biela.analysis.start_search import named_places, position_near
 from biela.equations import Quantity, System
 from biela.equations.positions import apart, normalised, random_start
@@ -384,10 +393,12 @@ def _held(
 ) -> dict[int, float]:
     among = list(system.q if entries is None else entries)
     names = [entry.name for entry in among]
-    for name in named:
-        if name not in names:
-            raise ModelError(f"{system.name} has no {what} {name}; it has {', '.join(names)}")
-    return {names.index(name): float(value) for name, value in named.items()}
+    refuse_unknown(system, what, named, names)
+    held = {}
+    for name, value in named.items():
+        k = names.index(meant(name, names))
+        held[k] = number(system, f"{what} {name}", value, among[k].unit)
+    return held
 
 
 def _has_signs(

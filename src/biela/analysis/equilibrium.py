@@ -161,6 +161,12 @@ def holding_inputs(
             f"{system.name}: the inputs ({names}) cannot hold this position: a force of "
             f"{missing:.3g} along {system.v[worst].name} is not balanced"
         )
+    if found.beyond.any():
+        i = int(np.argmax(found.beyond[0]))
+        raise ModelError(
+            f"{system.name}: the inputs cannot hold this position: {system.u[i].name} would have "
+            f"to be {found.u[0, i]:.6g}, which exceeds the limit of its actuator"
+        )
     return HoldingInputs(found.u[0], found.lam[0], place)
 
 

@@ -29,7 +29,7 @@ from biela.analysis.instant import Instant, motions, multipliers
 from biela.analysis.linear_system import LinearSystem
 from biela.analysis.linearisation import Linearisation
 from biela.analysis.posing import placed
-from biela.analysis.preparation import Values, values
+from biela.analysis.preparation import Values, meant, number, values
 from biela.equations import System
 
 Floats = npt.NDArray[np.float64]
@@ -78,7 +78,12 @@ class EquilibriumSearch:
         parameters: Values,
         inputs: Values,
     ) -> None:
-        self.system = driven(system, {name: float(value) for name, value in hold.items()})
+        units = {entry.name: entry.unit for entry in (*system.q, *system.y)}
+        held = {
+            name: number(system, f"the held {name}", value, units.get(meant(name, units), ""))
+            for name, value in hold.items()
+        }
+        self.system = driven(system, held)
         p = values(system, "parameter", system.p, parameters)
         u = values(system, "input", system.u, inputs)
         self.instant = Instant(self.system, t, u, p)

@@ -27,7 +27,7 @@ from biela.analysis.unrolled import Unrolled, derivatives
 from biela.code import Function
 from biela.equations import System
 from biela.errors import ModelError, ShapeError
-from biela.results import Results, RunStatistics
+from biela.results import Event, Results, RunStatistics
 from biela.singular_values import pinv
 
 Floats = npt.NDArray[np.float64]
@@ -57,7 +57,8 @@ class Requirement:
     """Inputs (k, nu) and multipliers (k, m) of a motion, and what forces are still missing.
 
     ``determinate`` (k, nu) tells which inputs the motion determines: of the others, which act on
-    what constraints hold too, or together on one freedom, these are the smallest.
+    what constraints hold too, or together on one freedom, these are the smallest.  ``beyond``
+    (k, nu) tells where an input is more than its actuator gives.
     """
 
     u: Floats
@@ -65,6 +66,7 @@ class Requirement:
     missing: Floats
     scale: Floats
     determinate: npt.NDArray[np.bool_]
+    beyond: npt.NDArray[np.bool_]
 
 
 def inverse_dynamics(
@@ -91,7 +93,9 @@ def inverse_dynamics(
         The motion with the groups u and lam, and the monitors "missing force", what the inputs
         cannot give, and "indeterminate inputs", how many inputs the motion does not determine:
         those of actuators on coordinates that constraints or drivers hold, or of several actuators
-        on one freedom.  They are the smallest ones, and named in the statistics.
+        on one freedom.  They are the smallest ones, and named in the statistics.  An input is what
+        the motion requires also where that is more than the limit of its actuator; an event tells
+        the first instant of that.
 
     Raises:
         ModelError: The motion does not fulfil the constraints of the model, the inputs are not
@@ -125,7 +129,12 @@ def inverse_dynamics(
         "missing force": (lambda: missing, ""),
         "indeterminate inputs": (lambda: unsure.sum(axis=1).astype(float), ""),
     }
-    return recording.results(statistics, (), False, monitors)
+    beyond = [(int(np.argmax(found.beyond[:, i])), i) for i in np.flatnonzero(found.beyond.any(0))]
+    events = [
+        Event(float(course.t[k]), f"{system.u[i].name} exceeds the limit of its actuator")
+        for k, i in sorted(beyond)
+    ]
+    return recording.results(statistics, events, False, monitors)
 
 
 def required(
@@ -150,7 +159,7 @@ def required(
     held[:, list(unknown)] = 0.0
     total, missing = held.copy(), np.zeros((k, n))
     Q, applied = np.zeros((k, n)), np.zeros((k, n))
-    determinate = np.ones(held.shape, dtype=bool)
+    determinate, beyond = np.ones(held.shape, dtype=bool), np.zeros(held.shape, dtype=bool)
     for _ in range(_ROUNDS if loaded else 1):
         before = lam
         Q = evaluate(system["Q"], u=held, lam=lam).reshape(k, n)
@@ -171,15 +180,19 @@ def required(
             total[:, list(unknown)] = found
             missing = needed - np.einsum("kij,kj->ki", PB, found)
             Q = Q + np.einsum("kij,kj->ki", B, found)
+            there = evaluate(slope, u=total, lam=lam).reshape(B.shape)
+            beyond[:, list(unknown)] = (B != 0).any(axis=1) & ~(there != 0).any(axis=1)
         lam = np.einsum("kji,kj->ki", inverse, Q - inertial)
         if np.abs(lam - before).max(initial=0.0) <= 1e-12 * np.abs(lam).max(initial=0.0):
             break
     scale = sum(np.abs(part).max(axis=1, initial=0.0) for part in (inertial, applied, Q))
-    return Requirement(total, lam, missing, np.asarray(scale), determinate)
+    return Requirement(total, lam, missing, np.asarray(scale), determinate, beyond)
 
 
 def input_slopes(system: System, unknown: Sequence[int]) -> Function | None:
     """∂Q/∂u for some of the inputs, None without any.
+
+    Actuators with a limit are linear up to it: the slope is that there, or zero beyond.
 
     Raises:
         ModelError: The forces are not linear in them.
@@ -189,7 +202,9 @@ def input_slopes(system: System, unknown: Sequence[int]) -> Function | None:
     unrolled = Unrolled(system)
     symbols = [unrolled.u[i] for i in unknown]
     B = derivatives(list(unrolled("Q")), symbols)
-    live = set(unrolled.workspace.table.live(e.ref for row in B for e in row))
+    bends = derivatives([e for row in B for e in row], symbols)
+    live = set(unrolled.workspace.table.live(e.ref for row in bends for e in row))
+    live |= {s.ref for j, s in enumerate(symbols) if any(row[j].value != 0 for row in bends)}
     for symbol, i in zip(symbols, unknown, strict=True):
         if symbol.ref in live:
             raise ModelError(

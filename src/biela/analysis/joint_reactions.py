@@ -22,7 +22,7 @@ from biela.analysis.free_bodies import FreeBodies
 from biela.analysis.free_body_wrenches import joint_wrenches
 from biela.analysis.instant import Instant
 from biela.analysis.posing import posed
-from biela.analysis.preparation import Values, with_values
+from biela.analysis.preparation import Values, values, with_values
 from biela.equations import formulate
 from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
@@ -116,8 +116,9 @@ def joint_reactions(
     else:
         frames, times = free.frames_of(motion), np.asarray(motion.t)
         turned = free.counted_in(motion)
-        none = np.zeros((len(times), 0))
-        u = np.asarray(motion["u"]) if free.system.u else none
+        held = values(free.system, "input", free.system.u, inputs)
+        # looped runs hold their inputs, and store none
+        u = np.asarray(motion.u) if "u" in motion.groups else np.repeat(held[None], len(times), 0)
     names = [*whole.joints, *whole.drivers]
     states = free.states(frames, turned)
     carried = []

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from biela.analysis.robots.names import RobotNames
 from biela.analysis.robots.table import RobotTable, robot_table
-from biela.errors import ModelError, ShapeError
+from biela.errors import BielaError, ModelError, ShapeError
+from biela.model.quantities.units import quantity
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,17 +36,23 @@ class Configurations(RobotNames):
         array([0. , 0.5])
 
         Args:
-            values: By joint or by "joint.coordinate"; a rotation is four numbers.
+            values: By joint or by "joint.coordinate"; a rotation is four numbers, and a text has
+                its unit, "90 deg".
             **more: Likewise.
 
         Raises:
+            ModelError: A value is no number.
             UnknownNameError: There is no such joint or coordinate.
             ShapeError: It has another number of coordinates.
         """
         q = self.start.copy()
         for name, value in {**(values or {}), **more}.items():
             place = self.q_index(name)
-            given = np.ravel(np.asarray(value, dtype=float))
+            try:
+                one = quantity(value) if isinstance(value, str) else value
+                given = np.ravel(np.asarray(one, dtype=float))
+            except (BielaError, TypeError, ValueError):
+                raise ModelError(f"{self.name}: {name} is no number: {value!r}") from None
             if len(given) != place.stop - place.start:
                 raise ShapeError(
                     f"{self.name}: {name} has {place.stop - place.start} coordinates, not "
