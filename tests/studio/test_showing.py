@@ -150,3 +150,30 @@ def test_a_beat_that_fails_is_the_last_one_and_the_worker_goes_on() -> None:
     worker.end()
     assert said == ["it broke"]
     assert len(beats) == 3
+
+
+def test_only_two_of_many_visitors_beat_at_a_time_so_that_others_get_their_turn() -> None:
+    """Both hold their beat here: all others wait, and what is asked for is done nevertheless."""
+    beating: list[int] = []
+    both, go_on = threading.Semaphore(0), threading.Event()
+
+    def beat(passed: float) -> bool:
+        beating.append(1)
+        both.release()
+        go_on.wait(10)
+        return False
+
+    players = [Worker(beat, print) for _ in range(8)]
+    for player in players:
+        player.start_beating()
+    assert both.acquire(timeout=10) and both.acquire(timeout=10)
+    done = threading.Event()
+    opening = Worker(beat, print)
+    opening.ask("open", done.set)
+    assert done.wait(10)
+    assert not both.acquire(timeout=0.2) and len(beating) == 2
+    go_on.set()
+    for _ in range(6):
+        assert both.acquire(timeout=10)
+    for worker in (*players, opening):
+        worker.end()

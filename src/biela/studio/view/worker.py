@@ -11,6 +11,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from biela.errors import BielaError
@@ -21,6 +22,9 @@ Job = Callable[[], None]
 
 #: Frames a second that are sent while something is played.
 RATE: Final = 60.0
+#: Visitors whose frames are made at the same time: with fifty of them, who opens a page would have
+#: to wait for minutes among those that play.
+_BEATING: Final = threading.Semaphore(2)
 
 
 class Worker:
@@ -93,8 +97,9 @@ class Worker:
             if job is not None:
                 self._attempt(job)
             if self._beating:
-                now = time.perf_counter()
-                self._attempt(lambda passed=now - last: self._pulse(passed))  # type: ignore[misc]
+                with _BEATING:
+                    now = time.perf_counter()
+                    self._attempt(partial(self._pulse, now - last))
                 last = now
                 rest = now + 1 / RATE - time.perf_counter()
                 with self._wake:
