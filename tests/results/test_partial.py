@@ -54,7 +54,7 @@ def grown(path, *counts: int) -> PartialResults:
 def test_pieces_load_as_one_motion_that_says_it_is_a_part(tmp_path):
     record = grown(tmp_path / "r.partial", 4, 4, 5, 10)
     assert (record.count, record.until) == (10, 9.0)
-    found, whole = Results.load(tmp_path / "r.partial"), part(0)
+    found, whole = bl.load(tmp_path / "r.partial"), part(0)
     assert found.interrupted and "interrupted" in repr(found)
     assert found.names == whole.names and found.unit("energy") == "J"
     for name in ("t", *whole.names):

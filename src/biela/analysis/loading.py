@@ -4,7 +4,7 @@
 |---|---|
 | ``.urdf``, ``.xml``, ``.mjcf``; Denavit–Hartenberg tables in ``.csv`` or ``.toml`` | `Robot` |
 | ``.toml`` with bodies and joints, a folder with the four text files of the thesis | `Model` |
-| ``.npz`` | `Results` |
+| ``.npz``, ``.partial`` of a run that was stopped | `Results` |
 | the text that `biela.dump` gave, or a file of it | `Workspace` |
 """
 
@@ -80,11 +80,11 @@ def load(source: Source, **options: Any) -> Any:
     _known(file, options, ())
     if file.is_dir() or ending == ".toml":
         return load_model(file)
-    if ending == ".npz":
+    if ending in (".npz", ".partial"):
         return Results.load(file)
     raise FileError(
         f"{file}: load reads robots (.urdf, .xml, .mjcf, tables of Denavit and Hartenberg in .csv "
-        f"or .toml), models (.toml, or a folder), results (.npz) and dumps of atoms; not "
+        f"or .toml), models (.toml, or a folder), results (.npz, .partial) and dumps of atoms; not "
         f"{ending or 'this'}"
     )
 
