@@ -313,7 +313,7 @@ def test_channels_that_are_not_listed_are_counted(folder):
 @pytest.mark.parametrize(
     ("found", "wanted", "said"),
     [
-        ("mass = 1.0\ninertia = 0.1", "mass = 0", "mass = … in [bodies.NAME], or --set NAME="),
+        ("mass = 1.0\ninertia = 0.1", "mass = 0", "mass = … in [bodies.NAME], inertia = …"),
         ("l = 3.5", "l = 1.0", "start = … in [joints.NAME] or --q NAME=VALUE"),
     ],
 )

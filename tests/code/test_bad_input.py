@@ -41,7 +41,9 @@ def test_threads_are_counted(ws):
 def test_a_folder_that_cannot_be_made_is_named(ws, tmp_path):
     x = ws.symbol("x")
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(bl.BielaError, match="cannot write to"):
+    with pytest.raises(
+        bl.BielaError, match="file/folder: cannot be written: a part of the path is a file"
+    ):
         bl.Function("f", {"x": x}, {"y": x + 1}).export("c", tmp_path / "file" / "folder")
 
 

@@ -18,7 +18,6 @@ def swing() -> Model:
 @pytest.mark.parametrize(
     ("law", "coordinate", "told"),
     [
-        ("3 mm", "pin", 'swing: driver motor (rotary): "3 mm" is a length'),
         ("t", "pn", "swing: driver motor (rotary): there is no joint coordinate 'pn'"),
         ("t", "rail", "swing: driver motor (rotary): a rotary driver is for angles"),
     ],
@@ -36,7 +35,7 @@ def test_what_goes_wrong_names_the_element_once(law: str, coordinate: str, told:
 
 def test_all_elements_at_fault_are_found_at_once() -> None:
     m = swing()
-    m.driver("rotary", "motor", coordinate="pin", law="3 mm")
+    m.driver("rotary", "motor", coordinate="pn", law="t")
     m.force("stop", "end", coordinate="pin", stiffness="3 N/m", upper=1.0)
     m.force("friction", "seal", coordinate="pin", kinetic="3 N")
     m.sensor("expression", "power", text="2*nothing")

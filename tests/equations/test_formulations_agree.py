@@ -59,8 +59,13 @@ def random_state(system: System, seed: int) -> tuple[np.ndarray, np.ndarray]:
     instant = Instant(system, 0.0, system.inputs, system.parameters)
     q = instant.moved(start, 0.6 * random.uniform(-1, 1, len(system.v)))
     if system.multipliers:
-        q = instant.assembled(q)
-        assert q is not None
+        found = instant.assembled(q)
+        for _ in range(9):  # from too far away a joint may close half a turn off
+            if found is None:
+                away = 0.6 * random.uniform(-1, 1, len(system.v))
+                found = instant.assembled(instant.moved(start, away))
+        assert found is not None
+        q = found
     v = random.uniform(-1, 1, len(system.v))
     if system.multipliers:
         rows = instant.Phi_v(q)

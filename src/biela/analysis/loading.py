@@ -58,7 +58,7 @@ def load(source: Source, **options: Any) -> Any:
         ModelError: An option is not one of the format, or the robot cannot be.
     """
     text = _text(source)
-    if text is source:
+    if text is not None and text is source:
         return load_atoms(source)
     if text is not None:
         try:

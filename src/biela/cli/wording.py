@@ -21,8 +21,10 @@ _OPTIONS: Final = (
 _FILES: Final = (
     ("start(…)", "start = … in [joints.NAME]"),
     (
-        "give the bodies mass=… or density=…, the parameters in them values,",
-        "write mass = … in [bodies.NAME],",
+        "give the bodies mass=… or density=…, those that only turn about their origin inertia=… or "
+        "com=…, the parameters in them values,",
+        "write mass = … in [bodies.NAME], inertia = … or com = … too where it only turns about its "
+        "origin,",
     ),
     ("model.driver(…), model.force(…)", "[drivers.NAME], [forces.NAME]"),
     ("add one with body(…)", "add one with [bodies.NAME]"),
