@@ -427,3 +427,19 @@ def test_modules_that_write_in_their_own_way_do(module):
 def test_calls_that_write_are_recognised(text, expected):
     call = ast.parse(text).body[0].value
     assert writes(call) is expected
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="gives a file to a group")
+def test_a_file_that_is_replaced_keeps_its_group_and_is_never_open_to_more(tmp_path, monkeypatch):
+    path = tmp_path / "secret.csv"
+    path.write_text("old")
+    os.chown(path, -1, 12345)
+    path.chmod(0o640)
+    seen = []
+    real = os.open
+    monkeypatch.setattr(os, "open", lambda *a, **k: seen.append(a) or real(*a, **k))
+    write_file(path, "new", BielaError)
+    assert [mode for _, _, mode in (a for a in seen if str(a[0]).endswith(".part"))] == [0o600]
+    found = path.stat()
+    assert (found.st_gid, found.st_mode & 0o777) == (12345, 0o640)
+    assert path.read_text() == "new"

@@ -41,6 +41,11 @@ _CHECK: Final = 16
 #: Folders in the cache; former versions left Python modules and what numba made of them in the
 #: second, which is never read.
 _OBJECTS, _FORMER = "objects", "routines"
+#: How the names of what is stored end, and ended.
+_OWN: Final = {
+    _OBJECTS: (".o", ".part"),
+    _FORMER: (".py", ".nbi", ".nbc", ".pyc", ".tmp"),
+}
 _LINKS: Final = 40
 #: Whether files have owners that can be asked for.
 _OWNED: Final = hasattr(os, "geteuid")
@@ -118,11 +123,17 @@ def write_object(key: str, data: bytes) -> None:
 
 def clear() -> int:
     """Remove all stored code; the number of files removed."""
-    before = contents()[0]
-    for kind in (_OBJECTS, _FORMER):
-        if folder := _folder(kind):
-            shutil.rmtree(folder, ignore_errors=True)
-    return before - contents()[0]
+    removed = 0
+    for kind, endings in _OWN.items():
+        folder = _folder(kind)
+        for place in (folder / "__pycache__", folder) if folder else ():
+            with contextlib.suppress(OSError):
+                for name in os.listdir(place):
+                    if name.endswith(endings):
+                        os.unlink(place / name)
+                        removed += 1
+                os.rmdir(place)  # unless something else is in it
+    return removed
 
 
 def contents() -> tuple[int, int]:

@@ -165,17 +165,23 @@ class _Aside:
             raise PermissionError(errno.EACCES, "", str(path))
         _remove_left_over(self._target.parent)
         hidden = self._target.parent / f".biela-{secrets.token_hex(8)}.part"
-        self.file = open(hidden, "xb")  # noqa: SIM115
+        # nobody may read what replaces a file before it has the permissions of that
+        mode = 0o666 if there is None else 0o600
+        self.file = open(hidden, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
         self._hidden = hidden
         with suppress(OSError):  # file systems without locks, owners or permissions
             if sys.platform != "win32":
                 fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if there is not None:
+            kept = stat.S_IMODE(there.st_mode)
+            if sys.platform != "win32":
+                for owner, group in ((there.st_uid, -1), (-1, there.st_gid)):
+                    with suppress(OSError):
+                        os.chown(hidden, owner, group)
+                if os.stat(hidden).st_gid != there.st_gid:
+                    kept &= ~stat.S_IRWXG  # they were for another group
             with suppress(OSError):
-                if sys.platform != "win32" and os.geteuid() != there.st_uid:
-                    os.chown(hidden, there.st_uid, there.st_gid)
-            with suppress(OSError):
-                os.chmod(hidden, stat.S_IMODE(there.st_mode))
+                os.chmod(hidden, kept)
 
     def finish(self) -> None:
         """Have all that was written on the disk, and close the file."""

@@ -594,3 +594,15 @@ def test_a_directory_that_is_refused_can_be_an_error(cache: Path) -> None:
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="is not used"):
             compiled()
+
+
+def test_clearing_leaves_what_is_not_of_the_cache(cache):
+    bl.code_cache.write_object("a" * 40, b"code")
+    (cache / "objects" / "ab").mkdir()
+    (cache / "objects" / "ab" / "blob.o").write_bytes(b"of somebody else")
+    (cache / "objects" / "notes.txt").write_text("mine")
+    (cache / "routines").mkdir(mode=0o700)
+    (cache / "routines" / "march_1234.py").write_text("former")
+    assert bl.code_cache.clear() == 2
+    left = {str(p.relative_to(cache)) for p in cache.rglob("*") if p.is_file()}
+    assert left == {"objects/ab/blob.o", "objects/notes.txt"}

@@ -114,6 +114,42 @@ def test_a_full_disk_ends_the_record_and_not_the_run(tmp_path, monkeypatch):
     assert not (tmp_path / "none.partial").exists()
 
 
+def test_a_file_of_somebody_else_is_not_replaced(tmp_path):
+    path = tmp_path / "r.partial"
+    path.write_text("my own notes")
+    record = PartialResults(path)
+    record.remove()
+    record.add(lambda first: part(first, 4))
+    assert path.read_text() == "my own notes" and not record.count
+
+
+def test_a_large_motion_takes_the_place_of_its_pieces_once_it_is_whole(tmp_path, monkeypatch):
+    path = tmp_path / "r.partial"
+    monkeypatch.setattr(partial, "_LARGE", 1)
+    record = PartialResults(path)
+    record.add(lambda first: part(first, 4))
+    record.hold(part(0, 10))
+    assert len(bl.load(path)) == record.count == 10
+    assert [p.name for p in tmp_path.iterdir()] == ["r.partial"]
+
+
+def test_a_full_disk_at_the_end_leaves_the_pieces(tmp_path, monkeypatch):
+    path, written = tmp_path / "r.partial", partial._write
+    monkeypatch.setattr(partial, "_LARGE", 1)
+
+    def full(file, data):
+        written(file, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    record = PartialResults(path)
+    record.add(lambda first: part(first, 4))
+    monkeypatch.setattr(partial, "_write", full)
+    record.hold(part(0, 10))
+    record.close()
+    assert len(bl.load(path)) == 4
+    assert [p.name for p in tmp_path.iterdir()] == ["r.partial"]
+
+
 def test_a_short_run_writes_nothing(tmp_path):
     bl.simulate(swing(), 0.1)  # compiles, which may take long
     record = PartialResults(tmp_path / "r.partial")

@@ -7,6 +7,7 @@ that is killed leaves at worst a piece that is cut short, which a reader leaves 
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -78,9 +79,16 @@ class PartialResults:
 
     def hold(self, results: Results) -> None:
         """Keep a whole motion, if it is so large that its own file takes seconds to compress."""
-        if len(results.t) * len(results.names) > _LARGE:
-            self.remove()
-            self.add(lambda first: results)
+        if self._failed or len(results.t) * len(results.names) <= _LARGE:
+            return
+        # beside what there is, which stays until this is whole
+        whole = PartialResults(self.path.with_name(f"{self.path.name}.new"))
+        whole.add(lambda first: results)
+        whole.close()
+        if whole.count:
+            self.close()
+            os.replace(whole.path, self.path)
+            self.count, self.until = whole.count, whole.until
 
     def close(self) -> None:
         """Write no more."""
@@ -92,8 +100,20 @@ class PartialResults:
         """Remove the file: the results are kept elsewhere, or another run begins."""
         self.close()
         with suppress(OSError):
-            self.path.unlink()
+            self._unlink()
         self.count, self.until = 0, -np.inf
+
+    def _unlink(self) -> None:
+        """Remove the file if it is one of pieces, this run's or an earlier one's.
+
+        Raises:
+            OSError: It is something else, or cannot be removed.
+        """
+        with suppress(FileNotFoundError):
+            with self.path.open("rb") as file:
+                if file.read(len(MARK)) not in (MARK, b""):
+                    raise FileExistsError(errno.EEXIST, "", str(self.path))
+            self.path.unlink()
 
     def _append(self, results: Results, known: int) -> None:
         from biela.results.files import archive, record
@@ -107,9 +127,12 @@ class PartialResults:
         archive(piece, header, {name: array[known:] for name, array in arrays.items()}, np.savez)
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.unlink(missing_ok=True)  # another process may write to that of its name
-            self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115
-            self._file.write(MARK)
+            if self.count:  # a whole motion was put in its place
+                self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
+            else:
+                self._unlink()  # another process may write to that of its name
+                self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115
+                self._file.write(MARK)
         _write(self._file, piece.tell().to_bytes(_LENGTH, "little") + piece.getvalue())
         self.count, self.until = self.count + len(results.t) - known, float(results.t[-1])
 
