@@ -81,8 +81,9 @@ def test_a_run_that_is_asked_to_end_saves_its_results(number):
         if part > 0.3:
             os.kill(os.getpid(), number)
 
-    own = signal.getsignal(number)
-    before = signal.SIG_DFL if own is signal.SIG_IGN else own  # as under nohup, which stays so
+    own = before = signal.getsignal(number)
+    if own is signal.SIG_IGN:  # as in the background, where it stays so
+        before = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
     signal.signal(number, before)
     try:
         with watched(asked):
