@@ -116,7 +116,7 @@ def test_an_interrupted_motion_is_kept_and_its_place_is_said():
 
 
 def test_what_was_kept_goes_when_the_results_are_there():
-    Path("out/kinematics.partial").write_bytes(b"of a run that was killed")
+    Path("out/kinematics.partial").write_bytes(partial.MARK + b"of a run that was killed")
     quiet = ("--no-plot", "--animate", "none", "--out", "out")
     result = called("kinematics", "driven.py", "--time", "0.1", *quiet)
     assert result.exit_code == 0, result.output
