@@ -145,6 +145,7 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_lines(tmp_path: Path) -> 
         ("x = " + "[" * 3000, "m:1: the tables and arrays are nested too deep"),
         ('name = "a"\nx = ' + "9" * 5000, "m:2: Exceeds the limit"),
         ('name = "a"\ngravity = [\n0, 0, 1' + "0" * 400 + "]", r"m:3: gravity\[2\]: .*too large"),
+        ('name = "a"\ngravity = [\n0, 0, 0o' + "7" * 6000 + "]", r"m:3: gravity\[2\]: .*too large"),
         ("", "m:1: name: it is missing"),
         ("name = 3", "m:1: name: a text is wanted, not 3"),
         ('name = "a"\nplane = "zz"', "m:2: plane: the plane of a model is xy, xz or yz, not 'zz'"),

@@ -193,7 +193,8 @@ def parsed(text: str, name: str) -> dict[str, Any]:
 def _too_large(data: Any, path: KeyPath) -> Iterator[Fault]:
     """Whole numbers that are beyond any float, and tables in each other beyond the limit."""
     if isinstance(data, int) and abs(data) > 1e300:
-        yield Fault(path, f"the number {str(data)[:6]}… is too large")
+        # Python does not write thousands of digits, which other bases may have
+        yield Fault(path, f"a whole number of {data.bit_length()} bits is too large")
     if len(path) > LEVELS:
         yield Fault(path[:1], f"more than {LEVELS} tables and arrays in each other")
         return

@@ -96,9 +96,7 @@ class XmlSource:
 
     def note(self, at: Xml | int, message: str) -> None:
         """Note what the model will not have."""
-        entry = (at if isinstance(at, int) else at.line, message)
-        if entry not in self.notes:
-            self.notes.append(entry)
+        self.notes.append((at if isinstance(at, int) else at.line, message))
 
     def check(self) -> None:
         """Stop if there were mistakes.
