@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import gc
+import os
+import tempfile
+import warnings
 
 import pytest
 from hypothesis import settings
 
+from biela import code_cache
+
 settings.register_profile("same examples", derandomize=True)
 settings.load_profile("same examples")
+
+
+def pytest_configure() -> None:
+    """Share a code cache, also where that of the user is refused: its warning would be an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if code_cache.enabled() and not code_cache.usable():
+            os.environ["BIELA_CACHE_DIR"] = tempfile.mkdtemp(prefix="biela-cache-")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

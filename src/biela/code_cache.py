@@ -30,7 +30,15 @@ from typing import Final
 
 from biela.errors import BielaError
 
-__all__ = ["clear", "contents", "directory", "enabled", "read_object", "write_object"]
+__all__ = [
+    "clear",
+    "contents",
+    "directory",
+    "enabled",
+    "read_object",
+    "usable",
+    "write_object",
+]
 
 #: Stored code beyond this many bytes in all is dropped, the longest unused first.
 CAPACITY: Final = 1 << 30
@@ -76,6 +84,11 @@ def directory() -> Path:
 def enabled() -> bool:
     """Whether code is kept on disk."""
     return os.environ.get("BIELA_CACHE", "on").lower() not in ("off", "0", "no")
+
+
+def usable() -> bool:
+    """Whether the directory is there, or can be made, and is the user's alone."""
+    return _folder(make=True) is not None
 
 
 def read_object(key: str) -> bytes | None:
