@@ -401,7 +401,9 @@ def test_without_a_sample_time_the_controller_is_asked_every_step():
     [math.nan, math.inf, [math.nan], {"F": math.nan}, None, "abc", [1j], ["x"], {"F": None}],
 )
 def test_a_controller_that_returns_no_number_is_named_with_the_time(stepping, wrong):
-    law = lambda t, q, v: wrong if t > 0.195 else [0.0]  # noqa: E731
+    def law(t, q, v):
+        return wrong if t > 0.195 else [0.0]
+
     with pytest.raises(
         ModelError, match=r"the controller of oscillator returned .* at t = 0\.2 s; .* finite"
     ):

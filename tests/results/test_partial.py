@@ -114,13 +114,16 @@ def test_a_full_disk_ends_the_record_and_not_the_run(tmp_path, monkeypatch):
     assert not (tmp_path / "none.partial").exists()
 
 
-def test_a_file_of_somebody_else_is_not_replaced(tmp_path):
+def test_a_file_of_somebody_else_is_not_replaced(tmp_path, monkeypatch):
     path = tmp_path / "r.partial"
     path.write_text("my own notes")
+    monkeypatch.setattr(partial, "_LARGE", 1)
     record = PartialResults(path)
     record.remove()
+    record.hold(part(0, 10))
     record.add(lambda first: part(first, 4))
     assert path.read_text() == "my own notes" and not record.count
+    assert [p.name for p in tmp_path.iterdir()] == ["r.partial"]
 
 
 def test_a_large_motion_takes_the_place_of_its_pieces_once_it_is_whole(tmp_path, monkeypatch):

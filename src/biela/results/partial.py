@@ -85,10 +85,17 @@ class PartialResults:
         whole = PartialResults(self.path.with_name(f"{self.path.name}.new"))
         whole.add(lambda first: results)
         whole.close()
-        if whole.count:
-            self.close()
+        if not whole.count:
+            return
+        self.close()
+        try:
+            if not self.count:
+                self._unlink()  # what is there is not of this run
             os.replace(whole.path, self.path)
-            self.count, self.until = whole.count, whole.until
+        except OSError:
+            whole.remove()
+            return
+        self.count, self.until = whole.count, whole.until
 
     def close(self) -> None:
         """Write no more."""

@@ -8,7 +8,7 @@ stay symbols, so that their values may change without a new derivation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from biela.atoms import Atom
 from biela.atoms.text import shared_text
@@ -65,7 +65,7 @@ def triple(who: str, values: Sequence[Value]) -> Triple:
     return x, y, z
 
 
-def one(who: str, value: object) -> Value:
+def one(who: str, value: Any) -> Value:
     """A value: a text, or a number.
 
     Raises:
@@ -74,6 +74,6 @@ def one(who: str, value: object) -> Value:
     if isinstance(value, str):
         return value
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
     except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{who} must be a number or a text with a unit, not {value!r}") from None
