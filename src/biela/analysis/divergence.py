@@ -242,7 +242,8 @@ def energy_size(system: System, columns: Mapping[str, Floats], known: float = 0.
     if "Q" not in system:
         return float(known)
     function = system["Q"]
-    Q = np.abs(np.asarray(function.map(*(columns[a.name] for a in function.inputs)))).max(axis=0)
+    forces = np.asarray(function.walk_map(*(columns[a.name] for a in function.inputs)))
+    Q = np.abs(forces).max(axis=0)
     far = np.abs(columns["q"]).max(axis=0)
     lengths = [i for i, entry in enumerate(system.q) if entry.unit == "m"]
     extent = float(far[lengths].max(initial=0.0))  # a height of 0 has the rounding of the width

@@ -194,7 +194,7 @@ def integrated(
     def read_from(first: int) -> dict[str, Floats]:
         rows = rows_from(states, first)
         t = plan.times(len(rows), first)[:, None]
-        found = read.map(t, rows, np.repeat(given[None], len(rows), 0))
+        found = read.walk_map(t, rows, np.repeat(given[None], len(rows), 0))
         return dict(zip(("q", "v", "a"), found, strict=True))
 
     began = time.perf_counter()

@@ -147,7 +147,7 @@ def required(
 
     def evaluate(function: Function, **more: Floats) -> Floats:
         every = given | more
-        return np.asarray(function.map(*(every[a.name] for a in function.inputs)))
+        return np.asarray(function.walk_map(*(every[a.name] for a in function.inputs)))
 
     inertial = np.einsum("kij,kj->ki", evaluate(system["M"], u=held).reshape(k, n, n), motion.a)
     rows = evaluate(system["Phi_v"], u=held).reshape(k, m, n) if m else np.zeros((k, 0, n))

@@ -97,7 +97,7 @@ class Recording:
     def evaluate(self, capability: str) -> Any:
         """A capability of the system at every instant."""
         function, given = self.system[capability], self._columns(capability)
-        return function.map(*(given[a.name] for a in function.inputs))
+        return function.walk_map(*(given[a.name] for a in function.inputs))
 
     def _columns(self, capability: str) -> dict[str, Floats]:
         """The arguments of a capability, with a row an instant."""
@@ -377,7 +377,7 @@ class Recording:
             "p": np.repeat(self._p[None], len(t), 0),
         }
         function = self.system["energy"]
-        kinetic, potential = function.map(*(given[a.name] for a in function.inputs))
+        kinetic, potential = function.walk_map(*(given[a.name] for a in function.inputs))
         return np.asarray(kinetic), np.asarray(potential)
 
     def _slope_of_energy(self) -> Floats:

@@ -138,7 +138,7 @@ class UnrolledPositions:
         given = {"t": t, "q": q, "v": np.zeros((k, self.nv))}
         for name, part in (("p", self._given[:n]), ("u", self._given[n:])):
             given[name] = np.repeat(part[None], k, 0)
-        return np.asarray(function.map(*(given[a.name] for a in function.inputs)))
+        return np.asarray(function.walk_map(*(given[a.name] for a in function.inputs)))
 
 
 def _kernels(system: System, dependent: Stiffening, units: Floats | None) -> dict[str, Function]:

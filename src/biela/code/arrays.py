@@ -120,3 +120,35 @@ def checked_array(owner: str, name: str, value: Any, shape: tuple[int, ...]) -> 
                 f"{owner}: argument {name} has shape {array.shape}, expected {shape}{hint}"
             )
     return np.ascontiguousarray(array, dtype=np.float64).reshape(shape)
+
+
+def rows_of_states(
+    name: str, kinds: Sequence[ExpressionArray], arguments: Sequence[Any]
+) -> tuple[int, list[Floats]]:
+    """How many states arguments of `Function.map` are for, and one row per state of each.
+
+    Raises:
+        ShapeError: They are too few or too many, or do not have the shapes that they should.
+    """
+    if len(arguments) != len(kinds):
+        names = ", ".join(kind.name for kind in kinds)
+        raise ShapeError(f"{name}.map takes {len(kinds)} arrays ({names}), not {len(arguments)}")
+    arrays = [np.asarray(x) for x in arguments]
+    pairs = list(zip(arrays, kinds, strict=True))
+    counts = {a.shape[0] for a, kind in pairs if a.ndim == len(kind.shape) + 1}
+    if len(counts) != 1:
+        spelled = ", ".join(f"{kind.name} {a.shape}" for a, kind in pairs)
+        raise ShapeError(
+            f"{name}.map: the inputs have {sorted(counts)} rows ({spelled}); they must agree"
+            if counts
+            else f"{name}.map: at least one input must have a row for each state"
+        )
+    k = counts.pop()
+    rows = []
+    for array, kind in pairs:
+        if array.ndim == len(kind.shape):
+            one = checked_array(name, kind.name, array, kind.shape)
+            rows.append(np.ascontiguousarray(np.broadcast_to(one, (k, *kind.shape))))
+        else:
+            rows.append(checked_array(f"{name}.map", kind.name, array, (k, *kind.shape)))
+    return k, rows

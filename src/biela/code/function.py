@@ -22,10 +22,12 @@ from biela.code.arrays import (
     checked_array,
     find_table,
     read_arrays,
+    rows_of_states,
 )
 from biela.code.counts import Count
 from biela.code.native import NativeFunction
 from biela.code.schedule import Changes, Schedule
+from biela.code.walking import WALKED, Walk, walkable
 from biela.errors import DomainError, ShapeError, WorkspaceError
 
 
@@ -129,8 +131,35 @@ class Function:
         """Evaluate many states, a vector of them at a time; see `NativeFunction.map`."""
         return self.native.map(*arguments, threads=threads)
 
+    def walk(self, *arguments: Any) -> Any:
+        """Evaluate one state as it is done a few times: nothing is compiled; see `walking`.
+
+        The last digits may differ from those of native code.
+        """
+        return self._walk(*arguments)
+
+    def walk_map(self, *arguments: Any) -> Any:
+        """Evaluate many states likewise, with the arguments and results of `map`.
+
+        So many states that code of its own is worth it are left to native code.
+        """
+        if not isinstance(self._walk, Walk):
+            return self.map(*arguments)
+        count, rows = rows_of_states(self.name, self.inputs, arguments)
+        if count > WALKED:
+            return self.map(*rows)
+        found = self._walk.map(count, rows)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    @cached_property
+    def _walk(self) -> Walk | Function:
+        """What walks the function; itself, where that needs code of its own."""
+        if not walkable(self.schedule):
+            return self
+        return Walk(self.name, self.schedule, self.inputs, self.outputs)
+
     def interpret(self, *arguments: Any) -> Any:
-        """Evaluate by walking the graph: slow, and the reference for every other way."""
+        """Evaluate in plain Python: slow, of any numbers, and the reference for every other way."""
         if len(arguments) != len(self.inputs):
             raise ShapeError(
                 f"{self.name} takes {len(self.inputs)} inputs, not {len(arguments)} arguments"

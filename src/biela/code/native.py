@@ -22,7 +22,7 @@ import numpy as np
 
 from biela.atoms import opcodes as op
 from biela.code import schedule as schedule_module
-from biela.code.arrays import ExpressionArray, Floats, checked_array
+from biela.code.arrays import ExpressionArray, Floats, checked_array, rows_of_states
 from biela.code.externals import ExternalCalls
 from biela.code.llvm import body, host, piecewise_ir, rows, sincos
 from biela.code.llvm import emit as emit_module
@@ -170,33 +170,11 @@ class NativeFunction:
 
         Returns the outputs with one row a state.
         """
-        if len(arguments) != len(self._inputs):
-            names = ", ".join(a.name for a in self._inputs)
-            raise ShapeError(
-                f"{self.name}.map takes {len(self._inputs)} arrays ({names}), not {len(arguments)}"
-            )
         if getattr(threads, "__index__", int)() < 1:
             raise ShapeError(
                 f"{self.name}.map: threads must be a whole number from 1, not {threads!r}"
             )
-        arrays = [np.asarray(x) for x in arguments]
-        counts = {
-            a.shape[0]
-            for a, kind in zip(arrays, self._inputs, strict=True)
-            if a.ndim == len(kind.shape) + 1
-        }
-        if len(counts) != 1:
-            spelled = ", ".join(
-                f"{kind.name} {a.shape}" for a, kind in zip(arrays, self._inputs, strict=True)
-            )
-            raise ShapeError(
-                f"{self.name}.map: the inputs have {sorted(counts)} rows ({spelled}); "
-                f"they must agree"
-                if counts
-                else f"{self.name}.map: at least one input must have a row for each state"
-            )
-        k = counts.pop()
-        rows = [self._rows(a, kind, k) for a, kind in zip(arrays, self._inputs, strict=True)]
+        k, rows = rows_of_states(self.name, self._inputs, arguments)
         results = [np.empty((k, *a.shape)) for a in self._outputs]
         if k and k < self.lanes:
             # fewer states than lanes: the last one is repeated
@@ -251,12 +229,6 @@ class NativeFunction:
         with ThreadPoolExecutor(threads) as pool:
             for future in [pool.submit(part, a, b) for a, b in pairwise(cuts)]:
                 future.result()
-
-    def _rows(self, value: Any, kind: ExpressionArray, k: int) -> Floats:
-        if value.ndim == len(kind.shape):
-            one = checked_array(self.name, kind.name, value, kind.shape)
-            return np.ascontiguousarray(np.broadcast_to(one, (k, *kind.shape)))
-        return checked_array(f"{self.name}.map", kind.name, value, (k, *kind.shape))
 
     # --------------------------------------------------------------------- code
 

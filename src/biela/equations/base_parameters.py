@@ -224,7 +224,7 @@ def _row_sizes(J: Floats) -> Floats:
 def observations(found: Regressor, parameters: Sequence[float] | Floats, states: States) -> Floats:
     """Zᵀ K at all states, one below the other."""
     p = np.asarray(parameters, float)
-    stacked = found.function().map(states.t, states.q, states.v, states.a, p)
+    stacked = found.function().walk_map(states.t, states.q, states.v, states.a, p)
     matrices = stacked.reshape(len(states.t), len(found.source.v), len(found.names))
     return np.concatenate([Z.T @ K for Z, K in zip(states.allowed, matrices, strict=True)])
 

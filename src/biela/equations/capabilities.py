@@ -147,7 +147,7 @@ def _lacking(source: SymbolicSystem, entries: Expressions) -> Stiffening:
         "u": np.zeros((k, both.inputs[3].size)),
         "p": np.repeat([list(source.parameter_values.values())], k, 0),
     }
-    M, Phi_v = both.map(*(given[a.name] for a in both.inputs))
+    M, Phi_v = both.walk_map(*(given[a.name] for a in both.inputs))
     return lacking(list(M), list(Phi_v))
 
 

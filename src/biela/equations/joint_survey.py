@@ -123,7 +123,7 @@ class Survey:
                 if through is Through.JOINTS
                 else admissible_states(system, p, count, seed + k)
             )
-            R, omega, r = places.map(states.t, states.q, states.v, p)
+            R, omega, r = places.walk_map(states.t, states.q, states.v, p)
             W = observations(found, p, states)
             samples.append(Sample(p, R.reshape(count, -1, 3, 3), omega, r, W))
         return samples

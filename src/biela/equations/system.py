@@ -215,7 +215,11 @@ class System:
         lam: Sequence[float] | Floats | None = None,
         a: Sequence[float] | Floats | None = None,
     ) -> Any:
-        """The value of a capability; what is not given is zero, or the default of the model."""
+        """The value of a capability; what is not given is zero, or the default of the model.
+
+        It is for a few states: ``system[capability]`` is the function, which is compiled when it
+        is first called.
+        """
         function = self[capability]
         arguments: dict[str, Any] = {
             "t": float(t),
@@ -226,7 +230,7 @@ class System:
             "lam": np.zeros(len(self.multipliers)) if lam is None else lam,
             "a": np.zeros(len(self.v)) if a is None else a,
         }
-        return function(*[arguments[a.name] for a in function.inputs])
+        return function.walk(*[arguments[a.name] for a in function.inputs])
 
     def _parameter_values(self, p: Mapping[str, float] | Sequence[float] | Floats | None) -> Any:
         if p is None:

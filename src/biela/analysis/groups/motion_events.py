@@ -33,7 +33,7 @@ def motion_events(
         return []
     function = system["events"]
     given = {"t": t, "q": q, "v": v, "u": u, "p": np.tile(p, (len(t), 1))}
-    values = np.asarray(function.map(*(given[a.name] for a in function.inputs)))
+    values = np.asarray(function.walk_map(*(given[a.name] for a in function.inputs)))
     values = values.reshape(len(t), len(system.events))
     found = []
     for name, g in zip(system.events, values.T, strict=True):

@@ -1,0 +1,283 @@
+"""Functions evaluated without code of their own: one native loop walks the atoms of any of them.
+
+Machine code runs some ten times faster, but to make it takes LLVM about 50 µs an atom; to prepare a
+walk takes 1 µs.  What is evaluated a few times is walked: the checks of a start, the channels of
+a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import acos, asin, atan, atan2, cos, exp, log, pow, sin, sqrt, tan, tanh
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from biela.atoms import opcodes as op
+from biela.atoms.opcodes import (
+    ABS,
+    ACOS,
+    ADD,
+    ASIN,
+    ATAN,
+    ATAN2,
+    COS,
+    DIV,
+    EXP,
+    LESS,
+    LESS_EQUAL,
+    LOG,
+    MAX,
+    MIN,
+    MUL,
+    POWER,
+    POWER_INT,
+    SELECT,
+    SIGN,
+    SIN,
+    SQRT,
+    TAN,
+    TANH,
+)
+from biela.code.arrays import ExpressionArray, checked_array
+from biela.code.routines import Int, IntVector, Vector, routine
+from biela.code.schedule import Schedule
+from biela.errors import ShapeError
+
+__all__ = ["WALKED", "Walk", "walkable"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: States above which code of its own is worth it: compiling an atom takes as long as to walk it so
+#: often.
+WALKED: Final = 20_000
+#: Numbers held at a time, so that they stay near the processor.
+_HELD: Final = 1 << 16
+#: States side by side, at most.
+_WIDEST: Final = 64
+#: What needs more than its operands: curves, and functions that somebody else wrote.
+_OWN_CODE: Final = (op.PIECEWISE, op.EXTERNAL)
+
+
+@routine(codes="n", to="n", left="n", right="n", third="n", signs="3*n", x="m*width")
+def walk(
+    n: Int,
+    m: Int,
+    width: Int,
+    codes: IntVector,
+    to: IntVector,
+    left: IntVector,
+    right: IntVector,
+    third: IntVector,
+    signs: Vector,
+    x: Vector,
+) -> None:
+    """Compute n atoms in order, each for ``width`` states that stand side by side in ``x``.
+
+    Atom i is operation ``codes[i]`` on the numbers ``left[i]``, ``right[i]`` and ``third[i]`` of
+    the m there are, taken with their ``signs``, and becomes number ``to[i]``.
+    """
+    for i in range(n):
+        code = codes[i]
+        d = to[i] * width
+        a = left[i] * width
+        b = right[i] * width
+        s = signs[3 * i]
+        r = signs[3 * i + 1]
+        if code == MUL:
+            for k in range(width):
+                x[d + k] = (s * x[a + k]) * (r * x[b + k])
+        elif code == ADD:
+            for k in range(width):
+                x[d + k] = s * x[a + k] + r * x[b + k]
+        elif code == DIV:
+            for k in range(width):
+                x[d + k] = (s * x[a + k]) / (r * x[b + k])
+        elif code == SIN:
+            for k in range(width):
+                x[d + k] = sin(s * x[a + k])
+        elif code == COS:
+            for k in range(width):
+                x[d + k] = cos(s * x[a + k])
+        elif code == POWER_INT:
+            for k in range(width):
+                base = s * x[a + k]
+                power = base
+                for _ in range(right[i] - 1):
+                    power = power * base
+                x[d + k] = power
+        elif code == SQRT:
+            for k in range(width):
+                x[d + k] = sqrt(s * x[a + k])
+        elif code == ATAN2:
+            for k in range(width):
+                x[d + k] = atan2(s * x[a + k], r * x[b + k])
+        elif code == ABS:
+            for k in range(width):
+                x[d + k] = abs(x[a + k])
+        elif code == LESS:
+            for k in range(width):
+                x[d + k] = 1.0 if s * x[a + k] < r * x[b + k] else 0.0
+        elif code == LESS_EQUAL:
+            for k in range(width):
+                x[d + k] = 1.0 if s * x[a + k] <= r * x[b + k] else 0.0
+        elif code == SELECT:
+            c = third[i] * width
+            q = signs[3 * i + 2]
+            for k in range(width):
+                x[d + k] = r * x[b + k] if x[a + k] != 0.0 else q * x[c + k]
+        elif code == TANH:
+            for k in range(width):
+                x[d + k] = tanh(s * x[a + k])
+        elif code == MIN:
+            for k in range(width):
+                x[d + k] = s * x[a + k] if s * x[a + k] < r * x[b + k] else r * x[b + k]
+        elif code == MAX:
+            for k in range(width):
+                x[d + k] = s * x[a + k] if s * x[a + k] > r * x[b + k] else r * x[b + k]
+        elif code == SIGN:
+            for k in range(width):
+                y = s * x[a + k]
+                x[d + k] = 1.0 if y > 0.0 else (-1.0 if y < 0.0 else y)
+        elif code == TAN:
+            for k in range(width):
+                x[d + k] = tan(s * x[a + k])
+        elif code == ASIN:
+            for k in range(width):
+                x[d + k] = asin(s * x[a + k])
+        elif code == ACOS:
+            for k in range(width):
+                x[d + k] = acos(s * x[a + k])
+        elif code == ATAN:
+            for k in range(width):
+                x[d + k] = atan(s * x[a + k])
+        elif code == EXP:
+            for k in range(width):
+                x[d + k] = exp(s * x[a + k])
+        elif code == LOG:
+            for k in range(width):
+                x[d + k] = log(s * x[a + k])
+        elif code == POWER:
+            for k in range(width):
+                x[d + k] = pow(s * x[a + k], r * x[b + k])
+
+
+def walkable(schedule: Schedule) -> bool:
+    """Whether a function may be walked: without curves and functions from outside."""
+    ops = schedule.table.ops
+    return not any(ops[atom] in _OWN_CODE for atom in schedule.live)
+
+
+class Walk:
+    """The atoms of a function, ready to be walked; evaluates as `NativeFunction` does.
+
+    Many threads may use it: each evaluation has numbers of its own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        schedule: Schedule,
+        inputs: Sequence[ExpressionArray],
+        outputs: Sequence[ExpressionArray],
+    ) -> None:
+        self.name, self._inputs, self._outputs = name, tuple(inputs), tuple(outputs)
+        table = schedule.table
+        live = np.array(schedule.live, dtype=np.int64)
+        codes = np.frombuffer(bytes(table.ops), dtype=np.uint8)[live].astype(np.int64)
+        place = {atom: k for k, atom in enumerate(schedule.live)}
+        self._start = np.zeros(len(live))
+        for k in np.flatnonzero(codes == op.CONSTANT).tolist():
+            self._start[k] = float(table.values[schedule.live[k]])
+        (works,) = np.nonzero(codes > op.SYMBOL)
+        count = len(works)
+        operands = np.zeros((count, 3), dtype=np.int64)
+        for i, atom in enumerate(live[works].tolist()):
+            refs = table.operands(atom)
+            operands[i, : len(refs)] = refs
+        signs = np.where(operands < 0, -1.0, 1.0)
+        where = np.searchsorted(live, np.abs(operands))
+        powers = codes[works] == op.POWER_INT
+        where[powers, 1] = [table.right[atom] for atom in live[works][powers].tolist()]
+        self._program = (
+            *(codes[works], works.astype(np.int64)),
+            *(np.ascontiguousarray(where[:, column]) for column in range(3)),
+            np.ascontiguousarray(signs.reshape(-1)),
+        )
+        found = [
+            (place[ref], g, e)
+            for g, array in enumerate(self._inputs)
+            for e, ref in enumerate(array.refs)
+            if ref in place
+        ]
+        #: Of each input array: which entries are needed, and which numbers they are.
+        self._taken = [
+            (
+                np.array([e for _, h, e in found if h == g], dtype=np.intp),
+                np.array([k for k, h, _ in found if h == g], dtype=np.intp),
+            )
+            for g in range(len(self._inputs))
+        ]
+        self._given = [
+            (
+                np.searchsorted(live, np.abs(np.array(array.refs, dtype=np.int64))),
+                np.where(np.array(array.refs, dtype=np.int64) < 0, -1.0, 1.0),
+            )
+            for array in self._outputs
+        ]
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Evaluate one state; fresh arrays, or numbers for outputs without a shape.
+
+        Raises:
+            ShapeError: An argument is missing or has another shape.
+        """
+        x = self._start.copy()
+        for array, given, (entries, numbers) in zip(
+            self._inputs, self._checked(arguments), self._taken, strict=True
+        ):
+            values = checked_array(self.name, array.name, given, array.shape)
+            x[numbers] = values.reshape(-1)[entries]
+        walk.compiled(len(self._program[0]), len(x), 1, *self._program, x)
+        results = [
+            (signs * x[numbers]).reshape(array.shape)
+            for array, (numbers, signs) in zip(self._outputs, self._given, strict=True)
+        ]
+        plain = [float(result) if result.shape == () else result for result in results]
+        return plain[0] if len(plain) == 1 else tuple(plain)
+
+    def map(self, rows: int, arguments: Sequence[Floats]) -> list[Floats]:
+        """Evaluate many states at once: each input has one row per state, as floats.
+
+        Returns the outputs with one row per state.
+        """
+        n = len(self._start)
+        width = max(1, min(_WIDEST, _HELD // max(n, 1), rows))
+        flat = [
+            np.reshape(a, (rows, kind.size)) for a, kind in zip(arguments, self._inputs, strict=True)
+        ]
+        results = [np.empty((rows, array.size)) for array in self._outputs]
+        x = np.repeat(self._start[:, None], width, axis=1)
+        program, count, run = self._program, len(self._program[0]), walk.compiled
+        for first in range(0, rows, width):
+            held = min(width, rows - first)
+            for values, (entries, numbers) in zip(flat, self._taken, strict=True):
+                x[numbers, :held] = values[first : first + held, entries].T
+            run(count, n, width, *program, x.reshape(-1))
+            for result, (numbers, signs) in zip(results, self._given, strict=True):
+                result[first : first + held] = x[numbers, :held].T * signs
+        return [
+            result.reshape(rows, *array.shape)
+            for result, array in zip(results, self._outputs, strict=True)
+        ]
+
+    def _checked(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        if len(arguments) != len(self._inputs):
+            names = ", ".join(array.name for array in self._inputs)
+            raise ShapeError(
+                f"{self.name} takes {len(self._inputs)} inputs ({names}), not "
+                f"{len(arguments)} arguments"
+            )
+        return arguments
