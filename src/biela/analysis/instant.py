@@ -152,7 +152,7 @@ class Instant:
     def moved(self, q: Floats, delta: Floats) -> Floats:
         """Q ⊕ δ: the position after a displacement along the velocities."""
         if "retract" in self.system:
-            return np.atleast_1d(self.system["retract"](q, delta))
+            return np.atleast_1d(self.system["retract"].walk(q, delta))
         return q + self.N(q) @ delta if "rates" in self.system else q + delta
 
     def assembled(self, q: Floats, tolerance: float = 1e-11) -> Floats | None:

@@ -90,7 +90,7 @@ class Recording:
         if not len(self.t):
             return {a.name: np.zeros((0, a.size)) for a in self._read.outputs}
         inputs = np.concatenate([np.repeat(self._p[None], len(self.t), 0), self.inputs], axis=1)
-        found = self._read.map(self.t[:, None], self._states, inputs)
+        found = self._read.walk_map(self.t[:, None], self._states, inputs)
         names = [a.name for a in self._read.outputs]
         return dict(zip(names, found, strict=True))
 

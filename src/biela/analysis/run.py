@@ -284,7 +284,7 @@ class Run:
         if self.law is not None and abs(self._elapsed / sampled % 1.0) > 1e-9:
             return False  # the samples of the controller count from the start
         made = self.kernels.formulation
-        q, v = made.read([t], x, np.concatenate([self.p, u]))[:2]
+        q, v = made.read.walk([t], x, np.concatenate([self.p, u]))[:2]
         found = self.other.ask(t, q, self.kernels)
         if found is None:
             longer = int(self.other.watch.pace * self.stepper.pause)
@@ -376,7 +376,7 @@ class Run:
         if not self._closes:
             return self._unloaded()
         (t, x), u = self._now, self._held()
-        q = np.asarray(made.read([t], x, np.concatenate([self.p, u]))[0])
+        q = np.asarray(made.read.walk([t], x, np.concatenate([self.p, u]))[0])
         return self._open(t, q, u) or self._unloaded()
 
     @property
@@ -459,7 +459,7 @@ class Run:
         if not (system.multipliers and made.unrolled.needs("Q", "lam")):
             return ""
         (t, x), u = self._now, self._held()
-        q, v, a, lam = made.read([t], x, np.concatenate([self.p, u]))
+        q, v, a, lam = made.read.walk([t], x, np.concatenate([self.p, u]))
         given: dict[str, Any] = {"t": t, "u": u, "p": self.p}
         Q = np.asarray(system.evaluate("Q", q, v, lam=lam, **given))
         inertia = system.evaluate("M", q, **given) @ a
@@ -478,7 +478,7 @@ class Run:
         (t, x), u = self._now, self._held()
         if not self.times or not self.answers.awaits(t):
             return ""
-        q, v = self.kernels.formulation.read([t], x, np.concatenate([self.p, u]))[:2]
+        q, v = self.kernels.formulation.read.walk([t], x, np.concatenate([self.p, u]))[:2]
         return self.answers.fallen(SystemEvents(self.system, u, self.p), t, q, v)
 
     def _take(self, done: int, found: Progressed) -> str:
@@ -517,7 +517,7 @@ class Run:
         """
         made = self.kernels.formulation
         for t, x in found.landed if self._closes and self._moved else ():
-            q = np.asarray(made.read([t], x, np.concatenate([self.p, self.u]))[0])
+            q = np.asarray(made.read.walk([t], x, np.concatenate([self.p, self.u]))[0])
             said = self._open(t, q, self.u)
             if said:
                 return said, t
@@ -529,7 +529,7 @@ class Run:
         if made.size == count + len(self.system.v):
             return states[:, :count]
         p = np.concatenate([np.repeat(self.p[None], len(times), 0), held], axis=1)
-        found: Floats = made.read.map(times[:, None], states, p)[0]
+        found: Floats = made.read.walk_map(times[:, None], states, p)[0]
         return found
 
     def _store(self, times: Floats, states: Floats, inputs: Floats) -> None:
@@ -555,7 +555,7 @@ class Run:
         made, held = self.kernels.formulation, self.inputs[-1][-1:]
         self._store(np.array([t]), x[None].copy(), held)
         given = np.concatenate([self.p, held[0]])
-        q, v = made.read([t], x, given)[:2]
+        q, v = made.read.walk([t], x, given)[:2]
         watched = SystemEvents(self.system, held[0], self.p)
         stop, states = self.answers.react(watched, t, q, v, fired)
         for q, v in states:

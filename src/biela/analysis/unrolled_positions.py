@@ -85,7 +85,7 @@ class UnrolledPositions:
         x = np.concatenate([q, np.zeros(2 * self.nv)])
         inputs = self._inputs(0.0)
         for _ in range(2):
-            x = self._kernels.kernels["solve"]([t], x, inputs)[:-1]
+            x = self._kernels.kernels["solve"].walk([t], x, inputs)[:-1]
         return np.asarray(x)
 
     def run(self, t: float, x: Floats, h: float, steps: int) -> tuple[Floats, int]:
@@ -101,7 +101,7 @@ class UnrolledPositions:
     def _few(self, t: float, x: Floats, h: float, steps: int) -> tuple[Floats, int]:
         """The same in Python: to load the native loop takes longer than some hundred instants."""
         predict, correct, solve = (
-            self._kernels.kernels[name] for name in ("predict", "correct", "solve")
+            self._kernels.kernels[name].walk for name in ("predict", "correct", "solve")
         )
         inputs = self._inputs(h)
         states, taken = [x], 0

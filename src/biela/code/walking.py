@@ -164,6 +164,41 @@ def walk(
                 x[d + k] = pow(s * x[a + k], r * x[b + k])
 
 
+@routine(
+    codes="n", to="n", left="n", right="n", third="n", signs="3*n", x="m",
+    given="g", entries="e", numbers="e", out="o", results="o", turned="o",
+)  # fmt: skip
+def walk_one(
+    n: Int,
+    m: Int,
+    g: Int,
+    e: Int,
+    o: Int,
+    codes: IntVector,
+    to: IntVector,
+    left: IntVector,
+    right: IntVector,
+    third: IntVector,
+    signs: Vector,
+    entries: IntVector,
+    numbers: IntVector,
+    results: IntVector,
+    turned: Vector,
+    given: Vector,
+    x: Vector,
+    out: Vector,
+) -> None:
+    """Compute one state from ``given``, of which ``entries`` become some ``numbers``.
+
+    ``out`` are the numbers ``results``, with the signs ``turned``.
+    """
+    for k in range(e):
+        x[numbers[k]] = given[entries[k]]
+    walk(n, m, 1, codes, to, left, right, third, signs, x)
+    for k in range(o):
+        out[k] = turned[k] * x[results[k]]
+
+
 def walkable(schedule: Schedule) -> bool:
     """Whether a function may be walked: without curves and functions from outside."""
     ops = schedule.table.ops
@@ -206,26 +241,31 @@ class Walk:
             *(np.ascontiguousarray(where[:, column]) for column in range(3)),
             np.ascontiguousarray(signs.reshape(-1)),
         )
-        found = [
-            (place[ref], g, e)
-            for g, array in enumerate(self._inputs)
-            for e, ref in enumerate(array.refs)
-            if ref in place
-        ]
         #: Of each input array: which entries are needed, and which numbers they are.
-        self._taken = [
-            (
-                np.array([e for _, h, e in found if h == g], dtype=np.intp),
-                np.array([k for k, h, _ in found if h == g], dtype=np.intp),
-            )
-            for g in range(len(self._inputs))
-        ]
-        self._given = [
-            (
-                np.searchsorted(live, np.abs(np.array(array.refs, dtype=np.int64))),
-                np.where(np.array(array.refs, dtype=np.int64) < 0, -1.0, 1.0),
-            )
-            for array in self._outputs
+        self._taken = []
+        for array in self._inputs:
+            used = [e for e, ref in enumerate(array.refs) if ref in place]
+            places = [place[array.refs[e]] for e in used]
+            self._taken.append((np.array(used, dtype=np.int64), np.array(places, dtype=np.int64)))
+        self._given = []
+        for array in self._outputs:
+            signed = np.array(array.refs, dtype=np.int64)
+            numbers = np.searchsorted(live, np.abs(signed)).astype(np.int64)
+            self._given.append((numbers, np.where(signed < 0, -1.0, 1.0)))
+        firsts = np.cumsum([0, *(array.size for array in self._inputs)])
+        shifted = [used + first for (used, _), first in zip(self._taken, firsts, strict=False)]
+        none = np.zeros(0, dtype=np.int64)
+        #: The same for all arrays in a row.
+        self._whole = (
+            np.concatenate([none, *shifted]),
+            np.concatenate([none, *(numbers for _, numbers in self._taken)]),
+            np.concatenate([none, *(numbers for numbers, _ in self._given)]),
+            np.concatenate([np.zeros(0), *(signs for _, signs in self._given)]),
+        )
+        ends = np.cumsum([0, *(array.size for array in self._outputs)]).tolist()
+        self._parts = [
+            (slice(first, end), array.shape)
+            for first, end, array in zip(ends, ends[1:], self._outputs, strict=False)
         ]
 
     def __call__(self, *arguments: Any) -> Any:
@@ -234,19 +274,25 @@ class Walk:
         Raises:
             ShapeError: An argument is missing or has another shape.
         """
-        x = self._start.copy()
-        for array, given, (entries, numbers) in zip(
-            self._inputs, self._checked(arguments), self._taken, strict=True
-        ):
-            values = checked_array(self.name, array.name, given, array.shape)
-            x[numbers] = values.reshape(-1)[entries]
-        walk.compiled(len(self._program[0]), len(x), 1, *self._program, x)
-        results = [
-            (signs * x[numbers]).reshape(array.shape)
-            for array, (numbers, signs) in zip(self._outputs, self._given, strict=True)
+        if len(arguments) != len(self._inputs):
+            names = ", ".join(array.name for array in self._inputs)
+            raise ShapeError(
+                f"{self.name} takes {len(self._inputs)} inputs ({names}), not "
+                f"{len(arguments)} arguments"
+            )
+        flat = [
+            checked_array(self.name, kind.name, given, kind.shape).reshape(-1)
+            for kind, given in zip(self._inputs, arguments, strict=True)
         ]
-        plain = [float(result) if result.shape == () else result for result in results]
-        return plain[0] if len(plain) == 1 else tuple(plain)
+        given = np.concatenate(flat) if flat else np.zeros(0)
+        x, out = self._start.copy(), np.empty(len(self._whole[2]))
+        sizes = len(self._program[0]), len(x), len(given), len(self._whole[0]), len(out)
+        walk_one.compiled(*sizes, *self._program, *self._whole, given, x, out)
+        found = [
+            out[part].reshape(shape) if shape else float(out[part.start])
+            for part, shape in self._parts
+        ]
+        return found[0] if len(found) == 1 else tuple(found)
 
     def map(self, rows: int, arguments: Sequence[Floats]) -> list[Floats]:
         """Evaluate many states at once: each input has one row per state, as floats.
@@ -256,7 +302,8 @@ class Walk:
         n = len(self._start)
         width = max(1, min(_WIDEST, _HELD // max(n, 1), rows))
         flat = [
-            np.reshape(a, (rows, kind.size)) for a, kind in zip(arguments, self._inputs, strict=True)
+            np.reshape(a, (rows, kind.size))
+            for a, kind in zip(arguments, self._inputs, strict=True)
         ]
         results = [np.empty((rows, array.size)) for array in self._outputs]
         x = np.repeat(self._start[:, None], width, axis=1)
@@ -272,12 +319,3 @@ class Walk:
             result.reshape(rows, *array.shape)
             for result, array in zip(results, self._outputs, strict=True)
         ]
-
-    def _checked(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        if len(arguments) != len(self._inputs):
-            names = ", ".join(array.name for array in self._inputs)
-            raise ShapeError(
-                f"{self.name} takes {len(self._inputs)} inputs ({names}), not "
-                f"{len(arguments)} arguments"
-            )
-        return arguments

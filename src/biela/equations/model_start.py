@@ -100,7 +100,7 @@ class Carrying:
         found: dict[str, float] = {}
         if self.places is None:
             return found
-        rows = np.reshape(self.places(p), (-1, 3))
+        rows = np.reshape(self.places.walk(p), (-1, 3))
         for body, (kind, name), s in zip(self.bodies, self.entities, rows, strict=True):
             if kind == "b":
                 found |= motion.free(name, s, self.plane)

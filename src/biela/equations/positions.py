@@ -71,7 +71,7 @@ def normalised(system: System, q: Floats, named: Collection[int] = ()) -> Floats
             size = float(np.linalg.norm(q[others]))
             q[others] = q[others] / size if size > 0 else np.eye(len(others))[0]
             q[others] *= np.sqrt(left)
-    return np.asarray(system["retract"](q, np.zeros(len(system.v))))
+    return np.asarray(system["retract"].walk(q, np.zeros(len(system.v))))
 
 
 def apart(system: System, a: Floats, b: Floats) -> Floats:

@@ -82,6 +82,9 @@ class BoundKernel(Bound):
         ends = np.cumsum([o.size for o in self.outputs])[:-1]
         return tuple(np.ascontiguousarray(part) for part in np.split(out, ends, axis=1))
 
+    # it is compiled already
+    walk, walk_map = __call__, map
+
 
 @routine(T="k, 1", X="k, nx", P="k, np", kernel="1, nx, np -> no", out="k, no")
 def evaluate_rows(
