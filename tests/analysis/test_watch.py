@@ -162,7 +162,7 @@ def test_a_slow_leak_that_shorter_steps_do_not_heal_is_an_error(monkeypatch):
     """Forces that take energy, with none of it in the account."""
     s = pendulum(damping=1e-3).equations().system
     silent = s["power"]
-    monkeypatch.setattr(type(silent), "map", _without_power(type(silent).map))
+    monkeypatch.setattr(type(silent), "walk_map", _without_power(type(silent).walk_map))
     for stepping in ({"step": 1e-3}, {}):
         with pytest.raises(SimulationError, match="energy"):
             bl.simulate(s, 2.0, **stepping)

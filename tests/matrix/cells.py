@@ -21,7 +21,7 @@ from tests.matrix.mechanisms import LOOPS, MECHANISMS
 Floats = npt.NDArray[np.float64]
 Cell = tuple[str, str, str]
 
-DURATION, STEP = 0.02, 1e-3
+DURATION, STEP = 0.01, 2.5e-4
 #: Part of the largest value of a reading by which cells may differ.
 AGREEMENT: Final = 1e-9
 

@@ -82,14 +82,14 @@ def _pin(model: bl.Model) -> None:
 
 def _buffer(model: bl.Model) -> None:
     angle = float(model.joints["A"].start["angle"])  # type: ignore[attr-defined]
-    model.force("stop", "buffer", coordinate="A", upper=angle + 0.012, stiffness=50.0,
+    model.force("stop", "buffer", coordinate="A", upper=angle + 0.006, stiffness=50.0,
                 damping=0.2, depth=0.05)  # fmt: skip
 
 
 def _limited(model: bl.Model) -> None:
     joint: Any = model.joints["A"]
     angle = float(joint.start["angle"])
-    joint.limits["angle"] = (-9.0, angle + 0.012)
+    joint.limits["angle"] = (-9.0, angle + 0.006)
 
 
 def _sensors(model: bl.Model) -> None:

@@ -82,7 +82,7 @@ def rsur() -> bl.Model:
     o = m.body("o", mass=1.0, com=(0, 0, "r/2"), inertia=(0.03, 0.03, 0.01))
     m.joint("revolute", "A", m.ground, i, axis="z", start=0.4, rates=1.0)
     m.joint("spherical", "B", i.at("l", 0, 0), c)
-    m.joint("universal", "C", c.at("b", 0, 0), o.at(0, 0, "r"))
+    m.joint("universal", "C", c.at("b", 0, 0), o.at(0, 0, "r"), axis="y", x_axis="z")
     m.joint("revolute", "D", m.ground.at(0.7, 0, 0.1), o, axis="x")
     return m
 

@@ -49,7 +49,8 @@ def position_near(
     order = named_places(system.q, given)
     q = normalised(system, q, order)
     first = equations.choose(q, order)
-    if given is not None:
+    if given is not None and not isinstance(given, Mapping):
+        # of a whole position the sides would be chosen by chance
         check_start(equations, q)
     held = {i: float(q[i]) for i in left_free(equations.jacobian(q), first, equations.rates(q))}
     solution = solved(equations, q, held)
@@ -69,6 +70,7 @@ def position_near(
     if solution.status != CONVERGED and held:
         solution, held = _not_free_after_all(equations, solution, q, first, held)
     if solution.status != CONVERGED:
+        check_start(equations, q)
         raise AssemblyError(reason(equations, solution, held))
     solution, held = _held_there(equations, solution, q, order, held)
     if isinstance(given, Mapping):

@@ -7,7 +7,10 @@ a run.
 
 from __future__ import annotations
 
+import ctypes
+import threading
 from collections.abc import Sequence
+from functools import cache
 from math import acos, asin, atan, atan2, cos, exp, log, pow, sin, sqrt, tan, tanh
 from typing import Any, Final
 
@@ -42,6 +45,7 @@ from biela.atoms.opcodes import (
 )
 from biela.code.arrays import ExpressionArray, checked_array
 from biela.code.routines import Int, IntVector, Vector, routine
+from biela.code.routines.in_process import digest, generated_module
 from biela.code.schedule import Schedule
 from biela.errors import ShapeError
 
@@ -53,6 +57,7 @@ Ints = npt.NDArray[np.int64]
 #: States above which code of its own is worth it: compiling an atom takes as long as to walk it so
 #: often.
 WALKED: Final = 20_000
+_FLOAT: Final = np.dtype(np.float64)
 #: Numbers held at a time, so that they stay near the processor.
 _HELD: Final = 1 << 16
 #: States side by side, at most.
@@ -199,6 +204,48 @@ def walk_one(
         out[k] = turned[k] * x[results[k]]
 
 
+@cache
+def _entry() -> Any:
+    """`walk_one` as a function of five addresses: a table of integers, signs, given, x and out.
+
+    A call of the routine from Python takes longer than most walks.
+    """
+    import numba
+
+    from biela.jit import cfunc
+
+    kinds: Any = numba  # numba carries no types
+    reals = kinds.types.CPointer(kinds.types.float64)
+    signature = kinds.types.void(
+        kinds.types.CPointer(kinds.types.int64), reals, reals, reals, reals
+    )
+    scope = {
+        "carray": kinds.carray,
+        "compiled": cfunc(signature, error_model="numpy"),
+        "walk_one": walk_one.compiled,
+    }
+    made = generated_module(f"walk_entry_{digest(walk_one)}", _ENTRY, scope).entry
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5)(made.address)
+
+
+#: Its text; the table is n, m, g, e, o and then the integer arrays.
+_ENTRY: Final = """
+@compiled
+def entry(table, reals, given, x, out):
+    sizes = carray(table, (5,))
+    n, m, g, e, o = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    lists = carray(table, (5 + 5 * n + 2 * e + o,))[5:]
+    signs = carray(reals, (3 * n + o,))
+    rest = lists[5 * n:]
+    walk_one(
+        n, m, g, e, o,
+        lists[:n], lists[n:2 * n], lists[2 * n:3 * n], lists[3 * n:4 * n], lists[4 * n:5 * n],
+        signs[:3 * n], rest[:e], rest[e:2 * e], rest[2 * e:], signs[3 * n:],
+        carray(given, (g,)), carray(x, (m,)), carray(out, (o,)),
+    )
+"""
+
+
 def walkable(schedule: Schedule) -> bool:
     """Whether a function may be walked: without curves and functions from outside."""
     ops = schedule.table.ops
@@ -252,21 +299,23 @@ class Walk:
             signed = np.array(array.refs, dtype=np.int64)
             numbers = np.searchsorted(live, np.abs(signed)).astype(np.int64)
             self._given.append((numbers, np.where(signed < 0, -1.0, 1.0)))
-        firsts = np.cumsum([0, *(array.size for array in self._inputs)])
-        shifted = [used + first for (used, _), first in zip(self._taken, firsts, strict=False)]
-        none = np.zeros(0, dtype=np.int64)
-        #: The same for all arrays in a row.
-        self._whole = (
-            np.concatenate([none, *shifted]),
-            np.concatenate([none, *(numbers for _, numbers in self._taken)]),
-            np.concatenate([none, *(numbers for numbers, _ in self._given)]),
-            np.concatenate([np.zeros(0), *(signs for _, signs in self._given)]),
-        )
+        firsts = np.cumsum([0, *(array.size for array in self._inputs)]).tolist()
+        entries = [used + first for (used, _), first in zip(self._taken, firsts, strict=False)]
+        becoming = [numbers for _, numbers in self._taken]
+        results = [numbers for numbers, _ in self._given]
         ends = np.cumsum([0, *(array.size for array in self._outputs)]).tolist()
-        self._parts = [
-            (slice(first, end), array.shape)
-            for first, end, array in zip(ends, ends[1:], self._outputs, strict=False)
+        sizes = [count, len(live), firsts[-1], sum(map(len, entries)), ends[-1]]
+        self._table = np.concatenate([sizes, *self._program[:5], *entries, *becoming, *results])
+        self._signs = np.concatenate([self._program[5], *(turned for _, turned in self._given)])
+        self._arguments = [
+            (array.name, array.shape, slice(first, first + array.size))
+            for array, first in zip(self._inputs, firsts, strict=False)
         ]
+        self._parts = [
+            (slice(first, first + array.size), array.shape)
+            for array, first in zip(self._outputs, ends, strict=False)
+        ]
+        self._rooms = threading.local()
 
     def __call__(self, *arguments: Any) -> Any:
         """Evaluate one state; fresh arrays, or numbers for outputs without a shape.
@@ -280,19 +329,31 @@ class Walk:
                 f"{self.name} takes {len(self._inputs)} inputs ({names}), not "
                 f"{len(arguments)} arguments"
             )
-        flat = [
-            checked_array(self.name, kind.name, given, kind.shape).reshape(-1)
-            for kind, given in zip(self._inputs, arguments, strict=True)
-        ]
-        given = np.concatenate(flat) if flat else np.zeros(0)
-        x, out = self._start.copy(), np.empty(len(self._whole[2]))
-        sizes = len(self._program[0]), len(x), len(given), len(self._whole[0]), len(out)
-        walk_one.compiled(*sizes, *self._program, *self._whole, given, x, out)
+        try:
+            given, _, out, addresses = self._rooms.here
+        except AttributeError:
+            given, _, out, addresses = self._rooms.here = self._room()
+        for argument, (name, shape, part) in zip(arguments, self._arguments, strict=True):
+            if type(argument) is float and not shape:
+                given[part] = argument
+                continue
+            plain = type(argument) is np.ndarray and argument.dtype is _FLOAT
+            if not plain or argument.shape != shape:
+                argument = checked_array(self.name, name, argument, shape)
+            given[part] = argument if len(shape) == 1 else argument.reshape(-1)
+        _entry()(*addresses)
+        fresh = out.copy()
         found = [
-            out[part].reshape(shape) if shape else float(out[part.start])
+            fresh[part].reshape(shape) if shape else float(fresh[part.start])
             for part, shape in self._parts
         ]
         return found[0] if len(found) == 1 else tuple(found)
+
+    def _room(self) -> tuple[Floats, Floats, Floats, tuple[int, ...]]:
+        """Inputs, numbers and outputs of a thread, and the addresses of all that a walk needs."""
+        given, x, out = np.zeros(self._table[2]), self._start.copy(), np.zeros(self._table[4])
+        arrays = (self._table, self._signs, given, x, out)
+        return given, x, out, tuple(array.ctypes.data for array in arrays)
 
     def map(self, rows: int, arguments: Sequence[Floats]) -> list[Floats]:
         """Evaluate many states at once: each input has one row per state, as floats.
