@@ -16,10 +16,14 @@ from biela.errors import BielaError, ModelError
 __all__ = [
     "BODIES",
     "CORNERS",
+    "CUTTING",
     "DURATION",
+    "ELEMENTS_DEEP",
     "HEADER",
     "LARGEST",
+    "LETTERS",
     "LEVELS",
+    "NAME_SPACE",
     "NODES",
     "PARAMETERS",
     "REPEATED_TRIANGLES",
@@ -31,14 +35,22 @@ __all__ = [
 
 #: Bodies of a model in arrays of parts, which are never written out one by one.
 BODIES: Final = 10_000_000
+#: Pairs of letters that are compared in search of the names that may be meant by wrong ones.
+LETTERS: Final = 2_000_000
 #: Tables, arrays and keys within each other in a file.
 LEVELS: Final = 100
+#: Elements within elements of an XML file.
+ELEMENTS_DEEP: Final = 500
+#: Letters of the address of a name space in an XML file.
+NAME_SPACE: Final = 1_000
 #: Parameters of a model and its parts; rows of values have one for each instance.
 PARAMETERS: Final = 1_000_000
 #: Nodes and geometries of a COLLADA scene, each as often as others show it.
 NODES: Final = 20_000
-#: Corners of a face of a mesh, which is cut into triangles.
-CORNERS: Final = 500
+#: Corners of the outline of a plate.
+CORNERS: Final = 2_000
+#: Comparisons of corners that cut the faces of a mesh into triangles.
+CUTTING: Final = 5_000_000
 #: Bytes of the names, units and further texts of a file of results.
 HEADER: Final = 20_000_000
 #: Triangles of a COLLADA scene beyond those that the file has itself.

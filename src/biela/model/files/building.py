@@ -11,7 +11,6 @@ from typing import Any
 from biela.errors import BielaError, FileError, ModelError
 from biela.model.bodies import GROUND, Body
 from biela.model.coordinate_names import full_name
-from biela.model.element import nearest
 from biela.model.files.body_tables import BodyTable, ShapeTable
 from biela.model.files.element_tables import ElementTable
 from biela.model.files.faults import Fault
@@ -29,6 +28,7 @@ from biela.model.placing import matrix
 from biela.model.quantities.units import parameters_of
 from biela.model.quantities.values import Value
 from biela.model.shapes import MeshShape, Shape
+from biela.spelling import nearest
 
 Elements = Mapping[tuple[str, str], ElementTable | None]
 _KEYS = {"joint": "joints", "driver": "drivers", "force": "forces", "sensor": "sensors"}

@@ -15,12 +15,14 @@ from biela.model.files.mjcf_elements import add_actuators, add_equalities
 from biela.model.files.mjcf_geoms import Geoms
 from biela.model.files.xml_source import Xml, XmlSource
 from biela.model.model import Model
+from biela.spelling import few_guesses
 
 #: What is read at the top of a file; the run has settings of its own.
 _READ = ("compiler", "option", "default", "asset", "worldbody", "equality", "actuator")
 _REFUSED = ("include",)
 
 
+@few_guesses()
 def load_mjcf(
     path_or_text: str | Path,
     *,

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biela.model.files.faults import nearest
 from biela.model.files.xml_source import Floats, Xml, XmlSource
 from biela.model.joints.moves import Rotate, transform
 from biela.model.orientation import along
 from biela.model.placing import posed
+from biela.spelling import nearest
 
 #: How a rotation may be written.
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")

@@ -9,9 +9,9 @@ from typing import Any
 from biela.errors import ModelError, ParseError
 from biela.model.bodies import GROUND
 from biela.model.element import kind_named
-from biela.model.files.faults import nearest
 from biela.model.joints import Joint
 from biela.model.parameters import Parameters
+from biela.spelling import nearest
 
 
 @dataclass(frozen=True)
