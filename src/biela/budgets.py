@@ -17,8 +17,10 @@ __all__ = [
     "BODIES",
     "CORNERS",
     "CUTTING",
+    "DEFAULTS",
     "DURATION",
     "ELEMENTS_DEEP",
+    "ENTRIES",
     "HEADER",
     "LARGEST",
     "LETTERS",
@@ -27,6 +29,7 @@ __all__ = [
     "NODES",
     "PARAMETERS",
     "REPEATED_TRIANGLES",
+    "ROWS",
     "STEPS",
     "about",
     "check_memory",
@@ -51,12 +54,18 @@ NODES: Final = 20_000
 CORNERS: Final = 2_000
 #: Comparisons of corners that cut the faces of a mesh into triangles.
 CUTTING: Final = 5_000_000
+#: Tags and attributes of a default class of MJCF, which many elements share.
+DEFAULTS: Final = 1_000
 #: Bytes of the names, units and further texts of a file of results.
 HEADER: Final = 20_000_000
-#: Triangles of a COLLADA scene beyond those that the file has itself.
+#: Entries of tables and arrays among them; an empty one of three bytes takes sixty of memory.
+ENTRIES: Final = 2_000_000
+#: Triangles of a COLLADA scene, or of meshes in several sizes, beyond those in files.
 REPEATED_TRIANGLES: Final = 1_000_000
 #: Numbers of models, robots and meshes; the inertia of a body, a fifth power, is still a double.
 LARGEST: Final = 1e50
+#: Rows of a Denavit-Hartenberg table.
+ROWS: Final = 2_000
 #: Steps of a motion.
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.

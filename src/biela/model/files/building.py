@@ -21,7 +21,7 @@ from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.model_table import ModelTable, PartTable
 from biela.model.files.tables import FrameTable, PlaceTable, Table
 from biela.model.markers import Marker
-from biela.model.meshes.files import read_mesh
+from biela.model.meshes.files import Meshes
 from biela.model.model import Model
 from biela.model.orientation import Orientation, along
 from biela.model.placing import matrix
@@ -54,6 +54,7 @@ class Builder:
     ) -> None:
         self.table, self.folder, self.path, self.prototype = table, folder, path, prototype
         self.faults: list[Fault] = []
+        self._meshes = Meshes()
         self.model: Model
 
     @contextmanager
@@ -170,7 +171,7 @@ class Builder:
                 settings[key] = value if key in ("file", "scale") else self._lengths(value)
         if issubclass(table.shape, MeshShape):
             path = self.folder.file(settings["file"])
-            made = FileMesh(mesh=read_mesh(path, settings.get("scale", 1.0)), **settings)
+            made = FileMesh(mesh=self._meshes.mesh(path, settings.get("scale", 1.0)), **settings)
             made.remember(path)
             return made
         made_of = table.shape(**settings)

@@ -77,10 +77,9 @@ class Geoms:
         source = self.source
         spans = "fromto" in geom.attributes and kind != "sphere"
         wanted = _SIZES[kind][spans]
-        given = geom.attributes.get("size", "").split()
         counts = range(wanted, 4)  # a size of a default class may have more than is used
         size = source.numbers(geom, "size", (0.0,) * wanted, counts=counts)[:wanted]
-        if not given:
+        if not geom.attributes.get("size", "").strip():
             source.fault(geom, f"a {kind} needs {wanted} numbers in size=…")
             size = np.ones(wanted)
         pose = self.settings.pose(source, geom)

@@ -20,6 +20,10 @@ from biela.spelling import nearest
 Floats = npt.NDArray[np.float64]
 
 
+#: Letters of an attribute in a message.
+_LONG = 80
+
+
 class FileWarning(UserWarning):
     """Something in a robot file that the model does not have: ``file:line: what``."""
 
@@ -173,13 +177,15 @@ class XmlSource:
         text = element.attributes[attribute]
         allowed = [len(default)] if counts is None else counts
         try:
-            found = np.array([float(word) for word in text.split()])
+            # a class may give a long text to many elements
+            found = np.array([float(word) for word in text.split(None, max(allowed))])
         except ValueError:
             found = np.full(1, math.nan)
         if len(found) not in allowed or not (np.abs(found) <= LARGEST).all():
             wanted = " or ".join(str(n) for n in allowed)
             many = "finite number" if list(allowed) == [1] else "finite numbers"
-            self.fault(element, f"<{element.tag}> {attribute} is {wanted} {many}, not {text!r}")
+            given = repr(text if len(text) < _LONG else f"{text[:_LONG]}…")
+            self.fault(element, f"<{element.tag}> {attribute} is {wanted} {many}, not {given}")
             return fallback
         return found
 

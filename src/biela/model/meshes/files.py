@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from biela.budgets import CUTTING, LARGEST, within
+from biela.budgets import CUTTING, LARGEST, REPEATED_TRIANGLES, within
 from biela.errors import ModelError
 from biela.model.meshes.collada import read_collada
 from biela.model.meshes.mesh import Mesh
 from biela.model.meshes.polygons import cutting_steps, triangulated
 from biela.whole_files import write_file
 
-__all__ = ["read_mesh", "stl_content", "write_stl"]
+__all__ = ["Meshes", "read_mesh", "stl_content", "write_stl"]
 
 _HEADER = 80
 #: A triangle of binary STL: normal, three vertices, and two bytes that mean nothing.
@@ -75,6 +76,47 @@ def read_mesh(path: str | Path, scale: float = 1.0, notes: list[str] | None = No
     if notes is not None:
         notes.append(f"{file.name}: its triangles face inward and were turned")
     return welded.flipped()
+
+
+@dataclass
+class Meshes:
+    """Reads the mesh files of one model, each once, however many bodies have it and how large."""
+
+    _read: dict[Path, Mesh | ModelError] = field(default_factory=dict)
+    _scaled: dict[tuple[Path, tuple[float, ...]], Mesh] = field(default_factory=dict)
+
+    def mesh(
+        self,
+        path: Path,
+        scale: float | tuple[float, float, float] = 1.0,
+        notes: list[str] | None = None,
+    ) -> Mesh:
+        """The mesh in a file, times a scale or one for each axis; see `read_mesh`.
+
+        Raises:
+            ModelError: As of `read_mesh`, or copies in other sizes are more than the limit.
+        """
+        if path not in self._read:
+            try:
+                self._read[path] = read_mesh(path, 1.0, notes)
+            except ModelError as error:
+                self._read[path] = error
+        whole = self._read[path]
+        if isinstance(whole, ModelError):
+            raise ModelError(str(whole))
+        factors = tuple(float(factor) for factor in np.broadcast_to(scale, 3))
+        if factors == (1.0, 1.0, 1.0):
+            return whole
+        if (path, factors) not in self._scaled:
+            more = sum(len(mesh.triangles) for mesh in self._scaled.values())
+            within(
+                REPEATED_TRIANGLES,
+                more + len(whole.triangles),
+                f"{path}: copies of meshes in other sizes would have {{}} triangles",
+                "use fewer sizes",
+            )
+            self._scaled[path, factors] = whole.scaled(factors)
+        return self._scaled[path, factors]
 
 
 def write_stl(mesh: Mesh, path: str | Path, *, text: bool = False, scale: float = 1.0) -> None:
