@@ -25,6 +25,7 @@ __all__ = [
     "LARGEST",
     "LETTERS",
     "LEVELS",
+    "MJCF_PARTS",
     "NAME_SPACE",
     "NODES",
     "PARAMETERS",
@@ -39,7 +40,7 @@ __all__ = [
 #: Bodies of a model in arrays of parts, which are never written out one by one.
 BODIES: Final = 10_000_000
 #: Pairs of letters that are compared in search of the names that may be meant by wrong ones.
-LETTERS: Final = 2_000_000
+LETTERS: Final = 1_000_000
 #: Tables, arrays and keys within each other in a file.
 LEVELS: Final = 100
 #: Elements within elements of an XML file.
@@ -48,10 +49,12 @@ ELEMENTS_DEEP: Final = 500
 NAME_SPACE: Final = 1_000
 #: Parameters of a model and its parts; rows of values have one for each instance.
 PARAMETERS: Final = 1_000_000
+#: Bodies, joints, geoms and sites of an MJCF file.
+MJCF_PARTS: Final = 2_000
 #: Nodes and geometries of a COLLADA scene, each as often as others show it.
 NODES: Final = 20_000
 #: Corners of the outline of a plate.
-CORNERS: Final = 2_000
+CORNERS: Final = 1_000
 #: Comparisons of corners that cut the faces of a mesh into triangles.
 CUTTING: Final = 5_000_000
 #: Tags and attributes of a default class of MJCF, which many elements share.

@@ -27,15 +27,19 @@ _left: ContextVar[list[int] | None] = ContextVar("_left", default=None)
 
 
 @contextmanager
-def few_guesses() -> Iterator[None]:
+def few_guesses(letters: int | None = None) -> Iterator[None]:
     """Within it all searches together take what one alone may take.
 
     A reader that collects mistakes works within it.
+
+    Args:
+        letters: Pairs of letters, 0 where nobody will see the guesses; `LETTERS` unless given, or
+            what is left to a file that names the one being read.
     """
-    if _left.get() is not None:  # a file that another one names
+    if letters is None and _left.get() is not None:
         yield
         return
-    token = _left.set([LETTERS])
+    token = _left.set([LETTERS if letters is None else letters])
     try:
         yield
     finally:
@@ -43,7 +47,7 @@ def few_guesses() -> Iterator[None]:
 
 
 def alike(name: str, known: Iterable[str], count: int = 1, share: float = 0.6) -> list[str]:
-    """The names most like a wrong one, whatever their case, the nearest first.
+    """The names most like a wrong one, the nearest first; those that differ in case alone, if any.
 
     Args:
         name: The wrong one.
@@ -73,16 +77,18 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _budget() -> list[int]:
-    return _left.get() or [LETTERS]
+    left = _left.get()
+    return [LETTERS] if left is None else left
 
 
 def _found(name: str, known: Iterable[str], count: int, share: float, left: list[int]) -> list[str]:
     wrong = name.lower()
-    names: dict[str, str] = {}
+    names: dict[str, list[str]] = {}
     for other in known:
         price = _EACH + len(wrong) * len(other)
         if left[0] < price:
             break
         left[0] -= price
-        names.setdefault(other.lower(), other)
-    return [names[n] for n in get_close_matches(wrong, names, n=count, cutoff=share)]
+        names.setdefault(other.lower(), []).append(other)
+    near = [wrong] if wrong in names else get_close_matches(wrong, names, count, share)
+    return [other for key in near for other in names[key]][:count]

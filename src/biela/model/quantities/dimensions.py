@@ -261,6 +261,5 @@ def si_unit(dimension: Dimension) -> str:
 
 def near(name: str, known: list[str]) -> str:
     """A hint of names like this one, "" if there is none."""
-    lower = [k for k in known if k.lower() == name.lower()]
-    found = lower or alike(name, known, 2, 0.5)
+    found = alike(name, known, 2, 0.5)
     return f": did you mean {' or '.join(repr(f) for f in found)}?" if found else ""
