@@ -16,13 +16,21 @@ from biela.errors import BielaError, ModelError
 __all__ = [
     "BODIES",
     "CORNERS",
+    "CUTTING",
+    "DEFAULTS",
     "DURATION",
+    "ELEMENTS_DEEP",
+    "ENTRIES",
     "HEADER",
     "LARGEST",
+    "LETTERS",
     "LEVELS",
+    "MJCF_PARTS",
+    "NAME_SPACE",
     "NODES",
     "PARAMETERS",
     "REPEATED_TRIANGLES",
+    "ROWS",
     "STEPS",
     "about",
     "check_memory",
@@ -31,20 +39,36 @@ __all__ = [
 
 #: Bodies of a model in arrays of parts, which are never written out one by one.
 BODIES: Final = 10_000_000
+#: Pairs of letters that are compared in search of the names that may be meant by wrong ones.
+LETTERS: Final = 1_000_000
 #: Tables, arrays and keys within each other in a file.
 LEVELS: Final = 100
+#: Elements within elements of an XML file.
+ELEMENTS_DEEP: Final = 500
+#: Letters of the address of a name space in an XML file.
+NAME_SPACE: Final = 1_000
 #: Parameters of a model and its parts; rows of values have one for each instance.
 PARAMETERS: Final = 1_000_000
+#: Bodies, joints, geoms and sites of an MJCF file.
+MJCF_PARTS: Final = 2_000
 #: Nodes and geometries of a COLLADA scene, each as often as others show it.
 NODES: Final = 20_000
-#: Corners of a face of a mesh, which is cut into triangles.
-CORNERS: Final = 500
+#: Corners of the outline of a plate.
+CORNERS: Final = 1_000
+#: Comparisons of corners that cut the faces of a mesh into triangles.
+CUTTING: Final = 5_000_000
+#: Tags and attributes of a default class of MJCF, which many elements share.
+DEFAULTS: Final = 1_000
 #: Bytes of the names, units and further texts of a file of results.
 HEADER: Final = 20_000_000
-#: Triangles of a COLLADA scene beyond those that the file has itself.
+#: Entries of tables and arrays among them; an empty one of three bytes takes sixty of memory.
+ENTRIES: Final = 2_000_000
+#: Triangles of a COLLADA scene, or of meshes in several sizes, beyond those in files.
 REPEATED_TRIANGLES: Final = 1_000_000
 #: Numbers of models, robots and meshes; the inertia of a body, a fifth power, is still a double.
 LARGEST: Final = 1e50
+#: Rows of a Denavit-Hartenberg table.
+ROWS: Final = 2_000
 #: Steps of a motion.
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.

@@ -308,7 +308,7 @@ def test_instances_that_are_not_there_are_named(place: str, message: str) -> Non
         ({"count": 2, "link": "ground"}, "the ground cannot be a link"),
         ({"count": 2, "link": "rockr"}, "no body or marker 'rockr'"),
         ({"on": "cart"}, "there is no body 'cart'"),
-        ({"parameters": {"R": 1}}, "no parameter 'R'; there are: r"),
+        ({"parameters": {"R": 1}}, "no parameter 'R'; did you mean 'r'"),
         ({"count": 3, "parameters": {"r": [1.0, 2.0]}}, "2 values for 3 instances"),
         ({"count": 2, "between": ("hinge", "crank")}, "a joint between instances is"),
         ({"count": 2, "between": ("ball", "crank", "crank")}, "'ball' is not a kind of joint"),

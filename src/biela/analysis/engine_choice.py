@@ -15,10 +15,10 @@ from biela.atoms import Atom
 from biela.errors import BielaError, ModelError
 from biela.model import Model
 from biela.model.drivers import Rotary, Translational
-from biela.model.element import nearest
 from biela.model.joints import Joint
 from biela.model.laws.law import law_from
 from biela.model.parts.flattening import body_count
+from biela.spelling import nearest
 
 #: Bodies above which a mechanism is looped, if it is not said otherwise.
 LARGE = 60

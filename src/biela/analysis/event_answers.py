@@ -18,8 +18,8 @@ from biela.analysis.assembly import consistent
 from biela.analysis.instant import Instant
 from biela.equations import System
 from biela.errors import ModelError
-from biela.model.element import nearest
 from biela.results import Event
+from biela.spelling import nearest
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from biela.errors import BielaError, ModelError, ShapeError
 from biela.model import Model as Described
 from biela.model.quantities.units import quantity, unit_of
 from biela.singular_values import svd
+from biela.spelling import alike
 
 Floats = npt.NDArray[np.float64]
 #: What an analysis takes: bodies and joints, symbols, or equations.
@@ -164,7 +164,7 @@ def refuse_unknown(system: System, what: str, given: Iterable[str], names: Seque
     hint, name = "", unknown[0]
     rates = {e.name: system.v[k].name for e, k in _with_rates(system)} if what == "velocity" else {}
     rate = rates.get(name, f"{name}_rate")
-    near = get_close_matches(name, names, n=1)
+    near = alike(name, names)
     if what == "velocity" and rate in names:
         hint = f"; {name} is a coordinate, and {rate} its velocity"
     elif what == "parameter" and system.begins and name in system.begins.model.parameters.texts:

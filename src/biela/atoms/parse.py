@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from functools import partial, reduce
 from typing import Any, Final, NamedTuple
 
@@ -29,6 +28,7 @@ from biela.atoms.symbols import Kind
 from biela.atoms.table import Table
 from biela.atoms.workspace import Workspace
 from biela.errors import DomainError, ParseError
+from biela.spelling import alike
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>[ \t\r\n]++)
@@ -356,10 +356,8 @@ def _at(table: Table, curve: int, arguments: list[int]) -> int:
 
 
 def _near(name: str, known: list[str]) -> str:
-    """A hint of names like this one; not searched for where that would take long."""
-    if len(name) > 60 or len(known) > 10_000:
-        return ""
-    near = get_close_matches(name, known, n=3)
+    """A hint of names like this one."""
+    near = alike(name, known, 3)
     return f": did you mean {', '.join(near)}?" if near else ""
 
 

@@ -194,10 +194,9 @@ class Workspace:
         """The symbol of that name."""
         ref = self.table.find_symbol(name)
         if ref is None:
-            from difflib import get_close_matches
+            from biela.spelling import alike
 
-            known = [symbol.name for symbol in self.table.symbols.values()]
-            near = get_close_matches(name, known, n=3)
+            near = alike(name, [symbol.name for symbol in self.table.symbols.values()], 3)
             hint = f"; did you mean {', '.join(near)}?" if near else ""
             raise WorkspaceError(f"workspace {self.name} has no symbol {name!r}{hint}")
         return Atom(self.table, ref)

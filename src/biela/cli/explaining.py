@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
-from difflib import get_close_matches
 from typing import Any, Final
 
 from rich.markup import escape
@@ -21,6 +20,7 @@ from biela.model import Marker
 from biela.model.element import KINDS, SPECIAL, Element
 from biela.model.joints import Connection, Coupling, Joint
 from biela.model.joints.moves import Move, Rotate, Translate
+from biela.spelling import alike
 
 _TITLES: Final = {
     "joint": "joints and couplings",
@@ -72,7 +72,7 @@ def explain(name: str) -> None:
     found = [kinds[plain] for kinds in KINDS.values() if plain in kinds]
     if not found:
         known = sorted({kind for kinds in KINDS.values() for kind in kinds})
-        near = get_close_matches(plain, known, n=3, cutoff=0.5)
+        near = alike(plain, known, 3, 0.5)
         near += [k for k in known if k not in near and plain in k]
         hint = f"did you mean {' or '.join(near[:3])}?" if near else "biela joints lists them"
         raise ModelError(f"there is no joint, driver, force or sensor {name}; {hint}")

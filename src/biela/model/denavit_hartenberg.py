@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from biela.budgets import ROWS, within
 from biela.errors import ModelError
 from biela.model.joints.moves import Rotate, Translate, transform
 from biela.model.markers import Marker
@@ -78,6 +79,7 @@ def from_dh(
         )
     if not rows:
         raise ModelError(f"{name}: a robot needs one row for each joint, and there is none")
+    within(ROWS, len(rows), f"{name}: {{}} rows of Denavit-Hartenberg parameters", "use fewer")
     given: dict[str, Sequence[Any] | None] = {
         "masses": masses,
         "coms": coms,

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, ClassVar, Final, TypeAlias
 
 from biela.errors import BielaError, ModelError
 from biela.model.quantities.values import Value
+from biela.spelling import nearest
 
 #: Makes a number in SI units of a value, given its dimension, with the parameters as they are.
 Evaluate: TypeAlias = Callable[[Value, str], float]
@@ -151,12 +151,3 @@ def plain_name(name: str) -> str:
     'left_leg_knee_1'
     """
     return "".join(c if c.isalnum() or c in "_-" else "_" for c in name)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest one, or those there are."""
-    names = list(known)
-    near = get_close_matches(name, names, n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return f"; there are: {', '.join(names[:20])}" if names else ""

@@ -10,13 +10,13 @@ import numpy as np
 
 from biela.errors import ModelError
 from biela.model.bodies import Body
-from biela.model.element import nearest
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation, by_rows
 from biela.model.parts.instances import is_body
 from biela.model.placing import body_pose, matrix, posed
 from biela.model.quantities.units import parameters_of
 from biela.model.quantities.values import Value, triple
+from biela.spelling import nearest
 
 if TYPE_CHECKING:
     from biela.model.model import Model

@@ -18,7 +18,7 @@ from biela.model import marking
 from biela.model.bodies import GROUND, Body, Inertia, weighed
 from biela.model.coordinate_names import check_coordinate
 from biela.model.drivers import Driver, JointDriver
-from biela.model.element import Element, kind_named, nearest, plain_name
+from biela.model.element import Element, kind_named, plain_name
 from biela.model.forces import Force
 from biela.model.joints import Connection, Joint
 from biela.model.joints.joint import BY_COORDINATE
@@ -36,6 +36,7 @@ from biela.model.quantities.values import Triple, Value, triple
 from biela.model.sensors import Sensor
 from biela.model.shapes import Shape
 from biela.model.topology.planarity import copied, in_plane, in_space
+from biela.spelling import nearest
 
 Kind = TypeVar("Kind", bound=Element)
 

@@ -8,7 +8,6 @@ place.  One that is given another value by itself is a number from then on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import TypeAlias
 
 from biela.atoms import Atom
@@ -16,6 +15,7 @@ from biela.errors import BielaError, ModelError
 from biela.model.quantities.dimensions import Dimension, described, si_unit
 from biela.model.quantities.units import dimension_in, evaluate, expression, parameters_of
 from biela.model.quantities.values import Value
+from biela.spelling import alike
 
 __all__ = ["Parameters"]
 
@@ -112,7 +112,7 @@ class Parameters(dict[str, float]):
         found = self.copy()
         for name, value in values.items():
             if name not in self:
-                near = get_close_matches(name, list(self), n=1)
+                near = alike(name, self)
                 hint = f"; did you mean {near[0]!r}?" if near else ""
                 known = ", ".join(self) or "none"
                 raise ModelError(f"{who} has no parameter {name}; it has {known}{hint}")

@@ -21,11 +21,11 @@ from typing import Final
 
 from biela.errors import ModelError
 from biela.model.bodies import Inertia
-from biela.model.element import nearest
 from biela.model.joints import Joint
 from biela.model.markers import Marker
 from biela.model.model import Model
 from biela.model.quantities.values import SiText, Value
+from biela.spelling import nearest
 
 #: The parameters of a body, in the order of `Inertia`.
 ENTRIES: Final = ("m", "cx", "cy", "cz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")

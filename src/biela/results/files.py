@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, get_args, get_origin, 
 
 import numpy as np
 
-from biela.budgets import HEADER, check_memory, within
+from biela.budgets import ENTRIES, HEADER, check_memory, within
 from biela.errors import BielaError, ResultsError
 from biela.results import shapes as kinds
 from biela.results.channels import Array, Channels, Event
@@ -178,6 +178,10 @@ def _check_sizes(archive: zipfile.ZipFile) -> None:
         ResultsError: They do not, or are not.
     """
     entries = archive.infolist()
+    for entry in entries:
+        # others make gigabytes of a few bytes, and numpy writes none of them
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ResultsError(f"{entry.filename} is compressed in a way that biela does not read")
     check_memory(
         sum(entry.file_size for entry in entries) / 8,
         "its arrays would take {}",
@@ -215,7 +219,15 @@ def _header(text: Array) -> dict[str, Any]:
     Raises:
         ResultsError: It is of another format or version, or something is of another type.
     """
-    header = json.loads(text.tobytes().decode())
+    raw = text.tobytes()
+    within(
+        ENTRIES,
+        sum(raw.count(mark) for mark in (b",", b"[", b"{")),
+        "its header would have {} entries",
+        "store less",
+        ResultsError,
+    )
+    header = json.loads(raw.decode())
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise ResultsError("not a file of results of biela")
     version = header.get("version")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from biela.errors import ResultsError, UnknownNameError
+from biela.spelling import alike
 
 __all__ = ["keys", "selected", "unknown"]
 
@@ -96,8 +96,7 @@ def unknown(name: object, what: str, known: Iterable[str]) -> UnknownNameError:
     no channel is called 'theta3'; did you mean 'theta2' or 'theta1'?
     """
     known = list(known)
-    by_lower = {candidate.lower(): candidate for candidate in known}
-    near = [by_lower[n] for n in get_close_matches(str(name).lower(), by_lower, n=3)]
+    near = alike(str(name), known, 3)
     if near:
         hint = f"; did you mean {' or '.join(map(repr, near))}?"
     elif known:

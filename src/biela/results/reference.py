@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import pi
@@ -42,8 +41,8 @@ _TO_SI = {
     "ms": (1e-3, "s"),
     "min": (60.0, "s"),
 }
-#: A heading: `name [unit]`, `name (unit)` or `name`.
-_HEADING = re.compile(r"^(.*?)\s*(?:\[([^\]]*)\]|\(([^)]*)\))?$")
+#: The end of a heading with a unit: `name [unit]` or `name (unit)`.
+_UNIT = {"]": "[", ")": "("}
 
 
 def reference_data(
@@ -106,9 +105,7 @@ def read_csv(
     """
     path = Path(path)
     headings, table = _read(path)
-    found = [_HEADING.match(text.strip()) for text in headings]
-    plain = [match[1].strip() if match else "" for match in found]
-    told = [(match[2] or match[3] or "").strip() if match else "" for match in found]
+    plain, told = zip(*map(_name_and_unit, headings), strict=True)
     for column in names or ():
         if column not in plain:
             raise unknown(column, "column", plain)
@@ -129,6 +126,16 @@ def read_csv(
         return reference_data(times, values, {**known, **(units or {})}, path.stem)
     except ResultsError as error:
         raise ResultsError(f"{path}: {error}") from error
+
+
+def _name_and_unit(heading: str) -> tuple[str, str]:
+    """The name in `name [unit]`, `name (unit)` or `name`, and the unit."""
+    text = heading.strip()
+    end = text[-1:]
+    begin = _UNIT.get(end)
+    # brackets that were closed before belong to the name
+    at = text.find(begin, text.rfind(end, 0, -1) + 1) if begin else -1
+    return (text, "") if at < 0 else (text[:at].rstrip(), text[at + 1 : -1].strip())
 
 
 def _read(path: Path) -> tuple[Sequence[str], Array]:

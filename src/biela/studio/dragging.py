@@ -23,8 +23,8 @@ import numpy.typing as npt
 import biela as bl
 from biela.errors import BielaError, UnknownNameError
 from biela.model.bodies import Body
-from biela.model.element import nearest
 from biela.model.joints import Joint
+from biela.spelling import nearest
 from biela.studio.building import without_masses
 from biela.studio.posing import Poser
 

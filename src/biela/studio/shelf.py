@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from biela.errors import ModelError, UnknownNameError
-from biela.model.element import nearest
 from biela.model.files.gallery import description, mechanisms
+from biela.spelling import nearest
 from biela.studio.source import FileSource, Source
 from biela.studio.symbolic_source import SymbolicSource
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import biela as bl
 from biela.analysis.progress import Watch, watched
 from biela.errors import UnknownNameError
-from biela.model.element import nearest
 from biela.results import Results, Scene
 from biela.results.scene import PLANES
+from biela.spelling import nearest
 from biela.studio.channels import Recorded
 from biela.studio.ranges import Range, around, entry_ranges, input_range
 from biela.studio.runs import answer

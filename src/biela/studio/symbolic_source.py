@@ -8,7 +8,7 @@ from threading import Lock
 
 import biela as bl
 from biela.errors import ModelError
-from biela.model.element import nearest
+from biela.spelling import nearest
 
 __all__ = ["SymbolicSource"]
 

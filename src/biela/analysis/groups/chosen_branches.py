@@ -12,7 +12,7 @@ from biela.equations.groups.casts import Casts
 from biela.equations.groups.closed_forms import GroupBranches, branches_of
 from biela.equations.groups.lowering import GroupProgram
 from biela.errors import ModelError
-from biela.model.element import nearest
+from biela.spelling import nearest
 
 __all__ = ["ChosenBranch", "choose_branches", "chosen_branches"]
 

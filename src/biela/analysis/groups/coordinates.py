@@ -11,7 +11,7 @@ from biela.equations.groups.natural import natural_group
 from biela.equations.groups.reference_point import reference_point_group
 from biela.equations.groups.relative import Angles, relative_group
 from biela.errors import ModelError
-from biela.model.element import nearest
+from biela.spelling import nearest
 
 __all__ = [
     "COORDINATES",

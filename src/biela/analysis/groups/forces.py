@@ -30,7 +30,7 @@ from biela.equations.groups.forces import ForceProgram
 from biela.equations.groups.lowering import GroupProgram
 from biela.equations.reference_point import NORMAL
 from biela.errors import ModelError
-from biela.model.element import nearest
+from biela.spelling import nearest
 
 __all__ = ["GroupForces"]
 

@@ -16,13 +16,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any, Final
 
 from biela.analysis.groups.choice import chosen_formulation
 from biela.equations.groups.structure import Structure
 from biela.errors import ModelError
 from biela.model import Model
+from biela.spelling import alike
 
 __all__ = ["FORMULATIONS", "Formulation", "formulation_named"]
 
@@ -91,7 +91,7 @@ def formulation_named(name: str, model: Model) -> Formulation:
         return replace(FORMULATIONS[chosen_formulation(structure)], found=structure)
     if name not in FORMULATIONS:
         names = ("auto", *FORMULATIONS)
-        near = get_close_matches(str(name), names, n=1)
+        near = alike(str(name), names)
         hint = f"did you mean {near[0]!r}? There" if near else "there"
         raise ModelError(
             f"{name!r} is not a formulation of kinematics; {hint} are {', '.join(map(repr, names))}"

@@ -11,8 +11,8 @@ import numpy as np
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.items import Item
 from biela.errors import ModelError
-from biela.model.element import nearest
 from biela.model.joints import Joint
+from biela.spelling import nearest
 
 __all__ = ["JointRequest", "joint_requests"]
 

@@ -18,9 +18,9 @@ from biela.analysis.stepping import storable
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
-from biela.model.element import nearest
 from biela.model.parts.flattening import body_count
 from biela.results import Results
+from biela.spelling import nearest
 
 __all__ = ["group_kinematics"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.errors import UnknownNameError
-from biela.model.element import nearest
+from biela.spelling import nearest
 
 __all__ = ["Multipliers"]
 

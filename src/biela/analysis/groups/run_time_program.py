@@ -30,8 +30,8 @@ from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request
 from biela.equations.groups.wanted import Wanted
 from biela.errors import ModelError
-from biela.model.element import nearest
 from biela.solvers.group_newton_stage import NewtonOptions
+from biela.spelling import nearest
 
 __all__ = ["MixedProgram"]
 

@@ -52,7 +52,7 @@ from biela.equations.groups.structure import Structure
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
-from biela.model.element import nearest
+from biela.spelling import nearest
 
 __all__ = ["GroupSolver"]
 

@@ -25,10 +25,10 @@ from biela.errors import AssemblyError, ModelError, SingularityError
 from biela.model import Model
 from biela.model.bodies import GROUND
 from biela.model.drivers import Rotary, Translational
-from biela.model.element import nearest
 from biela.model.joints import Coordinate, Joint
 from biela.model.laws.law import law_from
 from biela.solvers import SparseLDLT, SymmetricPattern
+from biela.spelling import nearest
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from biela.analysis.reactions import determinate_rows
 from biela.errors import UnknownNameError
-from biela.model.element import nearest
 from biela.singular_values import svd
+from biela.spelling import nearest
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

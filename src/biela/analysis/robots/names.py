@@ -16,8 +16,8 @@ from biela.code import Function
 from biela.equations import spatial
 from biela.errors import ShapeError, UnknownNameError
 from biela.model import Model
-from biela.model.element import nearest
 from biela.model.joints import Coupling, Joint
+from biela.spelling import nearest
 
 Floats = npt.NDArray[np.float64]
 

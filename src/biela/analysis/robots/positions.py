@@ -23,8 +23,8 @@ from biela.equations import spatial
 from biela.equations.ranked_rows import RankedRows
 from biela.errors import AssemblyError, UnknownNameError
 from biela.model import Model
-from biela.model.element import nearest
 from biela.singular_values import svd
+from biela.spelling import nearest
 
 #: Of the gaps of loops, m or sine of an angle.
 _CLOSED: Final = 1e-12

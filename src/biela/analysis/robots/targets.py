@@ -9,7 +9,7 @@ import numpy as np
 
 from biela.analysis.robots.motions import Motions
 from biela.errors import ShapeError, UnknownNameError
-from biela.model.element import nearest
+from biela.spelling import nearest
 
 if TYPE_CHECKING:
     from biela.analysis.inverse_kinematics import IKBatch, IKSolution, InverseKinematics, Target

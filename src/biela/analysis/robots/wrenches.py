@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.errors import ModelError, ShapeError, UnknownNameError
-from biela.model.element import nearest
+from biela.spelling import nearest
 
 if TYPE_CHECKING:
     from biela.analysis.robots.dynamics import Dynamics

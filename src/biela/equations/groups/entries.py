@@ -30,8 +30,8 @@ from biela.equations.groups.kernel import Convective, GroupEquations
 from biela.equations.groups.symbols import Column, Known, Unknown
 from biela.equations.groups.wanted import Wanted, component_atoms
 from biela.errors import ModelError
-from biela.model.element import nearest
 from biela.space import Space
+from biela.spelling import nearest
 
 __all__ = [
     "ASSEMBLIES",

@@ -32,8 +32,8 @@ from biela.equations.spatial.sampling import Samples
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, dot, zero
 from biela.errors import ModelError, UnknownNameError
-from biela.model.element import nearest
 from biela.singular_values import svd
+from biela.spelling import nearest
 
 Floats = npt.NDArray[np.float64]
 

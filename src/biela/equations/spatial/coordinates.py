@@ -17,10 +17,10 @@ from biela.atoms import Atom, Kind, Workspace, diff, substitute
 from biela.equations.mechanism.placement import identifier
 from biela.errors import ModelError
 from biela.model import Model
-from biela.model.element import nearest
 from biela.model.joints import Coupling, Joint
 from biela.model.quantities.values import Number
 from biela.model.topology.tree import Branch, quaternion
+from biela.spelling import nearest
 
 Floats = npt.NDArray[np.float64]
 Values = Mapping[str, Mapping[str, "float | Floats"]]

@@ -34,7 +34,6 @@ from biela.equations.spatial.turning import Pose, Scalar, Triple
 from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
 from biela.model.bodies import GROUND
-from biela.model.element import nearest
 from biela.model.joints import Joint
 from biela.model.joints.moves import Move, Rotate
 from biela.model.laws.law import Law
@@ -42,6 +41,7 @@ from biela.model.markers import Marker
 from biela.model.quantities.units import expression
 from biela.model.quantities.values import Value
 from biela.model.topology.tree import Branch, start_values
+from biela.spelling import nearest
 
 
 class SpatialTree:

@@ -11,7 +11,6 @@ from typing import Any
 from biela.errors import BielaError, FileError, ModelError
 from biela.model.bodies import GROUND, Body
 from biela.model.coordinate_names import full_name
-from biela.model.element import nearest
 from biela.model.files.body_tables import BodyTable, ShapeTable
 from biela.model.files.element_tables import ElementTable
 from biela.model.files.faults import Fault
@@ -22,13 +21,14 @@ from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.model_table import ModelTable, PartTable
 from biela.model.files.tables import FrameTable, PlaceTable, Table
 from biela.model.markers import Marker
-from biela.model.meshes.files import read_mesh
+from biela.model.meshes.files import Meshes
 from biela.model.model import Model
 from biela.model.orientation import Orientation, along
 from biela.model.placing import matrix
 from biela.model.quantities.units import parameters_of
 from biela.model.quantities.values import Value
 from biela.model.shapes import MeshShape, Shape
+from biela.spelling import nearest
 
 Elements = Mapping[tuple[str, str], ElementTable | None]
 _KEYS = {"joint": "joints", "driver": "drivers", "force": "forces", "sensor": "sensors"}
@@ -54,6 +54,7 @@ class Builder:
     ) -> None:
         self.table, self.folder, self.path, self.prototype = table, folder, path, prototype
         self.faults: list[Fault] = []
+        self._meshes = Meshes()
         self.model: Model
 
     @contextmanager
@@ -170,7 +171,7 @@ class Builder:
                 settings[key] = value if key in ("file", "scale") else self._lengths(value)
         if issubclass(table.shape, MeshShape):
             path = self.folder.file(settings["file"])
-            made = FileMesh(mesh=read_mesh(path, settings.get("scale", 1.0)), **settings)
+            made = FileMesh(mesh=self._meshes.mesh(path, settings.get("scale", 1.0)), **settings)
             made.remember(path)
             return made
         made_of = table.shape(**settings)

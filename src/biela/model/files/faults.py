@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from biela.errors import FileError
 from biela.model.files.lines import KeyPath, line_of
-
-#: Share of equal letters from which on one name may be meant by another.
-_ALIKE = 0.65
 
 
 @dataclass(frozen=True)
@@ -40,13 +36,3 @@ def file_error(file: str, lines: Mapping[KeyPath, int], faults: Iterable[Fault])
     ordered = sorted(faults, key=lambda fault: line_of(lines, fault.path))
     texts = list(dict.fromkeys(fault.text(file, lines) for fault in ordered))
     return FileError("\n".join(texts))
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """What somebody may have meant: the nearest of the names that are there, or all of them."""
-    names = list(known)
-    lower = {n.lower(): n for n in names}
-    near = [lower[n] for n in get_close_matches(name.lower(), lower, n=1, cutoff=_ALIKE)]
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return f"; there are: {', '.join(names[:16])}{' …' * (len(names) > 16)}" if names else ""

@@ -15,13 +15,13 @@ from pydantic import BeforeValidator, PlainValidator, ValidationInfo, WithJsonSc
 from pydantic_core import PydanticCustomError
 
 from biela.errors import BielaError, ModelError, ParseError
-from biela.model.files.faults import nearest
 from biela.model.files.names import Known
 from biela.model.laws.law import Law, law_from
 from biela.model.mass_properties import as_rotation
 from biela.model.orientation import Orientation, by_rows, turned, unit
 from biela.model.quantities.dimensions import described, dimension_of
 from biela.model.quantities.values import Value
+from biela.spelling import nearest
 
 VALUE_SCHEMA: dict[str, Any] = {"type": ["number", "string"]}
 _VALUES = {"type": "array", "items": VALUE_SCHEMA}

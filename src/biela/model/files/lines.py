@@ -13,6 +13,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from biela.budgets import LEVELS
+
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -90,8 +92,10 @@ class _Scanner:
                 return parts
             self.at += 1
 
-    def _note(self, path: KeyPath, line: int) -> None:
-        for length in range(1, len(path) + 1):
+    def _note(self, path: KeyPath, line: int, known: int = 0) -> None:
+        """Note a path and those above it, of which so many keys are noted already."""
+        # deeper ones, which no model has, would take the square of their depth
+        for length in range(known + 1, min(len(path), LEVELS) + 1):
             self.lines.setdefault(path[:length], line)
 
     def _header(self, brackets: int) -> KeyPath:
@@ -114,7 +118,7 @@ class _Scanner:
     def _statement(self, table: KeyPath) -> None:
         line = self._line_here()
         path = (*table, *self._key())
-        self._note(path, line)
+        self._note(path, line, len(table))
         self.at += 1  # the sign =
         self._skip(_SPACE)
         self._value(path)
@@ -137,7 +141,7 @@ class _Scanner:
             if self.text[self.at] == ",":
                 self.at += 1
                 continue
-            self._note((*path, number), self._line_here())
+            self._note((*path, number), self._line_here(), len(path))
             self._value((*path, number))
             number += 1
         self.at += 1

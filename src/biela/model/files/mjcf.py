@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from biela.budgets import MJCF_PARTS, within
+from biela.errors import FileError
 from biela.model.files.mjcf_attributes import Defaults, Settings
 from biela.model.files.mjcf_bodies import MjcfBodies
 from biela.model.files.mjcf_elements import add_actuators, add_equalities
 from biela.model.files.mjcf_geoms import Geoms
 from biela.model.files.xml_source import Xml, XmlSource
 from biela.model.model import Model
+from biela.spelling import few_guesses
 
 #: What is read at the top of a file; the run has settings of its own.
 _READ = ("compiler", "option", "default", "asset", "worldbody", "equality", "actuator")
 _REFUSED = ("include",)
+_PARTS = frozenset(("body", "joint", "freejoint", "geom", "site", "frame"))
 
 
+@few_guesses()
 def load_mjcf(
     path_or_text: str | Path,
     *,
@@ -45,7 +50,15 @@ def load_mjcf(
     if root.tag != "mujoco":
         source.fault(root, f"the outermost element of MJCF is <mujoco>, not <{root.tag}>")
         source.check()
-    for element in root.walk():
+    elements = list(root.walk())
+    within(
+        MJCF_PARTS,
+        sum(element.tag in _PARTS for element in elements),
+        f"{source.name}: its model would have {{}} bodies, joints, geoms and sites",
+        "leave some out",
+        FileError,
+    )
+    for element in elements:
         if element.tag in _REFUSED:
             source.fault(
                 element,

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biela.model.files.faults import nearest
+from biela.budgets import DEFAULTS, within
+from biela.errors import FileError
 from biela.model.files.xml_source import Floats, Xml, XmlSource
 from biela.model.joints.moves import Rotate, transform
 from biela.model.orientation import along
 from biela.model.placing import posed
+from biela.spelling import nearest
 
 #: How a rotation may be written.
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
@@ -38,6 +40,14 @@ class Defaults:
         for child in element.children:
             if child.tag != "default":
                 own[child.tag] = own.get(child.tag, {}) | child.attributes
+        # classes inside begin with them, and so does each element of the class
+        within(
+            DEFAULTS,
+            sum(1 + len(given) for given in own.values()),
+            f"{source.name}:{element.line}: a default class has {{}} tags and attributes",
+            "leave out what MuJoCo does not know",
+            FileError,
+        )
         for child in element.all("default"):
             self.read(source, child, name)
 

@@ -57,6 +57,7 @@ class MjcfBodies:
     sites: dict[str, Marker] = field(default_factory=dict)
     #: Pose of each body of the model in the pose of the file.
     poses: dict[str, Floats] = field(default_factory=dict)
+    _last: dict[str, int] = field(default_factory=dict)
 
     def add_world(self, world: Xml) -> None:
         """All that is in <worldbody>."""
@@ -313,7 +314,9 @@ class MjcfBodies:
     def _free(self, name: str, *more: str) -> str:
         m = self.model
         tables = (m.bodies, m.joints, m.drivers, m.forces)
-        return free_name(name, lambda n: n in more or any(n in table for table in tables))
+        return free_name(
+            name, lambda n: n in more or any(n in table for table in tables), self._last
+        )
 
 
 def _marker(body: Body, pose: Floats) -> Marker:

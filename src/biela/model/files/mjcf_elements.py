@@ -7,13 +7,13 @@ from typing import TypeVar
 import numpy as np
 
 from biela.model.bodies import Body
-from biela.model.files.faults import nearest
 from biela.model.files.mjcf_attributes import quaternion_matrix
 from biela.model.files.mjcf_bodies import Known, MjcfBodies
 from biela.model.files.xml_source import Floats, Xml
 from biela.model.markers import Marker
 from biela.model.orientation import by_rows
 from biela.model.placing import posed
+from biela.spelling import nearest
 
 Thing = TypeVar("Thing")
 

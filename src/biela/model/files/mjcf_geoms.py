@@ -8,12 +8,12 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from biela.errors import ModelError
-from biela.model.files.faults import nearest
 from biela.model.files.mjcf_attributes import Defaults, Settings, z_towards
 from biela.model.files.urdf_shapes import MeshPlaces, mesh_shape
 from biela.model.files.xml_source import Floats, Xml, XmlSource
 from biela.model.placing import posed
 from biela.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
+from biela.spelling import nearest
 
 #: Geoms without a volume: things of the world, to be touched.
 _ENDLESS = ("plane", "hfield", "sdf")
@@ -77,10 +77,9 @@ class Geoms:
         source = self.source
         spans = "fromto" in geom.attributes and kind != "sphere"
         wanted = _SIZES[kind][spans]
-        given = geom.attributes.get("size", "").split()
         counts = range(wanted, 4)  # a size of a default class may have more than is used
         size = source.numbers(geom, "size", (0.0,) * wanted, counts=counts)[:wanted]
-        if not given:
+        if not geom.attributes.get("size", "").strip():
             source.fault(geom, f"a {kind} needs {wanted} numbers in size=…")
             size = np.ones(wanted)
         pose = self.settings.pose(source, geom)

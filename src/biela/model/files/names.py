@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from biela.errors import ModelError, ParseError
 from biela.model.bodies import GROUND
 from biela.model.element import kind_named
-from biela.model.files.faults import nearest
 from biela.model.joints import Joint
 from biela.model.parameters import Parameters
+from biela.spelling import few_guesses, nearest
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,11 @@ class Known:
             return f"body {body} has no marker {marker!r}{nearest(marker, self.bodies[body])}"
         return ""
 
-    def _places(self, text: str) -> list[str]:
-        markers = [f"{body}.{m}" for body, names in self.bodies.items() for m in sorted(names)]
-        return [*self.bodies, *(markers if "." in text else ())]
+    def _places(self, text: str) -> Iterator[str]:
+        yield from self.bodies
+        if "." in text:
+            for body, markers in self.bodies.items():
+                yield from (f"{body}.{marker}" for marker in sorted(markers))
 
     def body_fault(self, name: str) -> str:
         """What is wrong with the name of a body."""
@@ -87,18 +89,20 @@ class Known:
 def known_in(document: Mapping[str, Any]) -> Known:
     """The names of a document, whatever is wrong with the rest of it."""
     parameters = Parameters()
-    for name, given in _table(document, "parameters").items():
-        try:
-            parameters.define(name, given)
-        except (ModelError, ParseError):
-            parameters[name] = 1.0
+    with few_guesses(0):  # what is wrong is told when the tables are checked
+        for name, given in _table(document, "parameters").items():
+            try:
+                parameters.define(name, given)
+            except (ModelError, ParseError):
+                parameters[name] = 1.0
+        joints = {name: _coordinates(joint) for name, joint in _table(document, "joints").items()}
     bodies: dict[str, frozenset[str]] = {GROUND: frozenset()}
     for name, body in _table(document, "bodies").items():
         bodies[name] = frozenset(_table(body, "markers"))
     return Known(
         parameters,
         bodies,
-        {name: _coordinates(joint) for name, joint in _table(document, "joints").items()},
+        joints,
         frozenset(_table(document, "parts")),
     )
 

@@ -23,6 +23,7 @@ from biela.model.files.model_table import ModelTable, PartTable
 from biela.model.files.names import Known, known_in
 from biela.model.files.tables import TAG, Table
 from biela.model.model import Model
+from biela.spelling import few_guesses
 
 #: The tables of elements, by category.
 ELEMENTS = {"joint": "joints", "driver": "drivers", "force": "forces", "sensor": "sensors"}
@@ -32,7 +33,7 @@ _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _LONG_KEY = re.compile(
     rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{LEVELS},}}"""
 )
-_BARE_QUANTITY = re.compile(r"=\s*\[?\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?\s*[A-Za-zµ°][\w/^*·]*)")
+_BARE_QUANTITY = re.compile(r"=[\s\[]*+([-+]?[\d.]++(?:[eE][-+]?\d+)?\s*+[A-Za-zµ°][\w/^*·]*)")
 
 
 def load(path: str | Path) -> Model:
@@ -81,6 +82,7 @@ def _load(path: Path, inside: tuple[Path, ...], known: dict[Path, Model]) -> Mod
     return _loads(text, str(path), Folder(path.parent), (*inside, path.resolve()), known)
 
 
+@few_guesses()
 def _loads(
     text: str, name: str, folder: Folder, inside: tuple[Path, ...], known: dict[Path, Model]
 ) -> Model:

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from pydantic_core import InitErrorDetails
 
 from biela.model.files import fields
-from biela.model.files.faults import nearest
 from biela.model.files.fields import DirectionField, OrientationField, PlaceName, triple_of
 from biela.model.shapes import SHAPES
+from biela.spelling import nearest
 
 #: Marks a part of a place that is not in the file, such as the kind of a union.
 TAG = ":"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from biela.budgets import LARGEST
 from biela.errors import FileError
-from biela.model.files.faults import nearest
+from biela.spelling import nearest
 
 #: What the columns of a row hold, for messages.
 COLUMNS = (

@@ -19,8 +19,10 @@ from biela.model.files.urdf_parsing import parsed
 from biela.model.files.urdf_shapes import MeshPlaces
 from biela.model.files.xml_source import XmlSource
 from biela.model.model import Model
+from biela.spelling import few_guesses
 
 
+@few_guesses()
 def load_urdf(
     path_or_text: str | Path,
     *,
@@ -66,6 +68,7 @@ def load_urdf(
     return model
 
 
+@few_guesses()
 def read_urdf(path_or_text: str | Path) -> Urdf:
     """What stands in a URDF file, as plain data, with the limits of effort and speed of joints.
 

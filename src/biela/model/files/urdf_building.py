@@ -93,6 +93,7 @@ class UrdfBuilder:
         self._home: dict[str, tuple[Body, Floats]] = {}
         self._weights: dict[str, Weight] = {}
         self._joint_names: dict[str, str] = {}
+        self._last: dict[str, int] = {}
 
     def built(self, floating: bool) -> Model:
         """The model."""
@@ -113,7 +114,7 @@ class UrdfBuilder:
         self._weigh()
         body, _ = self._home[root.name]
         if body is not model.ground:
-            name = free_name("root_joint", lambda n: n in robot.joints or self._taken(n))
+            name = free_name("root_joint", lambda n: n in robot.joints or self._taken(n), {})
             model.joint("free" if floating else "fixed", name, model.ground, body)
         for joint in joints:
             if joint.type != "fixed" or not self._merges:
@@ -268,19 +269,20 @@ class UrdfBuilder:
         return found
 
     def _free(self, name: str) -> str:
-        return free_name(name, self._taken)
+        return free_name(name, self._taken, self._last)
 
     def _taken(self, name: str) -> bool:
         m = self._model
         return any(name in table for table in (m.bodies, m.joints, m.drivers, m.forces))
 
 
-def free_name(name: str, taken: Callable[[str], bool]) -> str:
-    """The name, or the first free one like it."""
-    found, k = name, 1
+def free_name(name: str, taken: Callable[[str], bool], last: dict[str, int]) -> str:
+    """The name, or the first free one like it; ``last`` are the numbers that were tried before."""
+    found, k = name, last.get(name, 1)
     while taken(found):
         k += 1
         found = f"{name}_{k}"
+    last[name] = k
     return found
 
 

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from biela.model.files.faults import nearest
 from biela.model.files.urdf_description import Geometry, Mimic, Urdf, UrdfJoint, UrdfLink
 from biela.model.files.xml_source import Floats, Xml, XmlSource
 from biela.model.placing import posed
+from biela.spelling import nearest
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 #: Children of a robot that say nothing about its mechanics.

@@ -17,7 +17,7 @@ from biela.errors import ModelError
 from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.urdf_description import Geometry
 from biela.model.files.xml_source import XmlSource
-from biela.model.meshes.files import read_mesh
+from biela.model.meshes.files import Meshes
 from biela.model.meshes.mesh import Floats, Mesh
 from biela.model.shapes import Box, Capsule, Cylinder, MeshShape, Shape, Sphere
 
@@ -30,7 +30,7 @@ class MeshPlaces:
     packages: Mapping[str, str | Path] = field(default_factory=dict)
     #: What was to be remarked of meshes that were read.
     notes: list[str] = field(default_factory=list)
-    _read: dict[tuple[Path, float], Mesh] = field(default_factory=dict)
+    _meshes: Meshes = field(default_factory=Meshes)
 
     def file(self, name: str) -> Path:
         """The file of a name: ``package://…``, ``file://…`` or a path from the robot file.
@@ -64,10 +64,7 @@ class MeshPlaces:
         """
         a, b, c = (float(x) for x in scale)
         one = a if a == b == c and a > 0 else None
-        key = path, one or 1.0
-        if key not in self._read:
-            self._read[key] = read_mesh(path, one or 1.0, self.notes)
-        return (self._read[key] if one else self._read[key].scaled((a, b, c))), one
+        return self._meshes.mesh(path, (a, b, c), self.notes), one
 
     def short(self, path: Path) -> str:
         """A file as it is found from the folder of the robot, or its name alone."""

@@ -1,8 +1,4 @@
-"""XML as a tree that knows its lines, read with nothing but the standard library.
-
-Document types are refused: a robot needs none, and their entities can fill the memory out of a few
-lines or name other files.
-"""
+"""XML as a tree that knows its lines, and the remarks about it."""
 
 from __future__ import annotations
 
@@ -12,21 +8,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.parsers import expat
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.budgets import LARGEST
 from biela.errors import BielaError, FileError
-from biela.model.files.faults import nearest
+from biela.model.xml_parsing import parse_xml
+from biela.spelling import nearest
 
 Floats = npt.NDArray[np.float64]
 
-#: Elements within elements, more than which no robot has.
-_DEEPEST = 500
-#: Between the address of a name space and a name; no address has it.
-_BETWEEN = "\n"
+
+#: Letters of an attribute in a message.
+_LONG = 80
 
 
 class FileWarning(UserWarning):
@@ -54,10 +49,12 @@ class Xml:
         return next((child for child in self.children if child.tag == tag), None)
 
     def walk(self) -> Iterator[Xml]:
-        """Itself and everything inside."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        """Itself and everything inside, in the order of the file."""
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting.extend(reversed(element.children))
 
 
 @dataclass
@@ -141,39 +138,20 @@ class XmlSource:
         Raises:
             FileError: It is no XML, or has a document type.
         """
-        parser = expat.ParserCreate(namespace_separator=_BETWEEN)
-        parser.buffer_text = True
         roots: list[Xml] = []
         open_: list[Xml] = []
 
-        def refuse(*_: object) -> None:
-            raise FileError(
-                f"{self.name}:{parser.CurrentLineNumber}: a document type (<!DOCTYPE …>) is not "
-                "read: its entities can name other files; delete it"
-            )
-
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            element = Xml(_spaced(tag), attributes, parser.CurrentLineNumber)
+        def start(tag: str, attributes: dict[str, str], line: int) -> None:
+            element = Xml(tag, attributes, line)
             (open_[-1].children if open_ else roots).append(element)
             open_.append(element)
-            if len(open_) > _DEEPEST:
-                raise FileError(f"{self.name}:{element.line}: elements are nested too deep")
 
         def end(_: str) -> None:
             open_.pop()
 
-        parser.StartDoctypeDeclHandler = refuse
-        parser.EntityDeclHandler = refuse
-        parser.StartElementHandler = start
-        parser.EndElementHandler = end
-        try:
-            # a declaration of another encoding is of the bytes, and these are read already
-            parser.Parse(self.text.encode("utf-8"), True)
-        except expat.ExpatError as error:
-            raise FileError(
-                f"{self.name}:{error.lineno}: this is not XML: {expat.ErrorString(error.code)} "
-                f"(column {error.offset + 1})"
-            ) from None
+        # a declaration of another encoding is of the bytes, and these are read already
+        content = self.text.encode("utf-8", "surrogatepass")
+        parse_xml(self.name, content, start, end, encoding="utf-8")
         return roots[0]
 
     # ----------------------------------------------------------------- attributes
@@ -199,13 +177,15 @@ class XmlSource:
         text = element.attributes[attribute]
         allowed = [len(default)] if counts is None else counts
         try:
-            found = np.array([float(word) for word in text.split()])
+            # a class may give a long text to many elements
+            found = np.array([float(word) for word in text.split(None, max(allowed))])
         except ValueError:
             found = np.full(1, math.nan)
         if len(found) not in allowed or not (np.abs(found) <= LARGEST).all():
             wanted = " or ".join(str(n) for n in allowed)
             many = "finite number" if list(allowed) == [1] else "finite numbers"
-            self.fault(element, f"<{element.tag}> {attribute} is {wanted} {many}, not {text!r}")
+            given = repr(text if len(text) < _LONG else f"{text[:_LONG]}…")
+            self.fault(element, f"<{element.tag}> {attribute} is {wanted} {many}, not {given}")
             return fallback
         return found
 
@@ -220,8 +200,3 @@ class XmlSource:
             self.fault(element, f"<{element.tag}> {attribute}={word!r}{nearest(word, known)}")
             return known[0]
         return word
-
-
-def _spaced(tag: str) -> str:
-    space, _, name = tag.rpartition(_BETWEEN)
-    return f"{{{space}}}{name}" if space else name

@@ -20,6 +20,7 @@ import numpy as np
 from biela.budgets import NODES, REPEATED_TRIANGLES, within
 from biela.errors import ModelError
 from biela.model.meshes.mesh import Floats, Mesh
+from biela.model.xml_parsing import parse_xml
 
 __all__ = ["read_collada"]
 
@@ -33,16 +34,13 @@ def read_collada(file: Path, content: bytes) -> Mesh:
     Raises:
         ModelError: The file is faulty, or shows no triangles.
     """
-    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise ModelError(f"{file}: a document type (<!DOCTYPE …>) is not read: delete it")
-    try:
-        root = ElementTree.fromstring(content)
-    except ElementTree.ParseError as error:
-        raise ModelError(f"{file}:{error.position[0]}: this is not XML: {error}") from None
-    except (ValueError, LookupError) as error:  # an encoding that is unknown or of several bytes
-        raise ModelError(f"{file}:1: this is not XML: {error}") from None
-    for element in root.iter():  # the name space is always the same one
-        element.tag = element.tag.rpartition("}")[2]
+    made = ElementTree.TreeBuilder()
+
+    def start(tag: str, attributes: dict[str, str], _: int) -> None:
+        made.start(tag.rpartition("}")[2], attributes)  # the name space is always the same one
+
+    parse_xml(str(file), content, start, lambda tag: made.end(tag.rpartition("}")[2]), made.data)
+    root = made.close()
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             return _Collada(file, root).mesh()
@@ -56,7 +54,10 @@ class _Collada:
     def __init__(self, file: Path, root: ElementTree.Element) -> None:
         self._file, self._root = file, root
         self._by_id = {e.attrib["id"]: e for e in root.iter() if "id" in e.attrib}
+        # each is read once, however often it is shown
         self._read: dict[str, tuple[Floats, np.ndarray]] = {}
+        self._nodes: dict[ElementTree.Element, tuple[Floats, list[ElementTree.Element]]] = {}
+        self._places: dict[ElementTree.Element, Floats] = {}
 
     def mesh(self) -> Mesh:
         unit = self._root.find("asset/unit")
@@ -69,8 +70,8 @@ class _Collada:
         self._check_sizes(tops)
         parts = [found for node in tops for found in self._shown(node, np.eye(4))]
         if not parts and not tops:  # geometries alone
-            ids = [g.attrib["id"] for g in self._root.findall("library_geometries/geometry")]
-            parts = [self._geometry(f"#{name}") for name in ids]
+            found = self._root.findall("library_geometries/geometry")
+            parts = [self._geometry(f"#{name}") for name in {g.attrib["id"]: 0 for g in found}]
         vertices, triangles, count = [], [], 0
         for places, faces in parts:
             vertices.append(places * scale)
@@ -101,11 +102,11 @@ class _Collada:
                 raise ModelError(f"{self._file}: nodes are nested too deep")
             if node not in known:
                 nodes = triangles = 0
-                for child in node:
+                for child in self._node(node)[1]:
                     if child.tag == "instance_geometry":
                         triangles += len(self._geometry(child.attrib["url"])[1])
                         nodes += 1
-                    elif child.tag in ("instance_node", "node"):
+                    else:
                         again = child.tag == "instance_node"
                         inner = self._named(child.attrib["url"]) if again else child
                         more = size(inner, depth + 1)
@@ -133,8 +134,9 @@ class _Collada:
         self, node: ElementTree.Element, pose: Floats
     ) -> Iterator[tuple[Floats, np.ndarray]]:
         """The places and triangles of what hangs from a node."""
-        pose = pose @ _transform(node)
-        for child in node:
+        transform, shown = self._node(node)
+        pose = pose @ transform
+        for child in shown:
             if child.tag == "instance_geometry":
                 places, faces = self._geometry(child.attrib["url"])
                 moved = places @ pose[:3, :3].T + pose[:3, 3]
@@ -142,8 +144,15 @@ class _Collada:
                 yield moved, faces[:, ::-1] if np.linalg.det(pose[:3, :3]) < 0 else faces
             elif child.tag == "instance_node":
                 yield from self._shown(self._named(child.attrib["url"]), pose)
-            elif child.tag == "node":
+            else:
                 yield from self._shown(child, pose)
+
+    def _node(self, node: ElementTree.Element) -> tuple[Floats, list[ElementTree.Element]]:
+        """The pose of a node in the one above, and those of its children that are shown."""
+        if node not in self._nodes:
+            shown = [c for c in node if c.tag in ("instance_geometry", "instance_node", "node")]
+            self._nodes[node] = _transform(node), shown
+        return self._nodes[node]
 
     # ------------------------------------------------------------------- geometries
 
@@ -153,22 +162,25 @@ class _Collada:
         return self._read[url]
 
     def _triangles(self, geometry: ElementTree.Element) -> tuple[Floats, np.ndarray]:
+        """The corners of the triangles of a geometry, and their numbers; no other vertices."""
         mesh = geometry.find("mesh")
         if mesh is None:  # a spline or a convex hull
             return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
         places: list[Floats] = []
         faces: list[np.ndarray] = []
-        first: dict[str, int] = {}
+        first: dict[ElementTree.Element, int] = {}
+        count = 0
         for kind in ("triangles", "polylist", "polygons"):
             for group in mesh.findall(kind):
                 inputs = group.findall("input")
                 vertex = next((i for i in inputs if i.attrib.get("semantic") == "VERTEX"), None)
                 if vertex is None:
                     continue
-                source = vertex.attrib["source"]
+                source = self._source(vertex.attrib["source"])
                 if source not in first:
-                    first[source] = sum(map(len, places))
+                    first[source] = count
                     places.append(self._positions(source))
+                    count += len(places[-1])
                 stride = 1 + max(int(i.attrib.get("offset", 0)) for i in inputs)
                 offset = int(vertex.attrib.get("offset", 0))
                 for corners in _polygons(group, kind, stride, offset):
@@ -181,10 +193,12 @@ class _Collada:
                 f"{self._file}: geometry {geometry.attrib.get('id')!r} has a corner at vertex "
                 f"{int(joined.max())}, and there are {len(found)}"
             )
-        return found, joined
+        # a scene that repeats few triangles must not repeat many vertices
+        used, numbers = np.unique(joined, return_inverse=True)
+        return found[used], numbers.reshape(-1, 3)
 
-    def _positions(self, url: str) -> Floats:
-        """The places of ``vertices``, or of a source itself."""
+    def _source(self, url: str) -> ElementTree.Element:
+        """The source of the positions of ``vertices``, or a source itself."""
         element = self._named(url)
         if element.tag == "vertices":
             inputs = element.findall("input")
@@ -192,17 +206,25 @@ class _Collada:
             if own is None:
                 raise ModelError(f"{self._file}: the vertices {url!r} have no positions")
             element = self._named(own.attrib["source"])
-        numbers = _floats(element.find("float_array"))
-        accessor = element.find("technique_common/accessor")
-        stride = int(accessor.attrib.get("stride", 3)) if accessor is not None else 3
-        return np.ascontiguousarray(numbers.reshape(-1, stride)[:, :3])
+        return element
+
+    def _positions(self, source: ElementTree.Element) -> Floats:
+        if source not in self._places:
+            numbers = _floats(source.find("float_array"))
+            accessor = source.find("technique_common/accessor")
+            stride = int(accessor.attrib.get("stride", 3)) if accessor is not None else 3
+            self._places[source] = np.ascontiguousarray(numbers.reshape(-1, stride)[:, :3])
+        return self._places[source]
 
 
 def _polygons(
     group: ElementTree.Element, kind: str, stride: int, offset: int
 ) -> Iterator[np.ndarray]:
     """The corners (m, 3) of triangles; a polygon is a fan from its first corner."""
-    for p in group.findall("p"):
+    lists = group.findall("p")
+    if kind == "polylist" and len(lists) > 1:
+        raise ValueError(f"a polylist has one <p>, not {len(lists)}")
+    for p in lists:
         corners = _integers(p).reshape(-1, stride)[:, offset]
         if kind == "triangles":
             yield corners.reshape(-1, 3)
@@ -213,8 +235,9 @@ def _polygons(
             raise ValueError(f"polygons of {start[-1]} corners in all have {len(corners)}")
         for size in np.unique(counts):
             begin = start[:-1][np.asarray(counts) == size]
-            for k in range(1, int(size) - 1):
-                yield corners[np.stack([begin, begin + k, begin + k + 1], axis=1)]
+            k = np.arange(1, size - 1)
+            fan = np.stack([np.zeros_like(k), k, k + 1], axis=1)
+            yield corners[(begin[:, None, None] + fan).reshape(-1, 3)]
 
 
 def _transform(node: ElementTree.Element) -> Floats:

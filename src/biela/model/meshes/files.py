@@ -10,22 +10,29 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from biela.budgets import CORNERS, LARGEST, within
+from biela.budgets import CUTTING, LARGEST, REPEATED_TRIANGLES, within
 from biela.errors import ModelError
 from biela.model.meshes.collada import read_collada
-from biela.model.meshes.mesh import Floats, Mesh
-from biela.model.meshes.polygons import triangulated
+from biela.model.meshes.mesh import Mesh
+from biela.model.meshes.polygons import cutting_steps, triangulated
 from biela.whole_files import write_file
 
-__all__ = ["read_mesh", "stl_content", "write_stl"]
+__all__ = ["Meshes", "read_mesh", "stl_content", "write_stl"]
 
 _HEADER = 80
 #: A triangle of binary STL: normal, three vertices, and two bytes that mean nothing.
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
+#: The axes of the plane across each axis, in the order in which they turn about it.
+_PLANES = ((1, 2), (2, 0), (0, 1))
+#: Corners of a face up to which its cutting is as good as nothing.
+_SMALL = 8
+_TRIANGLE = ((0, 1, 2),)
 
 
 def read_mesh(path: str | Path, scale: float = 1.0, notes: list[str] | None = None) -> Mesh:
@@ -69,6 +76,47 @@ def read_mesh(path: str | Path, scale: float = 1.0, notes: list[str] | None = No
     if notes is not None:
         notes.append(f"{file.name}: its triangles face inward and were turned")
     return welded.flipped()
+
+
+@dataclass
+class Meshes:
+    """Reads the mesh files of one model, each once, however many bodies have it and how large."""
+
+    _read: dict[Path, Mesh | ModelError] = field(default_factory=dict)
+    _scaled: dict[tuple[Path, tuple[float, ...]], Mesh] = field(default_factory=dict)
+
+    def mesh(
+        self,
+        path: Path,
+        scale: float | tuple[float, float, float] = 1.0,
+        notes: list[str] | None = None,
+    ) -> Mesh:
+        """The mesh in a file, times a scale or one for each axis; see `read_mesh`.
+
+        Raises:
+            ModelError: As of `read_mesh`, or copies in other sizes are more than the limit.
+        """
+        if path not in self._read:
+            try:
+                self._read[path] = read_mesh(path, 1.0, notes)
+            except ModelError as error:
+                self._read[path] = error
+        whole = self._read[path]
+        if isinstance(whole, ModelError):
+            raise ModelError(str(whole))
+        factors = tuple(float(factor) for factor in np.broadcast_to(scale, 3))
+        if factors == (1.0, 1.0, 1.0):
+            return whole
+        if (path, factors) not in self._scaled:
+            more = sum(len(mesh.triangles) for mesh in self._scaled.values())
+            within(
+                REPEATED_TRIANGLES,
+                more + len(whole.triangles),
+                f"{path}: copies of meshes in other sizes would have {{}} triangles",
+                "use fewer sizes",
+            )
+            self._scaled[path, factors] = whole.scaled(factors)
+        return self._scaled[path, factors]
 
 
 def write_stl(mesh: Mesh, path: str | Path, *, text: bool = False, scale: float = 1.0) -> None:
@@ -209,17 +257,28 @@ def _obj(file: Path, content: bytes) -> Mesh:
             faces.append((number, [_vertex(file, number, w, len(vertices)) for w in words[1:]]))
     if not faces:
         raise ModelError(f"{file}: there are no faces in it")
-    places = np.array(vertices)
-    triangles: list[tuple[int, int, int]] = []
+    seen: list[list[tuple[float, float]]] = []
+    steps = 0
     for number, face in faces:
         if len(face) < 3:
             raise _fault(file, number, f"a face with {len(face)} vertices")
-        within(CORNERS, len(face), f"{file}:{number}: a face has {{}} vertices", "cut it in two")
         if max(face) >= len(vertices):
             there = f"there are {len(vertices)} only"
             raise _fault(file, number, f"a face with vertex {max(face) + 1}, and {there}")
-        triangles += _cut(places, face)
-    return Mesh(places, np.array(triangles))
+        seen.append(_flat([vertices[k] for k in face]))
+        steps += cutting_steps(np.array(seen[-1])) if len(face) > _SMALL else 0
+    within(
+        CUTTING,
+        steps,
+        f"{file}: to cut its faces into triangles would take {{}} comparisons",
+        "export it in triangles",
+    )
+    triangles = [
+        (face[i], face[j], face[k])
+        for (_, face), flat in zip(faces, seen, strict=True)
+        for i, j, k in (triangulated(flat) if len(face) > 3 else _TRIANGLE)
+    ]
+    return Mesh(vertices, np.array(triangles))
 
 
 def _vertex(file: Path, line: int, word: str, count: int) -> int:
@@ -234,17 +293,15 @@ def _vertex(file: Path, line: int, word: str, count: int) -> int:
     return index
 
 
-def _cut(places: Floats, face: list[int]) -> list[tuple[int, int, int]]:
-    """A face as triangles: cut in the plane of its mean normal (Newell's method)."""
-    if len(face) == 3:
-        return [(face[0], face[1], face[2])]
-    corners = places[face]
-    normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
-    length = np.linalg.norm(normal)
-    if not length:
-        return [(face[0], face[k], face[k + 1]) for k in range(1, len(face) - 1)]
-    w = normal / length
-    u = np.cross(w, np.eye(3)[int(np.argmin(np.abs(w)))])
-    u /= np.linalg.norm(u)
-    flat = corners @ np.stack([u, np.cross(w, u)], axis=1)
-    return [(face[i], face[j], face[k]) for i, j, k in triangulated(flat)]
+def _flat(corners: list[list[float]]) -> list[tuple[float, float]]:
+    """The corners of a face as seen along its mean normal (Newell's method)."""
+    x, y, z = corners[0]
+    near = [(a - x, b - y, c - z) for a, b, c in corners]
+    normal = [0.0, 0.0, 0.0]
+    for p, q in pairwise([*near, near[0]]):
+        for k, (i, j) in enumerate(_PLANES):
+            normal[k] += p[i] * q[j] - p[j] * q[i]
+    # along the axis that the normal is nearest to, from the side on which it is
+    along = max(range(3), key=lambda k: abs(normal[k]))
+    i, j = _PLANES[along] if normal[along] >= 0 else _PLANES[along][::-1]
+    return [(p[i], p[j]) for p in near]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from biela.budgets import PARAMETERS, within
 from biela.errors import ModelError
 from biela.model.bodies import GROUND, Body
 from biela.model.element import Element
 from biela.model.markers import Marker
 from biela.model.parts.instances import Instance
-from biela.model.parts.part import split_place
+from biela.model.parts.part import plain_parameters, split_place
 from biela.model.parts.renaming import moved_element, renamed
 from biela.model.placing import body_pose
 
@@ -56,6 +57,13 @@ def flattened(model: Model, limit: int | None = LARGEST) -> Model:
         raise ModelError(
             f"{model.name} has {count:,} bodies in arrays; written out one by one they would take "
             f"minutes and gigabytes: use fewer, or insist with flattened(limit=None)"
+        )
+    for part in model.parts.values():
+        within(
+            PARAMETERS,
+            part.size * len(plain_parameters(part.model)),
+            f"{model.name}: the instances of part {part.name} would set {{}} parameters",
+            "use fewer parameters or instances",
         )
     whole = _copied(model)
     whole.written_out = True

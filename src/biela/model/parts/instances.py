@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from biela.errors import ModelError
 from biela.model.bodies import GROUND, Body, Inertia
-from biela.model.element import nearest
 from biela.model.markers import Marker
 from biela.model.orientation import Orientation, by_rows
 from biela.model.parts.offsets import clean, combined, scaled
@@ -29,6 +28,7 @@ from biela.model.parts.renaming import renamed, renamed_orientation
 from biela.model.placing import body_pose, matrix, posed
 from biela.model.quantities.units import evaluate, parameters_of
 from biela.model.quantities.values import Value
+from biela.spelling import nearest
 
 if TYPE_CHECKING:
     from biela.model.model import Model

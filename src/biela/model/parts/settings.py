@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.errors import ModelError
-from biela.model.element import nearest
 from biela.model.quantities.dimensions import described, si_unit
 from biela.model.quantities.units import dimension_in, parameters_of
 from biela.model.quantities.values import Value
+from biela.spelling import nearest
 
 if TYPE_CHECKING:
     from biela.model.model import Model

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
 from typing import TypeAlias
 
 from biela.errors import ModelError
+from biela.spelling import alike
 
 __all__ = [
     "DIMENSIONS",
@@ -261,8 +261,5 @@ def si_unit(dimension: Dimension) -> str:
 
 def near(name: str, known: list[str]) -> str:
     """A hint of names like this one, "" if there is none."""
-    if len(name) > 60:
-        return ""
-    lower = [k for k in known if k.lower() == name.lower()]
-    found = lower or get_close_matches(name, known, n=2, cutoff=0.5)
+    found = alike(name, known, 2, 0.5)
     return f": did you mean {' or '.join(repr(f) for f in found)}?" if found else ""
