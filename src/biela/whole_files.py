@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from biela.errors import BielaError
+from biela.given_files import name_of, shown
 
 if sys.platform != "win32":  # which does not remove a file that is open
     import fcntl
@@ -61,8 +62,7 @@ def cannot_write(path: str | Path, error: OSError) -> str:
     folder = Path(error.filename if isinstance(error.filename, str) else path).parent
     if error.errno == errno.ENOENT and not folder.exists():
         said = f"there is no folder {folder}: make it, or choose another"
-    shown = str(path) if str(path).isprintable() else ascii(str(path))
-    return f"{shown}: cannot be written: {said}"
+    return f"{shown(Path(path))}: cannot be written: {said}"
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def whole_file(path: str | Path, error: type[BielaError]) -> Iterator[BufferedWr
         BielaError: The file cannot be written; of the class that is given.
     """
     with _told(path, error):
-        aside = _Aside(Path(path))
+        aside = _Aside(name_of(path, error))
         try:
             yield aside.file
             aside.finish()
@@ -92,8 +92,9 @@ def write_file(path: str | Path, content: str | bytes, error: type[BielaError]) 
     Raises:
         BielaError: The file cannot be written; of the class that is given.
     """
-    write_files({Path(path): content}, error)
-    return Path(path)
+    path = name_of(path, error)
+    write_files({path: content}, error)
+    return path
 
 
 def write_files(contents: Mapping[Path, str | bytes], error: type[BielaError]) -> None:
@@ -106,7 +107,7 @@ def write_files(contents: Mapping[Path, str | bytes], error: type[BielaError]) -
     try:
         for path, content in contents.items():
             with _told(path, error):
-                ready.append(_Aside(path))
+                ready.append(_Aside(name_of(path, error)))
                 ready[-1].file.write(content.encode() if isinstance(content, str) else content)
                 ready[-1].finish()
         for path, aside in zip(contents, ready, strict=True):
@@ -123,10 +124,10 @@ def make_folder(path: str | Path, error: type[BielaError]) -> Path:
     Raises:
         BielaError: It cannot be made; of the class that is given.
     """
-    with _told(path, error):
-        _check_name(path)
-        Path(path).mkdir(parents=True, exist_ok=True)
-    return Path(path)
+    folder = name_of(path, error, "the path of a folder")
+    with _told(folder, error):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @contextmanager
@@ -135,6 +136,12 @@ def _told(path: str | Path, error: type[BielaError]) -> Iterator[None]:
         yield
     except OSError as wrong:
         raise error(cannot_write(path, wrong)) from wrong
+    except UnicodeEncodeError as wrong:
+        half = f"U+{ord(wrong.object[wrong.start]):04X}"
+        raise error(
+            f"{shown(path)}: cannot be written: a text in it has half of a letter, {half}: "
+            f"take it out of {shown(wrong.object[max(wrong.start - 20, 0) : wrong.start + 20])}"
+        ) from wrong
 
 
 class _Aside:
@@ -150,7 +157,6 @@ class _Aside:
         Raises:
             OSError: It cannot be made, or the file of that name must not be replaced.
         """
-        _check_name(path)
         self._target = Path(os.path.realpath(path))
         self._hidden: Path | None = None
         there = None
@@ -203,20 +209,6 @@ class _Aside:
         if self._hidden is not None:
             with suppress(OSError):
                 self._hidden.unlink()
-
-
-def _check_name(path: str | Path) -> None:
-    """Refuse what no file system has a name for.
-
-    Raises:
-        OSError: It holds a null character or half a letter.
-    """
-    try:
-        null = b"\0" in os.fsencode(path)
-    except UnicodeEncodeError:
-        null = True
-    if null:
-        raise OSError(errno.EINVAL, "that is no name of a file: choose another")
 
 
 def _is_stream(path: Path) -> bool:

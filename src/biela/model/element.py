@@ -17,6 +17,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Final, TypeAlias
 
 from biela.errors import BielaError, ModelError
+from biela.given_files import text_of
 from biela.model.quantities.values import Value
 
 #: Makes a number in SI units of a value, given its dimension, with the parameters as they are.
@@ -138,7 +139,7 @@ def kind_named(category: str, kind: str) -> type[Element]:
         ModelError: There is none; the message has the nearest names.
     """
     known = KINDS[category]
-    plain = kind.replace("-", "_").lower()
+    plain = text_of(kind, ModelError, f"the kind of a {category}").replace("-", "_").lower()
     if plain not in known:
         raise ModelError(f"{kind!r} is not a kind of {category}{nearest(plain, sorted(known))}")
     return known[plain]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from biela.errors import ResultsError
+from biela.given_files import path_of
 from biela.results.channels import Array
 from biela.results.scene import Scene
 from biela.whole_files import whole_file
@@ -81,7 +82,7 @@ class Animation:
             ResultsError: the suffix is none of these, the file cannot be written, or ffmpeg, which
                 makes .mp4, is not installed.
         """
-        path = Path(path)
+        path = path_of(path, ResultsError)
         suffix = path.suffix.lower()
         if suffix not in _SUFFIXES:
             raise ResultsError(f"{path}: the name should end in {', '.join(_SUFFIXES[:3])}")

@@ -22,6 +22,7 @@ import numpy as np
 
 from biela.budgets import HEADER, check_memory, within
 from biela.errors import BielaError, ResultsError
+from biela.given_files import path_of
 from biela.results import shapes as kinds
 from biela.results.channels import Array, Channels, Event
 from biela.results.partial import MARK, pieces
@@ -57,8 +58,8 @@ def writable(path: str | Path, *suffixes: str) -> Path:
     Raises:
         ResultsError: the name ends in another suffix, or the folder does not exist.
     """
-    path = Path(path)
-    if not path.suffix:
+    path = path_of(path, ResultsError)
+    if not path.suffix and path.name:
         path = path.with_name(path.name + suffixes[0])
     if path.suffix.lower() not in suffixes:
         raise ResultsError(f"{path}: the name should end in {' or '.join(suffixes)}")
@@ -128,8 +129,9 @@ def load(path: str | Path) -> Results:
         ResultsError: the file cannot be read, holds no results, is of a later version, or would
             take more memory than the limit.
     """
+    path = path_of(path, ResultsError)
     try:
-        with Path(path).open("rb") as file:
+        with path.open("rb") as file:
             if file.read(len(MARK)) != MARK:
                 return _from_record(*_read(file))
             return _from_record(*_joined([_read(piece) for piece in pieces(file)]))
