@@ -94,6 +94,21 @@ def test_damaged_pieces_are_said_to_be(tmp_path):
             assert str(path) in str(error)
 
 
+def test_all_pieces_are_counted_before_the_first_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "r.partial"
+    grown(path, 1000, 2000, 3000, 4000)
+    monkeypatch.setenv("BIELA_MEMORY", "0.0001")
+    with monkeypatch.context() as patch, pytest.raises(ResultsError, match="would take about"):
+        patch.setattr(np, "load", lambda *_, **__: pytest.fail("a piece is read"))
+        Results.load(path)
+    monkeypatch.setenv("BIELA_MEMORY", "0.001")
+    assert len(Results.load(path)) == 4000
+    # each of them alone is within the limit
+    monkeypatch.setenv("BIELA_MEMORY", "0.0001")
+    grown(path, 1000)
+    assert len(Results.load(path)) == 1000
+
+
 def test_a_full_disk_ends_the_record_and_not_the_run(tmp_path, monkeypatch):
     path, written = tmp_path / "r.partial", partial._write
 
