@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -144,6 +145,24 @@ def test_the_link_opens_the_page_once_and_again_and_leaves_no_token_in_the_addre
         until(lambda before=before: not before & set(server.pages))
     assert not [each for each in faults if "Content Security Policy" in each]
     until(lambda: not server.pages)
+
+
+def test_the_file_that_a_browser_is_started_with_leads_to_the_page(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setenv("BIELA_CACHE_DIR", str(bl.code_cache.directory()))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    with bl.studio(pendulum(), port=free_port(), browser=True, wait=False) as server:
+        tab = window(browser)
+        tab.goto(opened[0])
+        until(lambda: [page for page in server.pages.values() if page.session])
+        until(lambda: "pendulum" in tab.evaluate("() => document.body.innerText"))
+        until(lambda: not list(tmp_path.glob("*.html")))
+        assert tab.url == f"http://127.0.0.1:{server.port}/"
+        tab.close()
+        until(lambda: not server.pages)
 
 
 def test_the_frame_of_a_notebook_shows_it_and_no_other_frame_does(
