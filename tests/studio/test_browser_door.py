@@ -154,7 +154,8 @@ def test_the_file_that_a_browser_is_started_with_leads_to_the_page(
     monkeypatch.setenv("BIELA_CACHE_DIR", str(bl.code_cache.directory()))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("webbrowser.open", opened.append)
-    with bl.studio(pendulum(), port=free_port(), browser=True, wait=False) as server:
+    options: Any = {"browser": True, "wait": False, "play": False}
+    with bl.studio(pendulum(), port=free_port(), **options) as server:
         tab = window(browser)
         tab.goto(opened[0])
         until(lambda: [page for page in server.pages.values() if page.session])
