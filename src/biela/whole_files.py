@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from io import BufferedWriter
 from pathlib import Path
 from typing import Final
@@ -31,11 +32,14 @@ from biela.given_files import name_of, shown
 if sys.platform != "win32":  # which does not remove a file that is open
     import fcntl
 
-__all__ = ["cannot_write", "make_folder", "whole_file", "write_file", "write_files"]
+__all__ = ["cannot_write", "make_folder", "together", "whole_file", "write_file", "write_files"]
 
 _HIDDEN: Final = re.compile(r"\.biela-[0-9a-f]{16}\.part")
-#: A hidden file without a lock is left over after so many seconds; it is locked once it is made.
-_LEFT_OVER: Final = 60.0
+#: A hidden file without a lock is left over after so many seconds: it is locked while it is
+#: written, and may then wait for others of its set.
+_LEFT_OVER: Final = 3600.0
+#: The files of a set that wait for their names.
+_ready: ContextVar[list[_Aside] | None] = ContextVar("ready", default=None)
 #: What is wrong and what to do, by the number of an error of the system.
 _ADVICE: Final = {
     errno.ENOSPC: "no space is left on that disk: free some, or write to another",
@@ -66,6 +70,29 @@ def cannot_write(path: str | Path, error: OSError) -> str:
 
 
 @contextmanager
+def together() -> Iterator[None]:
+    """Have the files that are written inside get their names at the end, or none if that fails.
+
+    Raises:
+        BielaError: One of them cannot be given its name; of the class that was given with it.
+    """
+    if _ready.get() is not None:  # a part of a larger set
+        yield
+        return
+    ready: list[_Aside] = []
+    token = _ready.set(ready)
+    try:
+        yield
+        for aside in ready:
+            with _told(aside.path, aside.error):
+                aside.rename()
+    finally:
+        _ready.reset(token)
+        for aside in ready:
+            aside.remove()
+
+
+@contextmanager
 def whole_file(path: str | Path, error: type[BielaError]) -> Iterator[BufferedWriter]:
     """Give a file to write to, which gets its name, or replaces the one of that name, at the end.
 
@@ -76,14 +103,18 @@ def whole_file(path: str | Path, error: type[BielaError]) -> Iterator[BufferedWr
     Raises:
         BielaError: The file cannot be written; of the class that is given.
     """
-    with _told(path, error):
-        aside = _Aside(name_of(path, error))
+    named = name_of(path, error)
+    with together(), _told(named, error):
+        aside = _Aside(named, error)
         try:
             yield aside.file
             aside.finish()
-            aside.rename()
-        finally:
+        except BaseException:
             aside.remove()
+            raise
+        ready = _ready.get()
+        assert ready is not None, "together is around it"
+        ready.append(aside)
 
 
 def write_file(path: str | Path, content: str | bytes, error: type[BielaError]) -> Path:
@@ -92,9 +123,9 @@ def write_file(path: str | Path, content: str | bytes, error: type[BielaError]) 
     Raises:
         BielaError: The file cannot be written; of the class that is given.
     """
-    path = name_of(path, error)
-    write_files({path: content}, error)
-    return path
+    with whole_file(path, error) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+    return Path(path)
 
 
 def write_files(contents: Mapping[Path, str | bytes], error: type[BielaError]) -> None:
@@ -103,19 +134,9 @@ def write_files(contents: Mapping[Path, str | bytes], error: type[BielaError]) -
     Raises:
         BielaError: One of them cannot be written; of the class that is given.
     """
-    ready: list[_Aside] = []
-    try:
+    with together():
         for path, content in contents.items():
-            with _told(path, error):
-                ready.append(_Aside(name_of(path, error)))
-                ready[-1].file.write(content.encode() if isinstance(content, str) else content)
-                ready[-1].finish()
-        for path, aside in zip(contents, ready, strict=True):
-            with _told(path, error):
-                aside.rename()
-    finally:
-        for aside in ready:
-            aside.remove()
+            write_file(path, content, error)
 
 
 def make_folder(path: str | Path, error: type[BielaError]) -> Path:
@@ -149,14 +170,17 @@ class _Aside:
 
     Attributes:
         file: What is written to.
+        path: What the file is called in the end.
+        error: The class of the error if it cannot be.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, error: type[BielaError]) -> None:
         """Make the hidden file.
 
         Raises:
             OSError: It cannot be made, or the file of that name must not be replaced.
         """
+        self.path, self.error = path, error
         self._target = Path(os.path.realpath(path))
         self._hidden: Path | None = None
         there = None
