@@ -318,3 +318,11 @@ def test_the_command_line_answers_names_of_any_bytes(tmp_path, monkeypatch, caps
         assert code == 1 and said.startswith("biela: "), (words, code, said)
         assert any(w in said for w in ("looked up", "not there", "mute", "too long")), said
         assert len(said) < 500, said
+
+
+def test_braces_in_names_do_not_disturb_what_is_said_of_a_limit(tmp_path):
+    for name in ("{}", "{x}", "{0.a}", "}{"):
+        file = tmp_path / f"{name}.toml"
+        file.write_text(f"{'a.' * 1000}b = 1\n")
+        with pytest.raises(BielaError, match=r"would make 1,001 nested tables; the limit is 100"):
+            files.load(file)

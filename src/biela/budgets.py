@@ -14,14 +14,18 @@ from typing import Final
 from biela.errors import BielaError, ModelError
 
 __all__ = [
+    "AXES",
     "BODIES",
     "CORNERS",
     "DURATION",
+    "FRAMES",
     "HEADER",
     "LARGEST",
     "LEVELS",
     "NODES",
     "PARAMETERS",
+    "PIXELS",
+    "POINTS",
     "REPEATED_TRIANGLES",
     "STEPS",
     "about",
@@ -49,6 +53,14 @@ LARGEST: Final = 1e50
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.
 DURATION: Final = 10_000_000_000
+#: Frames of an animation, an hour at 25 a second and more.
+FRAMES: Final = 100_000
+#: Pixels of a picture.
+PIXELS: Final = 50_000_000
+#: Points of the lines of a figure.
+POINTS: Final = 100_000_000
+#: Axes of a figure one above the other; a picture can be no higher.
+AXES: Final = 100
 #: Gigabytes for the arrays of a motion or a file of results, unless BIELA_MEMORY says otherwise.
 _MEMORY: Final = 4.0
 _VARIABLE: Final = "BIELA_MEMORY"
@@ -80,7 +92,9 @@ def within(
         BielaError: The amount is above the limit.
     """
     if not amount <= limit:
-        raise error(f"{what.format(about(amount))}; the limit is {limit:,}: {advice}")
+        # names in it may have braces of their own
+        said = what.replace("{}", about(amount))
+        raise error(f"{said}; the limit is {limit:,}: {advice}")
 
 
 def check_memory(
@@ -106,9 +120,9 @@ def check_memory(
         raise error(f"{_VARIABLE} is a number of gigabytes, not {given!r}")
     needed = values * 8 / 1e9 if values < 1e300 else math.inf
     if needed > limit:
+        said = what.replace("{}", f"{about(needed)} GB")
         raise error(
-            f"{what.format(f'{about(needed)} GB')}; the limit is {limit:g} GB: {advice}, or set "
-            f"{_VARIABLE} to more gigabytes"
+            f"{said}; the limit is {limit:g} GB: {advice}, or set {_VARIABLE} to more gigabytes"
         )
 
 
