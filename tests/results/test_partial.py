@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.analysis.groups import runner
 from biela.analysis.progress import recorded, watched
 from biela.errors import ResultsError
 from biela.results import Channels, Event, Results, partial
 from biela.results.partial import PartialResults
 from tests.cli.models_on_disk import BODIES
+from tests.four_bars import chain_of_dyads
 
 GROUPS = ("q", "v", "a")
 
@@ -191,6 +193,16 @@ def turning() -> bl.Model:
     return m
 
 
+def by_groups(cache: int = 10**9, **options: object) -> Results:
+    """More than a turn of a driven linkage in chunks of some hundred instants, or in tiles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "CACHE", cache)
+        for name, value in (("_CHUNK", 256), ("_SHORT_CHUNK", 256), ("_BLOCKS", 2)):
+            patch.setattr(runner, name, value)
+        given = {"step": 1e-2, "formulation": "natural groups", **options}
+        return bl.kinematics(chain_of_dyads(2), 10.0, **given)
+
+
 #: Runs that can be long, each of some hundred instants.
 RUNS = {
     "adaptive": lambda: bl.simulate(swing(), 2.0),
@@ -198,6 +210,9 @@ RUNS = {
     "looped": lambda: bl.simulate(swing(), 0.5, step=1e-2, engine="looped"),
     "kinematics": lambda: bl.kinematics(turning(), 5.0),
     "integrated": lambda: bl.kinematics(turning(), 15.0, integrate=True),
+    "groups": by_groups,
+    "groups, some instants": lambda: by_groups(output=2e-2, end_point=False),
+    "groups in tiles": lambda: by_groups(cache=0),
     "looped kinematics": lambda: bl.kinematics(turning(), 0.2, engine="looped"),
 }
 each_run = pytest.mark.parametrize("name", RUNS)
