@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import errno
+import functools
+import itertools
 import os
 import random
 import signal
@@ -12,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +22,15 @@ import pytest
 
 import biela as bl
 from biela import whole_files
+from biela.cli.demo import hoecken
+from biela.cli.leaving import Left
 from biela.cli.main import main
 from biela.errors import BielaError, ResultsError
-from biela.model.files import save, save_thesis
+from biela.model.files import dumps, save, save_thesis
 from biela.model.meshes.files import write_stl
-from biela.model.shapes import Box
+from biela.model.shapes import Box, MeshShape
 from biela.results import Channels, Link, Results, Scene
-from biela.whole_files import make_folder, whole_file, write_file, write_files
+from biela.whole_files import make_folder, together, whole_file, write_file, write_files
 
 SOURCE = Path(bl.__file__).parent
 OLD = b"as it was"
@@ -151,23 +156,106 @@ def test_a_disk_that_is_full_changes_no_file(name, tmp_path, request, capsys):
             path.unlink()
 
 
-def test_files_that_belong_together_are_all_new_or_all_old(tmp_path, monkeypatch):
-    paths = [tmp_path / name for name in "abc"]
-    for path in paths:
-        path.write_bytes(OLD)
-    synchronised, calls = os.fsync, []
+def meshed() -> bl.Model:
+    m = swing()
+    for name in ("ball", "brick"):
+        m.body(name, shapes=[MeshShape(mesh=Box(size=(3, 2, 1)).surface())])
+    return m
+
+
+def turned() -> bl.Model:
+    m = swing()
+    m.driver("rotary", "turn", coordinate="pivot.angle", law="20 deg + t")
+    return m
+
+
+def equations_in(language: str) -> Callable[[Path], object]:
+    def run(folder: Path) -> None:
+        model = folder.parent / "swing.toml"
+        model.write_text(dumps(swing()), encoding="utf-8")
+        if main(["export", str(model), "--language", language, "--out", str(folder)]):
+            raise BielaError("told on standard error")
+
+    return run
+
+
+@functools.cache
+def groups() -> bl.GroupSolver:
+    return bl.GroupSolver(turned(), bodies=True)
+
+
+def left(folder: Path) -> None:
+    made = Left()
+    names = [folder / "motor.csv", folder / "motor.png"]
+    made.make("--motors", lambda: (write_file(name, "x", ResultsError) for name in names))
+    made.make("--csv", lambda: [])
+    made.tell()
+
+
+#: All that writes several files that belong together.
+SETS: dict[str, Callable[[Path], object]] = {
+    "languages": lambda f: function().export(["c", "matlab", "python", "julia"], f),
+    "simulator": lambda f: bl.export_simulator(swing(), f),
+    "groups": lambda f: groups().export(f),
+    "robot": lambda f: bl.Robot(swing()).export("matlab", f),
+    "model with meshes": lambda f: save(meshed(), f / "m.toml"),
+    "thesis": lambda f: save_thesis(turned(), f),
+    "equations in symbols": lambda f: hoecken().equations().export("matlab", f),
+    **{
+        f"equations in {language}": equations_in(language)
+        for language in ("c", "matlab", "python", "julia")
+    },
+    "what a run leaves": left,
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_files_that_belong_together_are_all_new_or_all_old(name, tmp_path, monkeypatch, capsys):
+    synchronised, calls, last = os.fsync, [], [0]
 
     def full(descriptor: int) -> None:
         calls.append(descriptor)
-        if len(calls) == 3:
+        if len(calls) == last[0]:
             raise OSError(errno.ENOSPC, "No space left on device")
         synchronised(descriptor)
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ResultsError, match=r"c: cannot be written: no space is left on that disk"):
-        write_files(dict.fromkeys(paths, "new"), ResultsError)
-    assert {path.read_bytes() for path in tmp_path.iterdir()} == {OLD}
-    assert sorted(tmp_path.iterdir()) == paths
+    there, empty = tmp_path / "there", tmp_path / "empty"
+    empty.mkdir()
+    there.mkdir()
+    SETS[name](there)
+    before = {path.name: path.read_bytes() for path in there.iterdir()}
+    count = len(calls)
+    assert count == len(before) > 1
+    for each, (folder, known) in zip(
+        sorted({1, 2, count // 2, count}), itertools.cycle([(there, before), (empty, {})])
+    ):
+        calls.clear()
+        last[0] = each
+        with pytest.raises(BielaError) as caught:
+            SETS[name](folder)
+        said = f"{caught.value}{capsys.readouterr().err}"
+        assert "cannot be written: no space is left on that disk" in said
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == known, each
+
+
+def test_a_file_that_fails_in_a_set_is_not_given_its_name_later(tmp_path):
+    with together():
+        write_file(tmp_path / "a", "a", ResultsError)
+        with suppress(ZeroDivisionError), whole_file(tmp_path / "b", ResultsError) as file:
+            file.write(b"half")
+            1 / 0  # noqa: B018
+        with pytest.raises(ResultsError), together():
+            write_file(tmp_path / "missing" / "c", "c", ResultsError)
+        assert not (tmp_path / "a").exists(), "before the end of the set"
+        with together():
+            write_file(tmp_path / "d", "d", ResultsError)
+        assert not (tmp_path / "d").exists(), "before the end of the larger set"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "d"]
+    with pytest.raises(ZeroDivisionError), together():
+        write_file(tmp_path / "e", "e", ResultsError)
+        1 / 0  # noqa: B018
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "d"]
 
 
 def test_an_error_or_interrupt_on_the_way_leaves_the_old_file(tmp_path):
@@ -249,8 +337,6 @@ def test_what_cannot_be_written_is_said_with_the_file_and_what_to_do(tmp_path):
         "file/file": "a part of the path is a file and no folder",
         "n" * 300: "the name is too long: choose a shorter one",
         "ring": "symbolic links lead in a ring",
-        "null\0": "that is no name of a file: choose another",
-        "half\ud800": "that is no name of a file: choose another",
     }.items():
         with pytest.raises(ResultsError, match=f"cannot be written: {said}") as caught:
             write_file(tmp_path / name, "x", ResultsError)
@@ -258,7 +344,6 @@ def test_what_cannot_be_written_is_said_with_the_file_and_what_to_do(tmp_path):
     for name, said in {
         "file": "a file is in the way",
         "file/below": "a part of the path is a file",
-        "null\0": "that is no name",
     }.items():
         with pytest.raises(ResultsError, match=f"cannot be written: {said}"):
             make_folder(tmp_path / name, ResultsError)
@@ -350,6 +435,7 @@ def test_only_files_that_nobody_writes_any_more_are_cleaned_away(tmp_path):
 OWN_WAY = {
     "whole_files.py": "is the way",
     "code_cache.py": "does without a file that it cannot write, and checks what it reads",
+    "studio/opening.py": "is for the user alone from the beginning, and gone after a minute",
     "results/partial.py": "grows at its end and can be read at any moment; never a final name",
 }
 #: Calls that write, whatever they are given.

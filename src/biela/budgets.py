@@ -14,6 +14,7 @@ from typing import Final
 from biela.errors import BielaError, ModelError
 
 __all__ = [
+    "AXES",
     "BODIES",
     "CORNERS",
     "CUTTING",
@@ -21,6 +22,7 @@ __all__ = [
     "DURATION",
     "ELEMENTS_DEEP",
     "ENTRIES",
+    "FRAMES",
     "HEADER",
     "LARGEST",
     "LETTERS",
@@ -29,6 +31,8 @@ __all__ = [
     "NAME_SPACE",
     "NODES",
     "PARAMETERS",
+    "PIXELS",
+    "POINTS",
     "REPEATED_TRIANGLES",
     "ROWS",
     "STEPS",
@@ -73,6 +77,14 @@ ROWS: Final = 2_000
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.
 DURATION: Final = 10_000_000_000
+#: Frames of an animation, an hour at 25 a second and more.
+FRAMES: Final = 100_000
+#: Pixels of a picture.
+PIXELS: Final = 50_000_000
+#: Points of the lines of a figure.
+POINTS: Final = 100_000_000
+#: Axes of a figure one above the other; a picture can be no higher.
+AXES: Final = 100
 #: Gigabytes for the arrays of a motion or a file of results, unless BIELA_MEMORY says otherwise.
 _MEMORY: Final = 4.0
 _VARIABLE: Final = "BIELA_MEMORY"
@@ -104,7 +116,9 @@ def within(
         BielaError: The amount is above the limit.
     """
     if not amount <= limit:
-        raise error(f"{what.format(about(amount))}; the limit is {limit:,}: {advice}")
+        # names in it may have braces of their own
+        said = what.replace("{}", about(amount))
+        raise error(f"{said}; the limit is {limit:,}: {advice}")
 
 
 def check_memory(
@@ -130,9 +144,9 @@ def check_memory(
         raise error(f"{_VARIABLE} is a number of gigabytes, not {given!r}")
     needed = values * 8 / 1e9 if values < 1e300 else math.inf
     if needed > limit:
+        said = what.replace("{}", f"{about(needed)} GB")
         raise error(
-            f"{what.format(f'{about(needed)} GB')}; the limit is {limit:g} GB: {advice}, or set "
-            f"{_VARIABLE} to more gigabytes"
+            f"{said}; the limit is {limit:g} GB: {advice}, or set {_VARIABLE} to more gigabytes"
         )
 
 

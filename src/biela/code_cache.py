@@ -196,8 +196,10 @@ def _folder(kind: str = _OBJECTS, make: bool = False) -> Path | None:
                 _make(folder)
             return folder
         try:
-            if _safe.get(folder) == _identity(os.lstat(folder)):
+            if folder in _safe and _safe[folder] == _identity(os.lstat(folder)):
                 return folder
+            # of a folder that is not there, those above it are looked at before it is made: root in
+            # the home of a user (sudo) would leave one that the user could not use
             unsafe = _unsafe(folder)
         except FileNotFoundError:
             if not make:
@@ -275,13 +277,18 @@ def _fault(found: os.stat_result, above: bool = False) -> str | None:
     return None
 
 
+def _advice() -> str:
+    if os.geteuid() == 0 and "SUDO_USER" in os.environ:
+        return "Run biela as yourself, use sudo -H, "
+    return "Make it yours alone (chown, chmod go-w), "
+
+
 @functools.cache
 def _tell(place: str, unsafe: str) -> None:
     """Warn, once a process."""
     warnings.warn(
         f"the code cache {place} is not used: {unsafe}, and code from there would be executed. "
-        "Make it yours alone (chown, chmod go-w), let BIELA_CACHE_DIR name a directory of your "
-        "own, or set BIELA_CACHE=off.",
+        f"{_advice()}let BIELA_CACHE_DIR name a directory of your own, or set BIELA_CACHE=off.",
         stacklevel=2,
     )
 

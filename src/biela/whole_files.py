@@ -21,20 +21,25 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from io import BufferedWriter
 from pathlib import Path
 from typing import Final
 
 from biela.errors import BielaError
+from biela.given_files import name_of, shown
 
 if sys.platform != "win32":  # which does not remove a file that is open
     import fcntl
 
-__all__ = ["cannot_write", "make_folder", "whole_file", "write_file", "write_files"]
+__all__ = ["cannot_write", "make_folder", "together", "whole_file", "write_file", "write_files"]
 
 _HIDDEN: Final = re.compile(r"\.biela-[0-9a-f]{16}\.part")
-#: A hidden file without a lock is left over after so many seconds; it is locked once it is made.
-_LEFT_OVER: Final = 60.0
+#: A hidden file without a lock is left over after so many seconds: it is locked while it is
+#: written, and may then wait for others of its set.
+_LEFT_OVER: Final = 3600.0
+#: The files of a set that wait for their names.
+_ready: ContextVar[list[_Aside] | None] = ContextVar("ready", default=None)
 #: What is wrong and what to do, by the number of an error of the system.
 _ADVICE: Final = {
     errno.ENOSPC: "no space is left on that disk: free some, or write to another",
@@ -61,8 +66,30 @@ def cannot_write(path: str | Path, error: OSError) -> str:
     folder = Path(error.filename if isinstance(error.filename, str) else path).parent
     if error.errno == errno.ENOENT and not folder.exists():
         said = f"there is no folder {folder}: make it, or choose another"
-    shown = str(path) if str(path).isprintable() else ascii(str(path))
-    return f"{shown}: cannot be written: {said}"
+    return f"{shown(Path(path))}: cannot be written: {said}"
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Have the files that are written inside get their names at the end, or none if that fails.
+
+    Raises:
+        BielaError: One of them cannot be given its name; of the class that was given with it.
+    """
+    if _ready.get() is not None:  # a part of a larger set
+        yield
+        return
+    ready: list[_Aside] = []
+    token = _ready.set(ready)
+    try:
+        yield
+        for aside in ready:
+            with _told(aside.path, aside.error):
+                aside.rename()
+    finally:
+        _ready.reset(token)
+        for aside in ready:
+            aside.remove()
 
 
 @contextmanager
@@ -76,14 +103,18 @@ def whole_file(path: str | Path, error: type[BielaError]) -> Iterator[BufferedWr
     Raises:
         BielaError: The file cannot be written; of the class that is given.
     """
-    with _told(path, error):
-        aside = _Aside(Path(path))
+    named = name_of(path, error)
+    with together(), _told(named, error):
+        aside = _Aside(named, error)
         try:
             yield aside.file
             aside.finish()
-            aside.rename()
-        finally:
+        except BaseException:
             aside.remove()
+            raise
+        ready = _ready.get()
+        assert ready is not None, "together is around it"
+        ready.append(aside)
 
 
 def write_file(path: str | Path, content: str | bytes, error: type[BielaError]) -> Path:
@@ -92,7 +123,8 @@ def write_file(path: str | Path, content: str | bytes, error: type[BielaError]) 
     Raises:
         BielaError: The file cannot be written; of the class that is given.
     """
-    write_files({Path(path): content}, error)
+    with whole_file(path, error) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     return Path(path)
 
 
@@ -102,19 +134,9 @@ def write_files(contents: Mapping[Path, str | bytes], error: type[BielaError]) -
     Raises:
         BielaError: One of them cannot be written; of the class that is given.
     """
-    ready: list[_Aside] = []
-    try:
+    with together():
         for path, content in contents.items():
-            with _told(path, error):
-                ready.append(_Aside(path))
-                ready[-1].file.write(content.encode() if isinstance(content, str) else content)
-                ready[-1].finish()
-        for path, aside in zip(contents, ready, strict=True):
-            with _told(path, error):
-                aside.rename()
-    finally:
-        for aside in ready:
-            aside.remove()
+            write_file(path, content, error)
 
 
 def make_folder(path: str | Path, error: type[BielaError]) -> Path:
@@ -123,10 +145,10 @@ def make_folder(path: str | Path, error: type[BielaError]) -> Path:
     Raises:
         BielaError: It cannot be made; of the class that is given.
     """
-    with _told(path, error):
-        _check_name(path)
-        Path(path).mkdir(parents=True, exist_ok=True)
-    return Path(path)
+    folder = name_of(path, error, "the path of a folder")
+    with _told(folder, error):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @contextmanager
@@ -135,6 +157,12 @@ def _told(path: str | Path, error: type[BielaError]) -> Iterator[None]:
         yield
     except OSError as wrong:
         raise error(cannot_write(path, wrong)) from wrong
+    except UnicodeEncodeError as wrong:
+        half = f"U+{ord(wrong.object[wrong.start]):04X}"
+        raise error(
+            f"{shown(path)}: cannot be written: a text in it has half of a letter, {half}: "
+            f"take it out of {shown(wrong.object[max(wrong.start - 20, 0) : wrong.start + 20])}"
+        ) from wrong
 
 
 class _Aside:
@@ -142,15 +170,17 @@ class _Aside:
 
     Attributes:
         file: What is written to.
+        path: What the file is called in the end.
+        error: The class of the error if it cannot be.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, error: type[BielaError]) -> None:
         """Make the hidden file.
 
         Raises:
             OSError: It cannot be made, or the file of that name must not be replaced.
         """
-        _check_name(path)
+        self.path, self.error = path, error
         self._target = Path(os.path.realpath(path))
         self._hidden: Path | None = None
         there = None
@@ -203,20 +233,6 @@ class _Aside:
         if self._hidden is not None:
             with suppress(OSError):
                 self._hidden.unlink()
-
-
-def _check_name(path: str | Path) -> None:
-    """Refuse what no file system has a name for.
-
-    Raises:
-        OSError: It holds a null character or half a letter.
-    """
-    try:
-        null = b"\0" in os.fsencode(path)
-    except UnicodeEncodeError:
-        null = True
-    if null:
-        raise OSError(errno.EINVAL, "that is no name of a file: choose another")
 
 
 def _is_stream(path: Path) -> bool:

@@ -136,7 +136,7 @@ def test_what_cannot_be_loaded_is_said(tmp_path):
         bl.load(tmp_path / "robot.urdf")
     with pytest.raises(BielaError, match="line 1"):
         bl.load("some text\nof nothing")
-    with pytest.raises(FileError, match="takes the path of a file"):
+    with pytest.raises(FileError, match="path of a file, or the text"):
         bl.load(3)
     with pytest.raises(ModelError, match="no option 'floating' for this format; the options are"):
         bl.load(MJCF, floating=True)

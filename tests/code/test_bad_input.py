@@ -16,7 +16,7 @@ def ws() -> bl.Workspace:
 def test_what_is_not_text_is_not_an_expression(ws):
     with pytest.raises(bl.BielaError, match="None is not text"):
         ws.parse(None)
-    with pytest.raises(bl.BielaError, match="load takes the path of a file, not None"):
+    with pytest.raises(bl.BielaError, match="text of one, is wanted, not None"):
         bl.load(None)
 
 

@@ -248,6 +248,48 @@ def test_a_file_that_others_may_change_is_dropped_and_made_again(
     assert kind() == (7.0, 1)
 
 
+@pytest.mark.parametrize("depth", [0, 1, 2])
+@pytest.mark.parametrize(
+    "opened",
+    [pytest.param(_given_away, marks=as_root), pytest.param(lambda above: above.chmod(0o777))],
+    ids=["of another user", "open to all"],
+)
+@posix
+def test_nothing_is_made_in_a_place_that_is_refused(
+    opened: Callable[[Path], None], depth: int, cache: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    places = [home, home / ".cache", home / ".cache" / "biela"][: depth + 1]
+    home.mkdir(mode=0o755)
+    for place in places[1:]:
+        place.mkdir(mode=0o700)
+    opened(home)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BIELA_CACHE_DIR", str(home / ".cache" / "biela"))
+        with pytest.warns(UserWarning, match=rf"is not used: {home} .*\. Make it yours alone"):
+            assert native() == (7.0, 0)
+        assert native() == (7.0, 0) and not code_cache.usable()
+    found = [home, *(path for path in home.rglob("*"))]
+    assert sorted(found) == places
+
+
+@as_root
+def test_root_in_the_home_of_a_user_leaves_no_cache_there(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    _given_away(home)
+    for name in ("BIELA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("SUDO_USER", "somebody")
+    assert code_cache.directory().is_relative_to(home)
+    with pytest.warns(UserWarning, match=r"Run biela as yourself, use sudo -H, let BIELA") as told:
+        assert native() == (7.0, 0) and native() == (7.0, 0)
+    assert len(told) == 1 and not list(home.iterdir())
+
+
 @posix
 def test_a_link_to_a_directory_of_ones_own_is_followed(cache: Path) -> None:
     fill(compiled, cache)

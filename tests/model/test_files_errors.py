@@ -232,7 +232,7 @@ def test_a_file_that_is_not_there_or_not_utf_8_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"no.toml: the file cannot be read"):
         load(tmp_path / "no.toml")
     (tmp_path / "latin.toml").write_bytes('name = "a"\n# manivela pequeña\n'.encode("latin-1"))
-    with pytest.raises(FileError, match=r"latin.toml:2: model files are UTF-8"):
+    with pytest.raises(FileError, match=r"latin.toml:2: the file should be UTF-8"):
         load(tmp_path / "latin.toml")
 
 

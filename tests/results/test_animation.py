@@ -215,3 +215,39 @@ def test_the_labels_of_the_axes_lie_inside_the_picture(size):
         box = label.get_window_extent()
         assert box.x0 >= 0 and box.y0 >= 0
         assert box.x1 <= size[0] and box.y1 <= size[1]
+
+
+@pytest.mark.parametrize("form", [".gif", ".mp4", ".html"])
+@pytest.mark.parametrize("pace", [{"speed": 1e-9}, {"speed": 1e-300}, {"fps": 1e12, "speed": 1e-3}])
+def test_too_many_frames_are_refused_before_the_first(form, pace, tmp_path, monkeypatch):
+    monkeypatch.setattr(Scene, "at", lambda *_: pytest.fail("frames are computed"))
+    monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", lambda: True)
+    film = swing().animate(**pace)
+    said = r"would have .* frames; the limit is 100,000: give a higher speed"
+    with pytest.raises(ResultsError, match=said):
+        film.save(tmp_path / f"film{form}")
+    assert not list(tmp_path.iterdir())
+    assert "frames" in repr(film)
+
+
+def test_the_memory_of_the_frames_and_the_size_of_a_picture_are_limited(monkeypatch):
+    monkeypatch.setenv("BIELA_MEMORY", "1e-6")
+    monkeypatch.setattr(Scene, "at", lambda *_: pytest.fail("frames are computed"))
+    with pytest.raises(ResultsError, match=r"frames would take .* GB; the limit is 1e-06 GB"):
+        swing().animate().html()
+    for size in ((10**6, 10**6), (100, float("inf")), (10**400, 200), (200, 1e300)):
+        with pytest.raises(ResultsError, match="pixels; the limit is 50,000,000: give less"):
+            swing().animate(size=size)
+    with pytest.raises(ResultsError, match="two numbers of pixels"):
+        swing().animate(size=(float("nan"), 200))
+
+
+@pytest.mark.parametrize("duration", [1e4, 1e6, 1e12])
+def test_a_long_run_is_shown_faster_so_that_it_can_be_shown_at_all(duration):
+    t = np.linspace(0.0, duration, 50)
+    ends = np.zeros((50, 2, 3))
+    ends[:, 1, 0], ends[:, 1, 1] = np.cos(t), np.sin(t)
+    film = Results("long {x}", t, {}, scene=Scene([Link("rod", ends)])).animate()
+    assert film.speed == duration / 1800 and len(film.times()) == 45001
+    with pytest.raises(ResultsError, match=r"long \{x\}: .*; the limit is 100,000"):
+        Results("long {x}", t, {}, scene=film.scene).animate(speed=1e-3).html()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
+import struct
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -104,6 +106,47 @@ def test_a_file_of_a_later_format_or_a_damaged_one_says_so(tmp_path):
         Results.load(_rewritten(path, version=1, monitors={f"m{i}": "" for i in range(9)}))
     path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(ResultsError):
+        Results.load(path)
+
+
+def _entry(shape, kind="<f8", version=(1, 0), content=b""):
+    head = repr({"descr": kind, "fortran_order": False, "shape": shape}).encode()
+    length = struct.pack("<H" if version == (1, 0) else "<I", len(head) + 1)
+    return np.lib.format.magic(*version) + length + head + b"\n" + content
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"t.npy": _entry((10**10,))}, r"t\.npy claims an array of 8e\+10 bytes"),
+        ({"t.npy": _entry((10**10,), version=(2, 0))}, r"t\.npy claims an array of 8e\+10 bytes"),
+        ({"t.npy": _entry((10**10,), version=(3, 0))}, "not a file of results .* 't.npy'"),
+        ({"t.npy": _entry((10**10,), version=(9, 9))}, "not a file of results .* 't.npy'"),
+        ({"t.npy": _entry((10**8,), "|S0")}, "'t.npy' holds .*, no real numbers"),
+        ({"t.npy": _entry((10**8,), "|V0")}, "'t.npy' holds .*, no real numbers"),
+        ({"t.npy": _entry((2,), "<c16", content=bytes(32))}, "'t.npy' holds complex128"),
+        ({"t.npy": _entry((1,), "<U2", content=bytes(8))}, "'t.npy' holds <U2"),
+        ({"t.npy": _entry((10**7,), "|b1", content=bytes(10**7))}, "would take about 0.08 GB"),
+        ({"more.npy": _entry((10**6,), content=bytes(8 * 10**6))}, "would take about 0.00802 GB"),
+        ({"header.npy": None, "header": None}, "not a file of results"),
+        ({"header": b"{}"}, "not a file of results of biela"),
+        ({"header.npy": _entry((3 * 10**7,), "|u1", content=bytes(3 * 10**7))}, "its header"),
+    ],
+    ids=lambda value: "",
+)
+def test_arrays_are_looked_at_before_they_are_made(changed, said, tmp_path, monkeypatch):
+    monkeypatch.setenv("BIELA_MEMORY", "0.001")
+    path = swing().save(tmp_path / "r.npz")
+    with zipfile.ZipFile(path) as file:
+        entries = {name: file.read(name) for name in file.namelist()}
+    if "header" in changed and changed["header"] is None:  # what numpy also takes as "header"
+        changed = {"header.npy": None, "header": entries["header.npy"]}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in (entries | changed).items():
+            if content is not None:
+                file.writestr(name, content)
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("it is read"))
+    with pytest.raises(ResultsError, match=said):
         Results.load(path)
 
 

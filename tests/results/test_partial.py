@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.analysis.groups import runner
 from biela.analysis.progress import recorded, watched
 from biela.errors import ResultsError
 from biela.results import Channels, Event, Results, partial
 from biela.results.partial import PartialResults
 from tests.cli.models_on_disk import BODIES
+from tests.four_bars import chain_of_dyads
 
 GROUPS = ("q", "v", "a")
 
@@ -92,6 +94,21 @@ def test_damaged_pieces_are_said_to_be(tmp_path):
             Results.load(path)  # some bits mean nothing, or the length of the last piece
         except ResultsError as error:
             assert str(path) in str(error)
+
+
+def test_all_pieces_are_counted_before_the_first_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "r.partial"
+    grown(path, 1000, 2000, 3000, 4000)
+    monkeypatch.setenv("BIELA_MEMORY", "0.0001")
+    with monkeypatch.context() as patch, pytest.raises(ResultsError, match="would take about"):
+        patch.setattr(np, "load", lambda *_, **__: pytest.fail("a piece is read"))
+        Results.load(path)
+    monkeypatch.setenv("BIELA_MEMORY", "0.001")
+    assert len(Results.load(path)) == 4000
+    # each of them alone is within the limit
+    monkeypatch.setenv("BIELA_MEMORY", "0.0001")
+    grown(path, 1000)
+    assert len(Results.load(path)) == 1000
 
 
 def test_a_full_disk_ends_the_record_and_not_the_run(tmp_path, monkeypatch):
@@ -176,6 +193,16 @@ def turning() -> bl.Model:
     return m
 
 
+def by_groups(cache: int = 10**9, **options: object) -> Results:
+    """More than a turn of a driven linkage in chunks of some hundred instants, or in tiles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "CACHE", cache)
+        for name, value in (("_CHUNK", 256), ("_SHORT_CHUNK", 256), ("_BLOCKS", 2)):
+            patch.setattr(runner, name, value)
+        given = {"step": 1e-2, "formulation": "natural groups", **options}
+        return bl.kinematics(chain_of_dyads(2), 10.0, **given)
+
+
 #: Runs that can be long, each of some hundred instants.
 RUNS = {
     "adaptive": lambda: bl.simulate(swing(), 2.0),
@@ -183,6 +210,9 @@ RUNS = {
     "looped": lambda: bl.simulate(swing(), 0.5, step=1e-2, engine="looped"),
     "kinematics": lambda: bl.kinematics(turning(), 5.0),
     "integrated": lambda: bl.kinematics(turning(), 15.0, integrate=True),
+    "groups": by_groups,
+    "groups, some instants": lambda: by_groups(output=2e-2, end_point=False),
+    "groups in tiles": lambda: by_groups(cache=0),
     "looped kinematics": lambda: bl.kinematics(turning(), 0.2, engine="looped"),
 }
 each_run = pytest.mark.parametrize("name", RUNS)

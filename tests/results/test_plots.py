@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biela.errors import ResultsError, UnknownNameError
-from biela.results import Channels, Results, compare
+from biela.results import Channels, Results, compare, overlay, overlay_paths, side_by_side
 from biela.results.style import COLORS
 from biela.results.units import labelled, shown
 from tests.results.runs import swing
@@ -164,3 +164,29 @@ def test_units_are_printed_as_in_books():
         "1/s",
     ]
     assert labelled("mu", "") == "mu" and labelled("F", "N") == "F [N]"
+
+
+def test_figures_with_too_many_points_or_axes_are_refused_before_they_are_drawn(monkeypatch):
+    r, other = swing(), swing(end=1.0)
+    monkeypatch.setattr("biela.results.panels.POINTS", len(r))
+    monkeypatch.setattr("matplotlib.axes.Axes.plot", lambda *_, **__: pytest.fail("it draws"))
+    for draw in (
+        lambda: r.plot("q", "v"),
+        r.plot_monitors,
+        lambda: overlay({"a": r, "b": other}, "theta1"),
+        lambda: compare(r, other, "theta1"),
+        lambda: side_by_side(r, other, "theta1"),
+        lambda: overlay_paths({"a": r, "b": other}, "tip"),
+    ):
+        with pytest.raises(ResultsError, match=r"would have .* points; the limit is"):
+            draw()
+    monkeypatch.undo()
+    names = [f"c{k}" for k in range(101)]
+    many = Results("many", [0.0, 1.0], {"q": Channels(names, np.zeros((2, 101)), names)})
+    for draw in (
+        lambda: many.plot("q"),
+        lambda: overlay([many], "q"),
+        lambda: side_by_side(many, many, "q"),
+    ):
+        with pytest.raises(ResultsError, match=r"would have about 101 axes .*; the limit is 100"):
+            draw()

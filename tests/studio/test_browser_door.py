@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 pytest.importorskip("viser", reason='viser is not installed: pip install "biela[studio]"')
 
 import biela as bl
+import biela.studio.opening as opening
 from tests.studio.browser import free_port, launched, window
 from tests.studio.guests import pendulum, until
 
@@ -143,6 +145,24 @@ def test_the_link_opens_the_page_once_and_again_and_leaves_no_token_in_the_addre
         again()
         until(lambda before=before: not before & set(server.pages))
     assert not [each for each in faults if "Content Security Policy" in each]
+    until(lambda: not server.pages)
+
+
+def test_the_file_that_a_browser_is_started_with_leads_to_the_page(
+    browser: Any, server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr(server, "visited", threading.Event())
+    opening._open(server)
+    tab = window(browser)
+    tab.goto(opened[0])
+    until(lambda: [page for page in server.pages.values() if page.session])
+    until(lambda: "pendulum" in tab.evaluate("() => document.body.innerText"))
+    until(lambda: not list(tmp_path.glob("*.html")))
+    assert tab.url == f"http://127.0.0.1:{server.port}/"
+    tab.close()
     until(lambda: not server.pages)
 
 

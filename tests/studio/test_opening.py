@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
+import stat
+import webbrowser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -12,6 +18,8 @@ import biela as bl
 import biela.studio.opening as opening
 from biela.cli.main import main
 from biela.errors import BielaError, ModelError
+from tests.studio.browser import free_port
+from tests.studio.guests import CAMERA, guest, packed, until
 
 
 def test_without_viser_the_message_has_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,6 +55,64 @@ def test_an_address_of_another_machine_is_refused() -> None:
     pytest.importorskip("viser")
     with pytest.raises(BielaError, match="cannot listen"):
         bl.studio(host="203.0.113.7", browser=False, wait=False)
+
+
+@pytest.fixture
+def browsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
+    """What a browser was started with, and the file of it as it was then."""
+    seen: list[Any] = []
+
+    def start(words: list[str], *_: Any, **__: Any) -> Any:
+        file = Path(unquote(urlsplit(words[-1]).path))
+        seen.append((words, file, file.stat(), file.read_text("utf-8")))
+        return SimpleNamespace(wait=lambda *_: 0, poll=lambda: 0, stdout=())
+
+    pytest.importorskip("viser")
+    home = tmp_path / "my home"
+    home.mkdir()
+    monkeypatch.setenv("BIELA_CACHE_DIR", str(bl.code_cache.directory()))
+    monkeypatch.setenv("HOME", str(home))
+    controller = webbrowser.GenericBrowser(["a-browser", "%s"])
+    monkeypatch.setattr(webbrowser, "open", lambda url: controller.open(url))
+    monkeypatch.setattr(webbrowser.subprocess, "Popen", start)
+    return seen
+
+
+def test_nobody_else_can_read_the_link_that_a_browser_opens(browsed: list[Any]) -> None:
+    with bl.studio(bl.Model("m"), port=free_port(), browser=True, wait=False) as server:
+        ((words, file, found, text),) = browsed
+        token = server.address.partition("token=")[2]
+        assert len(token) > 20 and not any(token in word for word in words)
+        assert f"url={server.address}" in text
+        if os.name == "posix":
+            assert stat.S_IMODE(found.st_mode) == 0o600 and found.st_uid == os.geteuid()
+        assert file.parent.name == "my home" and not file.name.startswith(".")
+    until(lambda: not file.exists())
+
+
+def test_the_file_of_the_link_goes_once_a_page_is_open(
+    browsed: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with bl.studio(bl.Model("m"), port=free_port(), browser=True, wait=False) as server:
+        ((_, file, _, _),) = browsed
+        with guest(server) as page:
+            page.send(packed(CAMERA))
+            until(lambda: not file.exists())
+    monkeypatch.setattr(opening, "_PATIENCE", 0.0)  # nobody comes
+    with bl.studio(bl.Model("m"), port=free_port(), browser=True, wait=False):
+        until(lambda: not list(file.parent.glob("biela-studio-*")))
+
+
+def test_without_a_place_for_the_file_or_a_browser_the_link_is_printed(
+    browsed: list[Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: Any) -> Any:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(opening.tempfile, "mkstemp", full)
+    monkeypatch.setattr("biela.studio.view.server.Server.wait", lambda server: server.stop())
+    server = bl.studio(bl.Model("m"), port=free_port(), browser=True)
+    assert not browsed and server.address in capsys.readouterr().out
 
 
 class Served:

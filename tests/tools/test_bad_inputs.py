@@ -35,7 +35,7 @@ SAID = {
     "dh_toml/number_of_400_digits": r"too large a number",
     "dh_toml/rows_are_numbers": r"row 1 is \(a, alpha, d, theta\)",
     "dump/no_number": r"this line cannot be read.*line 3",
-    "dump/not_utf8": r"the file is not UTF-8",
+    "dump/not_utf8": r"the file should be UTF-8",
     "mesh/loop_in_a_loop": r"4: an \"outer loop\" within another",
     "mesh/faces_of_one_point": r"no triangle",
     "model/count_of_1e18": r"8: parts\.cell: .*about 1\.0e18 bodies; the limit is 10,000,000",

@@ -17,7 +17,8 @@ from biela.analysis.robots.robot import Robot
 from biela.atoms import Workspace
 from biela.atoms.dump import HEADER
 from biela.atoms.dump import load as load_atoms
-from biela.errors import BielaError, FileError, ModelError
+from biela.errors import FileError, ModelError, ParseError
+from biela.given_files import path_of, text_in
 from biela.model import Model
 from biela.model.files import load_dh, load_mjcf, load_model, load_urdf
 from biela.model.files.formats import is_dh, is_mjcf
@@ -57,19 +58,16 @@ def load(source: Source, **options: Any) -> Any:
         FileError: The file is not there, is none of these, or has mistakes.
         ModelError: An option is not one of the format, or the robot cannot be.
     """
-    text = _text(source)
-    if text is not None and text is source:
-        return load_atoms(source)
-    if text is not None:
+    if isinstance(source, str) and (source.startswith(HEADER) or "<" in source or "\n" in source):
+        # no path has several lines
+        dump = source.startswith(HEADER) or "<" not in source
+        return load_atoms(source) if dump else _robot(source, is_mjcf(source), options)
+    file = path_of(source, FileError, "the path of a file, or the text of one,")
+    if _is_dump(file):
         try:
-            return load_atoms(text)
-        except BielaError as error:
-            raise FileError(f"{source}: {error}") from None
-    if isinstance(source, str) and "<" in source:
-        return _robot(source, is_mjcf(source), options)
-    if not isinstance(source, str | Path):
-        raise FileError(f"load takes the path of a file, not {source!r}")
-    file = Path(source)
+            return load_atoms(text_in(file, FileError))
+        except ParseError as error:
+            raise FileError(f"{file}: {error}") from None
     ending = file.suffix.lower()
     if not file.exists():
         raise FileError(f"{file} is not there: load takes the path of a file, or its text")
@@ -89,18 +87,13 @@ def load(source: Source, **options: Any) -> Any:
     )
 
 
-def _text(source: Any) -> str | None:
-    """The dump of a workspace, if the source is one or a file of one; no path has several lines."""
-    if isinstance(source, str) and (source.startswith(HEADER) or "<" in source or "\n" in source):
-        return None if "<" in source and not source.startswith(HEADER) else source
-    if isinstance(source, str | Path) and Path(source).is_file():
-        with Path(source).open("rb") as file:
-            if file.read(len(HEADER)) == HEADER.encode():
-                try:
-                    return Path(source).read_text(encoding="utf-8")
-                except UnicodeDecodeError:
-                    raise FileError(f"{source}: the file is not UTF-8, as dumps are") from None
-    return None
+def _is_dump(file: Path) -> bool:
+    """Whether a file has the dump of a workspace."""
+    try:
+        with file.open("rb") as content:
+            return content.read(len(HEADER)) == HEADER.encode()
+    except OSError:  # what is to be said of it depends on its ending
+        return False
 
 
 def _robot(source: Source, mjcf: bool, options: dict[str, Any]) -> Robot:

@@ -42,6 +42,7 @@ from biela.atoms.symbols import Kind, Symbol, checked_name
 from biela.atoms.table import Table
 from biela.atoms.workspace import Workspace
 from biela.errors import BielaError, DomainError, ParseError
+from biela.given_files import text_of
 
 #: How every dump begins.
 HEADER: Final = "biela atoms"
@@ -95,9 +96,7 @@ def load(text: str) -> Workspace:
     Raises:
         ParseError: If a line is not what it should be; it names the line.
     """
-    if not hasattr(text, "splitlines"):
-        raise DomainError(f"{text!r} is not text: load takes what dump gave")
-    reader = _Reader(text)
+    reader = _Reader(text_of(text, DomainError, "what dump gave and load takes"))
     try:
         return reader.workspace()
     except ParseError:

@@ -108,7 +108,7 @@ def parse(workspace: Workspace, text: str, declare: Kind | None = None) -> Atom:
         ParseError: If the text is no expression or has an unknown name; it points at the place.
         DomainError: If a number in it cannot be computed: ``1/0``, ``log(-1)``.
     """
-    if not hasattr(text, "splitlines"):
+    if not isinstance(text, str):
         raise DomainError(f"{text!r} is not text: an expression is written as a string")
     steps = _Reader(workspace.table, text, declare is not None).steps()
     try:

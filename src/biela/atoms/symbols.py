@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Final
 
 from biela.errors import DomainError
+from biela.given_files import text_of
 
 
 class Kind(IntEnum):
@@ -52,7 +53,7 @@ def checked_name(name: str) -> str:
     Raises:
         DomainError: If it is not an ASCII identifier.
     """
-    if not _NAME.match(name):
+    if not _NAME.match(text_of(name, DomainError, "the name of a symbol")):
         raise DomainError(
             f"{name!r} cannot name a symbol: use letters, digits and _, not starting with a digit"
         )

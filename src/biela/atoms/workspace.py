@@ -15,6 +15,7 @@ from biela.atoms.piecewise import table as linear_table
 from biela.atoms.symbols import Kind
 from biela.atoms.table import Table
 from biela.errors import DomainError, WorkspaceError
+from biela.given_files import text_of
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Workspace:
     """
 
     def __init__(self, name: str = "workspace") -> None:
-        self.table = Table(name)
+        self.table = Table(text_of(name, DomainError, "the name of a workspace"))
         self.table.workspace = self
 
     @property

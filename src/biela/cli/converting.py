@@ -8,6 +8,7 @@ import biela as bl
 from biela.cli.models import bodies_in
 from biela.cli.tables import console, files, shown_path
 from biela.errors import BielaError
+from biela.given_files import path_of
 from biela.whole_files import make_folder
 
 #: The files of a folder in the form of a thesis.
@@ -20,6 +21,7 @@ def convert(file: Path, model_name: str | None, to: Path, force: bool) -> None:
     Raises:
         BielaError: The model cannot be written so, or a file is in the way.
     """
+    to = path_of(to, BielaError)
     model = bodies_in(file, model_name)
     if to.suffix.lower() == ".toml":
         _as_toml(model, to, force)

@@ -10,6 +10,7 @@ from rich.markup import escape
 from biela.cli.gallery import description, mechanism, mechanisms
 from biela.cli.tables import console, pairs, shown_path
 from biela.errors import BielaError
+from biela.given_files import path_of
 from biela.whole_files import make_folder, write_files
 
 #: Files that a model file names: meshes and parts.
@@ -34,7 +35,7 @@ def create(name: str, out_file: Path | None, force: bool) -> None:
     """
     out = console()
     source = mechanism(name)
-    target = out_file or Path(source.name)
+    target = path_of(out_file or source.name, BielaError)
     if target.is_dir():
         target = target / source.name
     elif target.suffix.lower() != ".toml":

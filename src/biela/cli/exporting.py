@@ -11,6 +11,7 @@ import biela as bl
 from biela.cli.models import Described, folder_name, model_in, system_of
 from biela.cli.tables import console, files, shown_path
 from biela.errors import ExportError
+from biela.whole_files import together
 
 
 def export(
@@ -114,9 +115,11 @@ def _equations(
         for array in system["M"].inputs
     }
     values = {name: function.expressions() for name, function in functions.items()}
-    written = []
-    for name, value in values.items():
-        function = bl.Function(f"{stem}_{name}", arguments, {name: value})
-        written += function.export(language, folder)
     whole = bl.Function(f"{stem}_all", arguments, values)
-    return str(whole.count), [*written, *whole.export(language, folder)]
+    written = []
+    with together():
+        for name, value in values.items():
+            function = bl.Function(f"{stem}_{name}", arguments, {name: value})
+            written += function.export(language, folder)
+        written += whole.export(language, folder)
+    return str(whole.count), written

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from biela.errors import BielaError
+from biela.errors import BielaError, ModelError
+from biela.given_files import path_of
 from biela.model.files.gallery import description, mechanisms, plain_name
 from biela.spelling import alike
 
@@ -36,7 +37,11 @@ def meant_file(file: Path) -> Path:
     ('four_bar.toml', 'four_bar.toml')
     >>> meant_file(Path("four_bar")).exists(), meant_file(Path("four_bar.toml")).exists()
     (True, False)
+
+    Raises:
+        ModelError: It is no path, or one that cannot be looked up.
     """
+    file = path_of(file, ModelError)
     bare = not file.suffix and file.name == str(file)
     if not bare or file.exists():
         return file

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from biela.cli.tables import console, files
 from biela.errors import BielaError
+from biela.whole_files import together
 
 
 @dataclass
@@ -23,9 +24,11 @@ class Left:
     failures: list[str] = field(default_factory=list)
 
     def make(self, what: str, maker: Callable[[], Iterable[Path]]) -> None:
-        """Write files; if biela has something against it, keep that for the end."""
+        """Write files, all or none; if biela has something against it, keep that for the end."""
         try:
-            self.paths += maker()
+            with together():
+                written = list(maker())
+            self.paths += written
         except BielaError as error:
             self.failures.append(f"{what}: {error}")
 

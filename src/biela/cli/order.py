@@ -17,6 +17,7 @@ from biela.cli.models import _imported as imported
 from biela.cli.models import model_in
 from biela.cli.tables import console, duration, listed, pairs, shown_path
 from biela.errors import ModelError
+from biela.given_files import path_of
 
 #: Least singular values of scaled blocks below this are rounding.
 _SINGULAR = 1e-12
@@ -59,7 +60,7 @@ def _described(file: Path, wanted: str | None) -> tuple[Any, list[str] | None]:
     Raises:
         ModelError: There is no model, or INDEPENDENT is no list of names.
     """
-    if file.suffix.lower() == ".py" and file.exists():
+    if file.suffix.lower() == ".py" and path_of(file, ModelError).exists():
         module = imported(file)
         names = [wanted] if wanted else ["layout", *vars(module)]
         for name in names:

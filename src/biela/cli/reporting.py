@@ -66,7 +66,7 @@ def report(file: Path, model_name: str | None, wanted: Wanted) -> int:
     out, told = console(), Console(stderr=True, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     began = time.monotonic()
-    if not bl.code_cache.directory().exists():
+    if not bl.code_cache.contents()[0]:
         told.print("the first report compiles what it computes with: later ones take seconds")
     with Progress(*columns, console=told, transient=True, disable=not told.is_terminal) as bar:
         task = bar.add_task(f"reporting on {model.name}", total=None)

@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from biela.code.function import Function
 from biela.code.targets import c99, julia, matlab, python
 from biela.code.targets.c99_notation import Order, Real
 from biela.code.targets.description import MARK
 from biela.errors import ExportError
+from biela.given_files import path_of, shown
 from biela.whole_files import make_folder, write_files
 
+#: Characters of the name of a source file; many file systems take 255 with the ending.
+_LONGEST: Final = 200
 #: file name -> text
 Texts = dict[str, str]
 
@@ -44,18 +47,14 @@ def export(
     several = [functions] if isinstance(functions, Function) else list(functions)
     if not several:
         raise ExportError("there is no function to export")
-    wanted = [languages] if isinstance(languages, str) else list(languages)
-    unknown = [language for language in wanted if language not in LANGUAGES]
+    wanted: list[Any] = list(languages) if isinstance(languages, list | tuple) else [languages]
+    unknown = [shown(x) for x in wanted if not (isinstance(x, str) and x in LANGUAGES)]
     if unknown or not wanted:
         raise ExportError(
             f"no such language: {', '.join(unknown) or 'none given'}; there are "
             f"{', '.join(LANGUAGES)}"
         )
-    stem = name if name is not None else _common_name(several)
-    if not re.fullmatch(r"[A-Za-z]\w*", stem, re.ASCII):
-        raise ExportError(
-            f"{stem!r} cannot name a source file: use letters, digits and _, starting with a letter"
-        )
+    stem = checked_stem(name if name is not None else _common_name(several), "a source file")
     texts: Texts = {}
     for language in wanted:
         for file, text in LANGUAGES[language](several, stem, real, order).items():
@@ -65,7 +64,27 @@ def export(
                     f"capitals apart): rename a function"
                 )
             texts[file] = text
-    return _write(Path(folder), texts)
+    return _write(folder, texts)
+
+
+def checked_stem(name: object, what: str, *taken: str) -> str:
+    """The name of source files, and of what they define, if it can be one.
+
+    Raises:
+        ExportError: It cannot, or is taken.
+    """
+    if (
+        isinstance(name, str)
+        and re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII)
+        and len(name) <= _LONGEST
+        and name not in taken
+    ):
+        return name
+    others = f", and not {' or '.join(taken)}" if taken else ""
+    raise ExportError(
+        f"{shown(name)} cannot name {what}: use at most {_LONGEST} letters, digits and _, starting "
+        f"with a letter{others}"
+    )
 
 
 def _c(functions: Sequence[Function], name: str, real: Real, order: Order) -> Texts:
@@ -112,22 +131,24 @@ def _common_name(functions: Sequence[Function]) -> str:
     return name if name[:1].isalpha() else f"m{name}"
 
 
-def _write(folder: Path, texts: Texts) -> list[Path]:
+def _write(folder: str | Path, texts: Texts) -> list[Path]:
     """Write the files, all of them or none."""
-    paths = [folder / file for file in texts]
+    place = path_of(folder, ExportError, "the path of a folder")
+    paths = [path_of(place / file, ExportError) for file in texts]
     for path in paths:
         if path.exists() and not _is_ours(path):
             raise ExportError(
                 f"{path} was not written by biela, so it is left alone: "
                 f"move it, or export to another folder"
             )
-    make_folder(folder, ExportError)
+    make_folder(place, ExportError)
     write_files(dict(zip(paths, texts.values(), strict=True)), ExportError)
     return paths
 
 
 def _is_ours(path: Path) -> bool:
-    if not path.is_file():
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return MARK in file.read(2000)
+    except OSError:  # a folder, or a file that is closed to the user
         return False
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return MARK in file.read(2000)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from biela.atoms import Atom, Kind, Workspace
 from biela.equations.orientation import Orientation, declared
 from biela.errors import ModelError
+from biela.given_files import text_of
 from biela.space import Base, Point, Space
 
 
@@ -15,7 +16,7 @@ class Coordinates:
     """Coordinates with velocities of their own, orientations, their limits and their start."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = text_of(name, ModelError, "the name of a system")
         identifier = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
         self.workspace = Workspace(identifier if identifier[:1].isalpha() else f"m{identifier}")
         self.space = Space(self.workspace)

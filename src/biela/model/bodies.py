@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biela.atoms import Atom, Workspace
 from biela.errors import ModelError
+from biela.given_files import text_of
 from biela.model.markers import Marker
 from biela.model.mass_properties import MassProperties, Moments
 from biela.model.orientation import Direction, Orientation, along, turned
@@ -104,6 +105,7 @@ class Body:
         Raises:
             ModelError: There is another of this name.
         """
+        text_of(marker.name, ModelError, f"the name of a marker on {self.name}")
         known = self.markers.get(marker.name)
         if known is not None and known != marker:
             raise ModelError(f"body {self.name} has two markers called {marker.name}")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeAlias
 
 from biela.errors import BielaError, ModelError
+from biela.given_files import text_of
 from biela.model.quantities.values import Value
 from biela.spelling import nearest
 
@@ -138,7 +139,7 @@ def kind_named(category: str, kind: str) -> type[Element]:
         ModelError: There is none; the message has the nearest names.
     """
     known = KINDS[category]
-    plain = kind.replace("-", "_").lower()
+    plain = text_of(kind, ModelError, f"the kind of a {category}").replace("-", "_").lower()
     if plain not in known:
         raise ModelError(f"{kind!r} is not a kind of {category}{nearest(plain, sorted(known))}")
     return known[plain]

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from biela.errors import BielaError, ModelError
+from biela.given_files import text_of
 from biela.model import marking
 from biela.model.bodies import GROUND, Body, Inertia, weighed
 from biela.model.coordinate_names import check_coordinate
@@ -74,7 +75,7 @@ class Model:
     ) -> None:
         if plane not in (None, "xy", "xz", "yz"):
             raise ModelError(f"{name}: the plane of a model is xy, xz or yz, not {plane!r}")
-        self.name = name
+        self.name = text_of(name, ModelError, "the name of a model")
         self.plane = plane
         down = "xyz".index(plane[1] if plane else "z")
         default = tuple(-STANDARD_GRAVITY if k == down else 0.0 for k in range(3))
@@ -142,6 +143,7 @@ class Model:
         Raises:
             ModelError: The name is taken or no identifier.
         """
+        text_of(name, ModelError, f"{self.name}: the name of a parameter")
         if not name.isidentifier() or name in ("t", "pi"):
             raise ModelError(f"{self.name}: a parameter cannot be called {name!r}")
         if name in self.parameters:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from biela.budgets import FRAMES, PIXELS, check_memory, within
 from biela.errors import ResultsError
+from biela.given_files import path_of
 from biela.results.channels import Array
 from biela.results.scene import Scene
 from biela.whole_files import whole_file
@@ -25,6 +27,7 @@ __all__ = ["Animation", "Progress"]
 Progress: TypeAlias = Callable[[int, int], None]
 
 _SUFFIXES = (".gif", ".mp4", ".html", ".htm")
+_SHORTER = "give a higher speed=…, fewer fps=…, or a part of the motion, results.between(…)"
 
 
 class Animation:
@@ -56,22 +59,45 @@ class Animation:
         for what, value in (("fps", fps), ("speed", speed)):
             if not (np.isfinite(value) and value > 0):
                 raise ResultsError(f"{what} = {value!r} should be a positive number")
-        if min(size) < 100:
+        if not min(size) >= 100:
             raise ResultsError(f"size = {size!r} should be two numbers of pixels, at least 100")
+        pixels = f"{name}: a picture of size = {size!r} would have {{}} pixels"
+        count = size[0] * size[1] if max(size) <= PIXELS else max(size)
+        within(PIXELS, count, pixels, "give less", ResultsError)
         self.name, self.t, self.scene = name, t, scene
         self.fps, self.speed = float(fps), float(speed)
         # films are compressed in blocks of two by two
         self.size = (int(size[0]) // 2 * 2, int(size[1]) // 2 * 2)
 
     def times(self, fps: float | None = None) -> Array:
-        """The instants of the frames, equally far apart; the last is at or just before the end."""
-        step = self.speed / (fps or self.fps)
-        count = int(np.floor((self.t[-1] - self.t[0]) / step * (1 + 1e-12)) + 1)
-        times: Array = self.t[0] + step * np.arange(count)
+        """The instants of the frames, equally far apart; the last is at or just before the end.
+
+        Raises:
+            ResultsError: there would be too many.
+        """
+        fps = fps or self.fps
+        count = self._count(fps)
+        what = f"{self.name}: an animation at {fps:g} frames a second would have {{}} frames"
+        within(FRAMES, count, what, _SHORTER, ResultsError)
+        times: Array = self.t[0] + self.speed / fps * np.arange(int(count))
         return times
 
+    def _count(self, fps: float) -> float:
+        """How many frames there are, beyond any limit."""
+        with np.errstate(over="ignore"):
+            span = np.float64(self.t[-1] - self.t[0]) * fps / self.speed
+        return float(np.floor(span * (1 + 1e-12)) + 1)
+
     def frames(self, times: Array) -> Scene:
-        """The scene at those times."""
+        """The scene at those times.
+
+        Raises:
+            ResultsError: it would take too much memory.
+        """
+        # a page has each number as an object, and as a text
+        numbers = 6.0 * len(times) * self.scene.moving_numbers
+        what = f"{self.name}: {len(times):,} frames would take {{}}"
+        check_memory(numbers, what, _SHORTER, ResultsError)
         return self.scene.at(self.t, times) if self.scene.count > 1 else self.scene
 
     def save(self, path: str | Path, progress: Progress | None = None) -> Path:
@@ -81,7 +107,7 @@ class Animation:
             ResultsError: the suffix is none of these, the file cannot be written, or ffmpeg, which
                 makes .mp4, is not installed.
         """
-        path = Path(path)
+        path = path_of(path, ResultsError)
         suffix = path.suffix.lower()
         if suffix not in _SUFFIXES:
             raise ResultsError(f"{path}: the name should end in {', '.join(_SUFFIXES[:3])}")
@@ -110,20 +136,25 @@ class Animation:
         )
 
     def __repr__(self) -> str:
-        return f"Animation({self.name!r}, {len(self.times())} frames, save it as .gif or .html)"
+        frames = f"{self._count(self.fps):.0f} frames"
+        return f"Animation({self.name!r}, {frames}, save it as .gif or .html)"
 
     # --- films ------------------------------------------------------------------------------------
 
     def _images(self, times: Array, progress: Progress | None) -> Iterator[Image]:
-        """The frames, one after the other."""
+        """The frames, which are drawn one after the other."""
         from biela.results.drawing import Film
         from biela.results.raster import Raster
 
         raster = Raster(Film(self.name, times, self.frames(times), self.scene, self.size))
-        for i in range(len(times)):
-            yield raster.frame(i)
-            if progress is not None:
-                progress(i + 1, len(times))
+
+        def drawn() -> Iterator[Image]:
+            for i in range(len(times)):
+                yield raster.frame(i)
+                if progress is not None:
+                    progress(i + 1, len(times))
+
+        return drawn()
 
     def _save_gif(self, file: BufferedWriter, progress: Progress | None) -> None:
         from PIL.Image import Dither
@@ -157,6 +188,7 @@ class Animation:
                 f"{path}: writing .mp4 needs the program ffmpeg, which is not installed: "
                 f"install it, or write {path.stem}.gif or {path.stem}.html instead"
             )
+        images = self._images(self.times(), progress)
         width, height = self.size
         raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
         made = ["-vcodec", "h264", "-pix_fmt", "yuv420p", "-f", "mp4", "-y", str(file.name)]
@@ -167,7 +199,7 @@ class Animation:
         ) as process:
             assert process.stdin is not None and process.stderr is not None
             try:
-                for image in self._images(self.times(), progress):
+                for image in images:
                     process.stdin.write(image.tobytes())
                 process.stdin.close()
             except BrokenPipeError:

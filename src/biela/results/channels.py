@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biela.errors import ResultsError, ShapeError
+from biela.given_files import text_of
 
 __all__ = ["Channels", "Event"]
 
@@ -69,6 +70,8 @@ class Channels:
         self.units = tuple(units) if units else ("",) * len(self.names)
         self.rates = None if rates is None else tuple(rates)
         self.angles = tuple(bool(angle) for angle in angles)
+        for text in (*self.names, *self.units, *(self.rates or ())):
+            text_of(text, ResultsError, "the name, unit or rate of a channel")
         told = (("units", self.units), ("rates", self.rates), ("angles", self.angles or None))
         for what, given in told:
             if given is not None and len(given) != len(self.names):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biela.errors import ResultsError
 from biela.results.averages import rms
-from biela.results.panels import axis_label, by_unit, legend, line, stack
+from biela.results.panels import axis_label, by_unit, check_points, legend, line, stack
 from biela.results.style import INK, color, darker, finish, styled
 from biela.results.tables import Table
 from biela.results.units import labelled, shown
@@ -51,6 +51,7 @@ def compare(
     labels = labels or (first.name, second.name)
     if labels[0] == labels[1]:
         labels = (f"{labels[0]} (first)", f"{labels[1]} (second)")
+    check_points(len(chosen) * (2 * len(first) + len(second)))
     both = _shared(first, second, labels)
     times = first.t[both]
     there = second.at(times)

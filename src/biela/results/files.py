@@ -11,7 +11,7 @@ import csv
 import json
 import math
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from io import TextIOWrapper
 from pathlib import Path
@@ -22,6 +22,7 @@ import numpy as np
 
 from biela.budgets import ENTRIES, HEADER, check_memory, within
 from biela.errors import BielaError, ResultsError
+from biela.given_files import path_of, shown
 from biela.results import shapes as kinds
 from biela.results.channels import Array, Channels, Event
 from biela.results.partial import MARK, pieces
@@ -57,8 +58,8 @@ def writable(path: str | Path, *suffixes: str) -> Path:
     Raises:
         ResultsError: the name ends in another suffix, or the folder does not exist.
     """
-    path = Path(path)
-    if not path.suffix:
+    path = path_of(path, ResultsError)
+    if not path.suffix and path.name:
         path = path.with_name(path.name + suffixes[0])
     if path.suffix.lower() not in suffixes:
         raise ResultsError(f"{path}: the name should end in {' or '.join(suffixes)}")
@@ -128,11 +129,16 @@ def load(path: str | Path) -> Results:
         ResultsError: the file cannot be read, holds no results, is of a later version, or would
             take more memory than the limit.
     """
+    path = path_of(path, ResultsError)
     try:
-        with Path(path).open("rb") as file:
+        with path.open("rb") as file:
             if file.read(len(MARK)) != MARK:
+                _check_memory(_count(file))
                 return _from_record(*_read(file))
-            return _from_record(*_joined([_read(piece) for piece in pieces(file)]))
+            # all pieces are counted before the first is read
+            _check_memory(sum(_count(piece) for piece in pieces(file)))
+            file.seek(len(MARK))
+            return _from_record(*_joined(_read(piece) for piece in pieces(file)))
     except BielaError as error:
         raise ResultsError(f"{path}: {error}") from error
     except OSError as error:
@@ -144,73 +150,93 @@ def load(path: str | Path) -> Results:
 
 
 def _read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header and the arrays of an archive.
+    """The header and the arrays of an archive that was counted.
 
     Raises:
-        ResultsError: It is none, or is damaged.
+        ResultsError: The header is none.
+    """
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as found:
+        return _header(found["header"]), {name: found[name] for name in found.files}
+
+
+def _joined(
+    parts: Iterable[tuple[dict[str, Any], dict[str, Array]]],
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The records of the pieces of a run as one."""
+    header: dict[str, Any] = {}
+    arrays: dict[str, list[Array]] = {}
+    for told, found in parts:
+        if not header:
+            header, arrays = {**told, "events": []}, {name: [] for name in found}
+        header["events"] += told["events"]
+        for name, kept in arrays.items():
+            kept.append(found[name])
+    if not header:
+        raise ResultsError("the run was stopped before the first piece was written")
+    return header, {name: np.concatenate(arrays.pop(name)) for name in list(arrays)}
+
+
+def _check_memory(numbers: int) -> None:
+    check_memory(numbers, "its arrays would take {}", "store fewer instants", ResultsError)
+
+
+def _count(file: BinaryIO) -> int:
+    """How many numbers an archive has, as the headers of its arrays say.
+
+    Raises:
+        ResultsError: It is none, has something else than arrays of numbers, or one that is longer
+            than its entry.
     """
     file.seek(0)
     if not zipfile.is_zipfile(file):
         raise ResultsError("not a file of results of biela, or cut short")
     with zipfile.ZipFile(file) as archive:
-        _check_sizes(archive)
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as found:
-        if "header" not in found:
+        entries = archive.infolist()
+        if not any(entry.filename == "header.npy" for entry in entries):
             raise ResultsError("not a file of results of biela")
-        return _header(found["header"]), {name: found[name] for name in found.files}
+        return sum(_numbers(archive, entry) for entry in entries)
 
 
-def _joined(
-    parts: Sequence[tuple[dict[str, Any], dict[str, Array]]],
-) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The records of the pieces of a run as one."""
-    if not parts:
-        raise ResultsError("the run was stopped before the first piece was written")
-    header = {**parts[0][0], "events": [event for part, _ in parts for event in part["events"]]}
-    return header, {name: np.concatenate([each[name] for _, each in parts]) for name in parts[0][1]}
-
-
-def _check_sizes(archive: zipfile.ZipFile) -> None:
-    """See that the arrays of an archive fit in memory and are as long as their headers say.
+def _numbers(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
+    """How many numbers an entry of an archive has.
 
     Raises:
-        ResultsError: They do not, or are not.
+        ResultsError: It is no array of numbers, or not as long as it says.
     """
-    entries = archive.infolist()
-    for entry in entries:
-        # others make gigabytes of a few bytes, and numpy writes none of them
-        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ResultsError(f"{entry.filename} is compressed in a way that biela does not read")
-    check_memory(
-        sum(entry.file_size for entry in entries) / 8,
-        "its arrays would take {}",
-        "store fewer instants",
-        ResultsError,
-    )
-    for entry in entries:
-        if entry.filename == "header.npy":
-            within(
-                HEADER,
-                entry.file_size,
-                "its header would take {} bytes",
-                "store less",
-                ResultsError,
-            )
-        with archive.open(entry) as file:
-            version = np.lib.format.read_magic(file)
-            # what belongs to versions that numpy does not read, it says itself
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
-            read = np.lib.format.read_array_header_2_0 if version == (2, 0) else read
-            if read is None:
-                continue
-            shape, _, kind = read(file)
-            claimed = math.prod(shape) * kind.itemsize
-            if claimed > entry.file_size:
-                raise ResultsError(
-                    f"{entry.filename} claims an array of {claimed:.3g} bytes, and has "
-                    f"{entry.file_size}: the file is damaged"
-                )
+    # others make gigabytes of a few bytes, and numpy writes none of them
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ResultsError(
+            f"{shown(entry.filename)} is compressed in a way that biela does not read"
+        )
+    if entry.filename == "header.npy":
+        within(
+            HEADER, entry.file_size, "its header would take {} bytes", "store less", ResultsError
+        )
+    with archive.open(entry) as file:
+        # others have names of fields in other alphabets, and numbers have no fields
+        read = _ARRAY_HEADERS.get(np.lib.format.read_magic(file))
+        if read is None or not entry.filename.endswith(".npy"):
+            raise ResultsError(f"not a file of results of biela: it has {shown(entry.filename)}")
+        shape, _, kind = read(file)
+    if kind.kind not in "fiub" or not 0 < kind.itemsize <= 8:
+        raise ResultsError(
+            f"not a file of results of biela: {shown(entry.filename)} holds {kind}, no real numbers"
+        )
+    claimed = math.prod(shape) * kind.itemsize
+    if claimed > entry.file_size:
+        raise ResultsError(
+            f"{entry.filename} claims an array of {claimed:.3g} bytes, and has "
+            f"{entry.file_size}: the file is damaged"
+        )
+    return math.prod(shape)
+
+
+#: What reads the shape of an array, by the version of its format.
+_ARRAY_HEADERS: dict[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def _header(text: Array) -> dict[str, Any]:

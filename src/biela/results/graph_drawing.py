@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biela.errors import ResultsError
+from biela.given_files import path_of
 from biela.results.channels import Array
 from biela.results.style import COLORS, INK, finish, new_figure, styled
 
@@ -49,6 +50,7 @@ def draw_graph(
         ResultsError: There are more circles than can be told apart, an arc leads nowhere, or the
             file cannot be written.
     """
+    target = path_of(path, ResultsError)
     if len(names) > _LARGEST:
         raise ResultsError(f"{len(names)} circles are too many to draw; {_LARGEST} are the most")
     for edge in edges:
@@ -72,8 +74,8 @@ def draw_graph(
             _draw_edge(axes, places, edge, bend)
         for k, name in enumerate(names):
             _draw_node(axes, places[k], name, k == 0)
-        finish(figure, path)
-    return Path(path)
+        finish(figure, target)
+    return target
 
 
 def _draw_node(axes: Axes, place: Array, name: str, ground: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biela.errors import ResultsError
+from biela.given_files import path_of
 from biela.results.style import COLORS, INK, finish, new_figure, styled
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def draw_layers(boxes: Sequence[Box], path: str | Path, *, title: str = "") -> P
         ResultsError: There are no boxes, or too many to be told apart, an arrow comes from
             nowhere, or the file cannot be written.
     """
+    target = path_of(path, ResultsError)
     if not boxes or len(boxes) > LARGEST:
         raise ResultsError(
             f"{len(boxes)} boxes cannot be drawn; there must be some, and {LARGEST} are the most"
@@ -99,8 +101,8 @@ def draw_layers(boxes: Sequence[Box], path: str | Path, *, title: str = "") -> P
                 _arrow(axes, place[before], size[before], place[k], size[k], near)
         for k, box in enumerate(boxes):
             _box(axes, box, place[k], size[k])
-        finish(figure, path)
-    return Path(path)
+        finish(figure, target)
+    return target
 
 
 def _ordered(boxes: Sequence[Box]) -> dict[int, list[int]]:

@@ -59,7 +59,7 @@ def selected(
         elif pattern in groups:
             matches = [key for key, (group, _) in places.items() if group == pattern]
         else:
-            matches = [key for key in places if fnmatchcase(key, pattern)]
+            matches = [key for key in places if fnmatchcase(key, str(pattern))]
             matches = [key for key in matches if places[key][0] not in last] or matches
             matches = matches or [alias(pattern, places, groups)]
         chosen.update(dict.fromkeys(matches))

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.errors import ResultsError
+from biela.given_files import path_of
 from biela.results.style import COLORS, FAINT, INK, finish, new_figure, styled
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def draw_orderings(
     Raises:
         ResultsError: there is nothing to draw, or the file cannot be written.
     """
+    target = path_of(path, ResultsError)
     if not matrices:
         raise ResultsError("no matrix was given to draw")
     across = min(across, len(matrices))
@@ -70,8 +72,8 @@ def draw_orderings(
         for k, matrix in enumerate(matrices):
             _draw(figure.add_subplot(lines, across, k + 1), matrix)
         _legend(figure, any(len(m.bounds) > 1 for m in matrices))
-        finish(figure, path)
-    return Path(path)
+        finish(figure, target)
+    return target
 
 
 def _draw(axes: Axes, matrix: OrderedMatrix) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biela.errors import ResultsError
-from biela.results.panels import legend, line, stack
+from biela.results.panels import check_axes, check_points, legend, line, stack
 from biela.results.style import INK, color, finish, new_figure, plain_axes, styled
 from biela.results.units import labelled, shown
 
@@ -49,6 +49,7 @@ def overlay(
     labelled_runs = by_label(runs)
     chosen = _channels(labelled_runs, names)
     first = next(iter(labelled_runs.values()))
+    check_points(len(chosen) * sum(len(run) for run in labelled_runs.values()))
     with styled():
         across = "time [s]" if against == "t" else labelled(against, first.unit(against))
         figure, rows = stack(None, [2.4] * len(chosen), across)
@@ -97,6 +98,8 @@ def side_by_side(
     for name in chosen:
         _same_unit(reference, results, name, results.name)
     across = "time [s]" if against == "t" else labelled(against, results.unit(against))
+    check_points(len(chosen) * (len(reference) + len(results)))
+    check_axes(len(chosen))
     with styled():
         figure = new_figure(9.0, 2.5 * len(chosen) + 0.9)
         grid = figure.subplots(len(chosen), 2, sharex=True, sharey="row", squeeze=False)

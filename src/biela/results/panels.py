@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from biela.budgets import AXES, POINTS, within
+from biela.errors import ResultsError
 from biela.results.channels import Array
 from biela.results.style import FAINT, color, line_style, new_figure, plain_axes
 from biela.results.units import labelled, quantity, shown
@@ -15,7 +17,17 @@ if TYPE_CHECKING:
 
     from biela.results.results import Results
 
-__all__ = ["axis_label", "by_unit", "events", "legend", "line", "stack", "title"]
+__all__ = [
+    "axis_label",
+    "by_unit",
+    "check_axes",
+    "check_points",
+    "events",
+    "legend",
+    "line",
+    "stack",
+    "title",
+]
 
 _WIDTH = 8.0
 #: More lines than this are not told apart by a legend.
@@ -31,10 +43,35 @@ def by_unit(results: Results, names: Sequence[str]) -> dict[str, list[str]]:
     return panels
 
 
+def check_points(points: int) -> None:
+    """Refuse a figure with more points than can be drawn.
+
+    Raises:
+        ResultsError: It has more.
+    """
+    advice = "draw fewer channels, or a part of the motion, results.between(…)"
+    within(POINTS, points, "the figure would have {} points", advice, ResultsError)
+
+
+def check_axes(count: int) -> None:
+    """Refuse a figure that would be higher than any picture.
+
+    Raises:
+        ResultsError: It would.
+    """
+    what = "the figure would have {} axes one above the other"
+    within(AXES, count, what, "draw fewer channels", ResultsError)
+
+
 def stack(
     results: Results | None, heights: Sequence[float], across: str = "time [s]"
 ) -> tuple[Figure, list[Axes]]:
-    """Axes one above the other over one axis across, heights in inches."""
+    """Axes one above the other over one axis across, heights in inches.
+
+    Raises:
+        ResultsError: There are too many.
+    """
+    check_axes(len(heights))
     figure = new_figure(_WIDTH, sum(heights) + 0.9)
     grid = figure.subplots(
         len(heights), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights}

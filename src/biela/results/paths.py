@@ -13,7 +13,7 @@ from biela.results.channels import Array
 from biela.results.frames import PointMotion
 from biela.results.naming import unknown
 from biela.results.overlays import by_label
-from biela.results.panels import legend
+from biela.results.panels import check_points, legend
 from biela.results.shapes import Trace
 from biela.results.style import INK, color, finish, line_style, new_figure, plain_axes, styled
 from biela.results.units import labelled
@@ -71,6 +71,7 @@ def paths(
     """
     if not points:
         raise ResultsError("name the points to draw")
+    check_points(len(points) * sum(len(run) for run in runs.values()))
     ways = {}
     for label, run in runs.items():
         for point in points:

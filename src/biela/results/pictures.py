@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Pictures"]
 
+#: Seconds of a film at least and at most, if nothing is said of its speed.
+_SHORTEST, _LONGEST = 3.0, 1800.0
+
 
 class Pictures:
     """What results can draw of themselves. Every method returns what it made."""
@@ -139,14 +142,16 @@ class Pictures:
             trace: points that leave their paths behind them, as in `plot_path`.
             fps: frames a second of the film.
             speed: simulated seconds a second of the film; 0.1 is slow motion (default: real time,
-                but slower for a run shorter than three seconds, so that there is something to see).
+                but slower for a run shorter than three seconds, so that there is something to see,
+                and faster for one longer than half an hour).
             size: width and height in pixels.
             progress: called with the number of frames written and the number of all.
 
         Raises:
             UnknownNameError: a point is not there.
-            ResultsError: there is no scene, an argument makes no sense, the file cannot be written,
-                or an .mp4 is asked for where ffmpeg is not installed.
+            ResultsError: there is no scene, an argument makes no sense, there are more frames than
+                the limit, the file cannot be written, or an .mp4 is asked for where ffmpeg is not
+                installed.
         """
         results = cast("Results", self)
         if results.scene is None:
@@ -154,7 +159,8 @@ class Pictures:
                 f"{results.name!r} has no scene to draw: give Results(…, scene=Scene([…]))"
             )
         if speed is None:
-            speed = min(1.0, float(results.t[-1] - results.t[0]) / 3.0) or 1.0
+            span = float(results.t[-1] - results.t[0])
+            speed = max(min(1.0, span / _SHORTEST) or 1.0, span / _LONGEST)
         scene = results.scene
         if trace:
             from biela.results.paths import traces

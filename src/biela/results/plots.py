@@ -10,7 +10,16 @@ import numpy as np
 
 from biela.errors import ResultsError
 from biela.results.channels import Array
-from biela.results.panels import axis_label, by_unit, events, legend, line, stack, title
+from biela.results.panels import (
+    axis_label,
+    by_unit,
+    check_points,
+    events,
+    legend,
+    line,
+    stack,
+    title,
+)
 from biela.results.style import color, finish, new_figure, plain_axes, styled
 from biela.results.units import labelled, shown
 
@@ -33,6 +42,7 @@ def over(
     if x.ndim > 1:
         raise ResultsError(f"against={against!r}: give one channel, not a group")
     timely = x is results.t
+    check_points(len(results) * len(names))
     with styled():
         panels = by_unit(results, names)
         across = "time [s]" if timely else labelled(against, results.unit(against))
@@ -60,6 +70,7 @@ def phase(results: Results, x: str, y: str | None, save: str | Path | None = Non
         y = results.rate(x)
         if y is None:
             raise ResultsError(f"the rate of {x!r} is not known: name the channel to draw it with")
+    check_points(len(results))
     with styled():
         figure = new_figure(5.6, 5.0)
         axes = figure.add_subplot()
@@ -96,6 +107,7 @@ def monitors(results: Results, save: str | Path | None = None) -> Figure:
     """
     if not results.monitors:
         raise ResultsError(f"{results.name!r} has no monitors to draw")
+    check_points(len(results) * len(results.monitors))
     with styled():
         panels: dict[tuple[str, bool], list[str]] = {}
         for name in results.monitors:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biela.errors import ResultsError, ShapeError
+from biela.given_files import path_of, text_in
 from biela.results.channels import Array, Channels
 from biela.results.naming import unknown
 from biela.results.results import Results
@@ -103,7 +104,7 @@ def read_csv(
         ResultsError: the file cannot be read, or is no such table.
         UnknownNameError: there is no such column.
     """
-    path = Path(path)
+    path = path_of(path, ResultsError)
     headings, table = _read(path)
     plain, told = zip(*map(_name_and_unit, headings), strict=True)
     for column in names or ():
@@ -140,10 +141,7 @@ def _name_and_unit(heading: str) -> tuple[str, str]:
 
 def _read(path: Path) -> tuple[Sequence[str], Array]:
     """The headings and the numbers of a file."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ResultsError(f"{path}: cannot be read ({error})") from error
+    text = text_in(path, ResultsError)
     lines = [
         (number, line)
         for number, line in enumerate(text.splitlines(), 1)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biela.errors import BielaError, ResultsError, ShapeError
+from biela.given_files import text_of
 from biela.results.channels import Array, Channels, Event, as_column, instants, read_only
 from biela.results.copies import Copied
 from biela.results.frames import FRAME_GROUPS, Framed
@@ -96,9 +97,10 @@ class Results(Pictures, Framed, Tabulated, Copied, Stored):
             ResultsError: times are not ascending, names clash, or a group cannot be called so.
             UnknownNameError: a unit or a rate names a channel that does not exist.
         """
-        self.name = name
+        self.name = text_of(name, ResultsError, "the name of results")
         self.t = instants(t)
         for group in groups:
+            text_of(group, ResultsError, "the name of a group of channels")
             if not group.isidentifier() or hasattr(type(self), group) or group in _TAKEN:
                 raise ResultsError(
                     f"a group cannot be called {group!r}: it must be an identifier and none of the "
@@ -120,6 +122,8 @@ class Results(Pictures, Framed, Tabulated, Copied, Stored):
             for rate in filter(None, channels.rates or ()):
                 self._key(rate)  # must be there
         self.statistics = statistics
+        for event in events:
+            text_of(event.name, ResultsError, "the name of an event")
         self.events = tuple(sorted(events, key=lambda event: event.time))
         self.interrupted = interrupted
         self._scene = scene

@@ -68,6 +68,17 @@ class Scene:
         """The number of instants; 1 if nothing moves."""
         return max(shape.count for shape in self.shapes)
 
+    @property
+    def moving_numbers(self) -> int:
+        """How many numbers an instant has; those that several shapes share count once."""
+        arrays = {
+            same_array(array): array[0].size
+            for shape in self.shapes
+            for array in (getattr(shape, name) for name in shape.MOVING)
+            if len(array) > 1
+        }
+        return sum(arrays.values())
+
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
         """Lowest and highest coordinates that any shape ever reaches."""

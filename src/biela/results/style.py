@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biela.errors import ResultsError
+from biela.given_files import path_of
 from biela.whole_files import whole_file
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def finish(figure: Figure, save: str | Path | None) -> Figure:
         with styled():
             figure.draw_without_rendering()
     if save is not None:
-        path = Path(save)
+        path = path_of(save, ResultsError)
         known = figure.canvas.get_supported_filetypes()
         form = path.suffix.lower().lstrip(".")
         if form not in known:

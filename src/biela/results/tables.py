@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from biela.errors import ResultsError, ShapeError
+from biela.given_files import path_of
 from biela.results.naming import unknown
 from biela.results.units import labelled
 from biela.whole_files import write_file
@@ -152,7 +153,7 @@ class Table:
         Raises:
             ResultsError: the suffix is none of these, or the file cannot be written.
         """
-        path = Path(path)
+        path = path_of(path, ResultsError)
         forms: dict[str, Callable[[], str]] = {
             ".csv": self.to_csv,
             ".md": self.to_markdown,

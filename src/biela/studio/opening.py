@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import tempfile
+import threading
 import webbrowser
+from contextlib import suppress
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import biela as bl
 from biela.errors import BielaError
@@ -18,6 +24,9 @@ if TYPE_CHECKING:
     from biela.studio.view.server import Server
 
 __all__ = ["studio"]
+
+#: A browser opens the page within so many seconds.
+_PATIENCE: Final = 60.0
 
 
 def studio(
@@ -40,10 +49,11 @@ def studio(
         host: The address to listen at; others than this machine can only see the page if it is
             another one, such as "0.0.0.0".
         port: The port, or the first free one after it.
-        browser: Whether to open a browser; None: not in a notebook.
+        browser: Whether to open a browser; None: not in a notebook.  It gets the link in a file
+            of the home folder that only the user may read, and that is gone once the page is open.
         play: Whether motions run as soon as they are there.
-        wait: Whether to serve until the program is interrupted; else the server is returned at
-            once, and serves until its ``stop()``.  None: not in a notebook.
+        wait: Whether to print the link and to serve until the program is interrupted; else the
+            server is returned at once, and serves until its ``stop()``.  None: not in a notebook.
 
     Returns:
         The server, with the ``address`` of the page: a link with a token, without which nobody
@@ -78,7 +88,52 @@ def studio(
     server = Server(shelf, name, host, port, play)
     if browser or (browser is None and not inside):
         server.until_ready()
-        webbrowser.open(server.address)
+        _open(server)
     if wait or (wait is None and not inside):
+        print(f"biela studio is at {server.address} (Ctrl-C ends it)", flush=True)
         server.wait()
     return server
+
+
+def _open(server: Server) -> None:
+    """Have a browser open the page.
+
+    All users of a machine see the arguments of a program, so the browser does not get the link but
+    the name of a file that leads there and that nobody else may read.  It is removed once the page
+    is open.  What cannot be opened is no fault: the link is printed, too.
+    """
+    link = escape(server.address)
+    with suppress(OSError, RuntimeError):
+        file = _private_file(
+            f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">\n'
+            f'<meta http-equiv="refresh" content="0;url={link}"><title>biela studio</title>\n'
+            f'<a href="{link}">biela studio</a>\n'
+        )
+
+        def remove() -> None:
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+
+        def remove_in_time() -> None:
+            server.visited.wait(_PATIENCE)
+            remove()
+
+        atexit.register(remove)
+        threading.Thread(target=remove_in_time, name="studio link", daemon=True).start()
+        webbrowser.open(file.as_uri())
+
+
+def _private_file(text: str) -> Path:
+    """A new HTML file that only this user may read.
+
+    Raises:
+        OSError: There is no place for it.
+    """
+    # browsers from a snap or a flatpak see neither the folder for temporary files nor hidden ones
+    for folder in (Path.home(), Path(tempfile.gettempdir())):
+        with suppress(OSError):
+            handle, name = tempfile.mkstemp(".html", "biela-studio-", folder)  # of mode 0600
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            return Path(name)
+    raise FileNotFoundError("no folder for a file that opens the page")

@@ -7,12 +7,15 @@ among them, since to read one is to run it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from biela.errors import ModelError, UnknownNameError
+from biela.given_files import path_of
 from biela.model.files.gallery import description, mechanisms
 from biela.spelling import nearest
 from biela.studio.source import FileSource, Source
@@ -76,7 +79,7 @@ def beside(path: str | Path) -> tuple[Shelf, str]:
     Raises:
         ModelError: It is not there, or is a program.
     """
-    file = Path(path)
+    file = path_of(path, ModelError)
     if not file.exists():
         raise ModelError(f"{file} is not there: give a model file, or none for the gallery")
     if file.suffix.lower() == ".py":
@@ -98,8 +101,10 @@ def beside(path: str | Path) -> tuple[Shelf, str]:
 
 def _models(folder: Path) -> Iterator[Path]:
     """The model files of a folder, links out of it left aside."""
-    inside = folder.resolve()
-    for file in sorted(folder.iterdir()):
-        kept = file.suffix.lower() in ENDINGS and file.resolve().is_relative_to(inside)
-        if kept and file.is_file():
-            yield file
+    inside = os.path.realpath(folder)
+    with suppress(OSError):  # a folder whose files may be opened but not listed
+        for file in sorted(folder.iterdir()):
+            kept = file.suffix.lower() in ENDINGS and os.path.isfile(file)
+            # links in a ring lead nowhere, and are no files
+            if kept and Path(os.path.realpath(file)).is_relative_to(inside):
+                yield file

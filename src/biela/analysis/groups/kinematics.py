@@ -86,18 +86,23 @@ def group_kinematics(
     solver = GroupSolver(
         model, parameters=parameters, q=q, t=t, **{**chosen.options(model), **options}
     )
+
+    def results_of(motion: GroupMotion, first: int = 0) -> Results:
+        """The results of a motion from a stored instant on."""
+        kept = motion.at(instants.stored(end_point, len(motion.t)))
+        whole = group_results([kept], chosen.name, time.perf_counter() - began)
+        # angles count their turns from the first instant on
+        return whole.between(whole.t[first], whole.t[-1]) if first else whole
+
     stopped = None
     try:
         storable(instants.steps + 1, 9 * body_count(model))  # at least, and at all of them
-        motion = solver.run(instants.times, progress=progress)
+        motion = solver.run(instants.times, progress=progress, so_far=results_of)
     except DeadPointError as error:
         stopped, found = str(error), error.results
         assert isinstance(found, GroupMotion)
         motion = found
-    kept = motion.at(instants.stored(end_point, len(motion.t)))
-    results = None
-    if len(kept.t):
-        results = group_results([kept], chosen.name, time.perf_counter() - began)
+    results = results_of(motion) if len(motion.t) else None
     if stopped is not None:
         raise DeadPointError(stopped, None if results is None else while_finite(results))
     assert results is not None, "a run has an instant at least"

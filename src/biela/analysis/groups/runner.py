@@ -14,10 +14,11 @@ the assembled position therefore follows the motion from there, and stores nothi
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,7 @@ from biela.analysis.progress import Progress
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.lowering import GroupProgram
 from biela.errors import ShapeError, SimulationError
+from biela.results import Results
 from biela.solvers.block_sequence import run_blocks, run_watched_blocks
 
 __all__ = ["CACHE", "GroupRunner"]
@@ -38,6 +40,8 @@ __all__ = ["CACHE", "GroupRunner"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+#: Makes results of what is stored, from one of their instants on.
+SoFarOf: TypeAlias = Callable[[Stored, int], Results]
 #: Instants between looks at the clock and the keyboard, at most and at least; between these so many
 #: that places times instants are this many: some hundredths of a second.
 _CHUNK: Final = 65536
@@ -162,10 +166,12 @@ class GroupRunner(GroupWorkspace):
         stretches: Stretches,
         progress: bool | None = None,
         room: Floats | None = None,
+        so_far: SoFarOf | None = None,
     ) -> Stored:
         """Go through instants; what is stored are stretches of the workspace (first, length).
 
-        ``room`` is where it is stored, (blocks, places, lanes); new if it is not given.
+        ``room`` is where it is stored, (blocks, places, lanes); new if it is not given.  ``so_far``
+        makes results of what is stored while the run goes on, for a record of it.
 
         Raises:
             DeadPointError: A group cannot pass; with what was stored until then.
@@ -187,7 +193,8 @@ class GroupRunner(GroupWorkspace):
         care = CarefulSteps(self)
         coarse, far = coarse_blocks(self.laws, padded, W)
         self._every = 1 if far else max(1, W // 2)
-        if self._tiles and not coarse.any() and self._tiled(padded, stretches, rows, progress):
+        tiled = self._tiles and not coarse.any()
+        if tiled and self._tiled(padded, len(t), stretches, rows, progress, so_far):
             return Stored(t, rows, float(self.steps[0]), 0)
         careful = done = 0
         chunk = self._blocks_between_looks()
@@ -230,7 +237,9 @@ class GroupRunner(GroupWorkspace):
                     good += 1
                 started = [(began, before)] if good <= _SHORT else []
                 done += good
-                bar.update(done)
+                steps, spent = float(self.steps[0]), self._solving
+                stored = Stored(t[: done * W], rows[:done], steps, careful, spent)
+                bar.update(done, so_far and partial(so_far, stored))
         return Stored(t, rows, float(self.steps[0]), careful, self._solving)
 
     def _blocks_between_looks(self) -> int:
@@ -245,11 +254,13 @@ class GroupRunner(GroupWorkspace):
     def _tiled(
         self,
         t: Floats,
+        count: int,
         stretches: Stretches,
         rows: Floats,
         progress: bool | None,
+        so_far: SoFarOf | None,
     ) -> bool:
-        """Run all instants tile by tile; False if a group failed, and nothing was done."""
+        """Run ``count`` instants tile by tile; False if a group failed, and nothing was done."""
         W, memory = self.lanes, self.groups.memory
         starting = self.w.reshape(-1, W)
         for tile in self._tiles:
@@ -289,7 +300,8 @@ class GroupRunner(GroupWorkspace):
                     self.t = began
                     return False
                 self.t = float(t[last * W - 1])
-                bar.update(last)
+                stored = Stored(t[: min(last * W, count)], rows[:last], float(self.steps[0]), 0)
+                bar.update(last, so_far and partial(so_far, stored))
         self.steps[0] += sum(float(s[0]) for s in lock_steps)
         return True
 

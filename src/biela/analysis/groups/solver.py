@@ -7,7 +7,7 @@ own; a run is one native call.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -52,6 +52,7 @@ from biela.equations.groups.structure import Structure
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
+from biela.results import Results
 from biela.spelling import nearest
 
 __all__ = ["GroupSolver"]
@@ -251,6 +252,7 @@ class GroupSolver:
         room: Floats | None = None,
         given: tuple[Sequence[str], Floats] | None = None,
         progress: bool | None = None,
+        so_far: Callable[[GroupMotion, int], Results] | None = None,
     ) -> GroupMotion:
         """The motion at some instants, in order.
 
@@ -262,6 +264,8 @@ class GroupSolver:
                 rates and second rates of all their laws at every instant, (instants, 3 * laws).
                 The first instant is then that of the start.
             progress: Whether to show a bar; None shows it on a terminal for long runs.
+            so_far: Makes results of the motion so far, from one of its results' instants on, for a
+                record of the run while it goes on.
 
         Raises:
             DeadPointError: A group cannot pass; it names the time and the joints, and holds the
@@ -281,22 +285,27 @@ class GroupSolver:
         runner.begin(self.t if given is None else first, first, progress)
         stretches, place = self._stretches(store)
         ready = time.perf_counter(), time.process_time()
+
+        def motion_of(stored: Stored) -> GroupMotion:
+            now = time.perf_counter(), time.process_time()
+            return GroupMotion(
+                self,
+                stored,
+                place,
+                time_run=now[0] - ready[0],
+                cpu_run=now[1] - ready[1],
+                time_total=now[0] - began[0],
+            )
+
         stopped = None
         try:
-            stored = runner.run(times, stretches, progress, room)
+            kept = None if so_far is None else lambda found, k: so_far(motion_of(found), k)
+            stored = runner.run(times, stretches, progress, room, kept)
         except DeadPointError as error:
             stopped, found = str(error), error.results
             assert isinstance(found, Stored)
             stored = found
-        ended = time.perf_counter(), time.process_time()
-        motion = GroupMotion(
-            self,
-            stored,
-            place,
-            time_run=ended[0] - ready[0],
-            cpu_run=ended[1] - ready[1],
-            time_total=ended[0] - began[0],
-        )
+        motion = motion_of(stored)
         if stopped is not None:
             raise DeadPointError(stopped, motion)
         return motion

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ from biela.analysis.realtime.step import corrected_step, integration_step, rk4_p
 from biela.analysis.realtime.text import Choices, texts
 from biela.analysis.stepping import resolved
 from biela.analysis.unrolled import identifier
-from biela.code.export import _write
+from biela.code.export import _write, checked_stem
 from biela.code.routines import Routine
-from biela.errors import ExportError, ModelError
+from biela.errors import ModelError
 
 
 def export_simulator(
@@ -71,11 +70,7 @@ def export_simulator(
     model, parameters = with_values(model, parameters)
     system = as_system(model)
     name = identifier(system.name) if name is None else name
-    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name == "main":
-        raise ExportError(
-            f"{name!r} cannot name a simulator: use letters, digits and _, starting with a letter, "
-            f"and not main"
-        )
+    checked_stem(name, "a simulator", "main")
     for what, value in (("step", step), ("limit", limit)):
         if not (np.isfinite(value) and value > 0):
             raise ModelError(f"{what} must be a positive number, not {value!r}")
@@ -94,4 +89,4 @@ def export_simulator(
     chosen, rows = integration_step(integrator, len(system.q), made.n)
     whole = rk4_projected_step if "last" in made.functions else corrected_step(chosen, rows)
     choices = Choices(name, step, limit, chosen.name, whole, rows)
-    return _write(Path(folder), texts(made, choices))
+    return _write(folder, texts(made, choices))

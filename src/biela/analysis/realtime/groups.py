@@ -8,7 +8,6 @@ model, or numbers that a controller gives.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -22,10 +21,10 @@ from biela.analysis.realtime.group_parts import group_parts
 from biela.analysis.realtime.group_text import GroupChoices, group_texts
 from biela.analysis.stepping import resolved
 from biela.analysis.unrolled import identifier
-from biela.code.export import _write
+from biela.code.export import _write, checked_stem
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import GroupProgram
-from biela.errors import ExportError, ModelError
+from biela.errors import ModelError
 from biela.model import Model
 
 __all__ = ["Asked", "check_sizes", "export_groups", "write_group_solver"]
@@ -142,7 +141,7 @@ def write_group_solver(
     if not (asked.points or asked.joints or asked.body_requests):
         raise ModelError(_NOTHING)
     parts = group_parts(solver, groups)
-    return _write(Path(folder), group_texts(parts, asked, choices))
+    return _write(folder, group_texts(parts, asked, choices))
 
 
 def _checked(name: str, t: float, step: float, iterations: int, limit: float) -> GroupChoices:
@@ -152,11 +151,7 @@ def _checked(name: str, t: float, step: float, iterations: int, limit: float) ->
         ExportError: The name does not suit.
         ModelError: A number makes no sense.
     """
-    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name == "main":
-        raise ExportError(
-            f"{name!r} cannot name a solver: use letters, digits and _, starting with a letter, "
-            f"and not main"
-        )
+    checked_stem(name, "a solver", "main")
     for what, value in (("step", step), ("limit", limit)):
         if not (np.isfinite(value) and value > 0):
             raise ModelError(f"the {what} is a positive number, not {value!r}")

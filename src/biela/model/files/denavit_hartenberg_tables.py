@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from biela.errors import BielaError, FileError
+from biela.given_files import path_of, text_in
 from biela.model.denavit_hartenberg import from_dh
 from biela.model.files.reading import parsed
 from biela.model.model import Model
@@ -36,13 +37,8 @@ def load_dh(path: str | Path) -> Model:
     Raises:
         FileError: The file cannot be read, or has mistakes; with the line where there is one.
     """
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileError(f"{file}: the file cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{file}: the file is not UTF-8: save it in this encoding") from None
+    file = path_of(path, FileError)
+    text = text_in(file, FileError)
     settings = _toml(file, text) if file.suffix.lower() == ".toml" else _csv(file, text)
     try:
         return from_dh(**settings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from biela.errors import FileError
+from biela.given_files import path_of
 from biela.model.files.denavit_hartenberg_tables import TABLE, load_dh
 from biela.model.files.mjcf import load_mjcf
 from biela.model.files.reading import load
@@ -25,7 +26,7 @@ def load_model(path: str | Path) -> Model:
     Raises:
         FileError: The file is not there, is none of these, or has mistakes.
     """
-    file = Path(path)
+    file = path_of(path, FileError)
     if file.is_dir():
         return load_thesis_folder(file)
     ending = file.suffix.lower()

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from biela.budgets import LEVELS, within
 from biela.errors import FileError, ModelError
+from biela.given_files import path_of, text_in, text_of
 from biela.model.element import kind_named
 from biela.model.files.building import Builder
 from biela.model.files.element_tables import ElementTable, element_table
@@ -48,7 +49,7 @@ def load(path: str | Path) -> Model:
     Raises:
         FileError: The file cannot be read or has mistakes; all of them, each with its line.
     """
-    return _load(Path(path), (), {})
+    return _load(path_of(path, FileError), (), {})
 
 
 def loads(text: str, *, name: str = "<text>", folder: str | Path | None = None) -> Model:
@@ -62,23 +63,13 @@ def loads(text: str, *, name: str = "<text>", folder: str | Path | None = None) 
     Raises:
         FileError: It has mistakes.
     """
-    return _loads(text, name, Folder(None if folder is None else Path(folder)), (), {})
+    place = None if folder is None else path_of(folder, FileError, "the path of a folder")
+    return _loads(text_of(text, FileError, "a model file"), str(name), Folder(place), (), {})
 
 
 def _load(path: Path, inside: tuple[Path, ...], known: dict[Path, Model]) -> Model:
     """The model of a file ``inside`` others; ``known`` are those that were read before."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: the file cannot be read: {error.strerror}") from None
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise FileError(
-            f"{path}:{line}: model files are UTF-8, and the byte {raw[error.start]:#04x} here is "
-            "not: save the file in this encoding"
-        ) from None
+    text = text_in(path, FileError)
     return _loads(text, str(path), Folder(path.parent), (*inside, path.resolve()), known)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.errors import BielaError, FileError
+from biela.given_files import path_of
 from biela.model.files.fields import message_of, quaternion
 from biela.model.files.thesis_joints import add_joint, body_name, direction, frame_along
 from biela.model.files.thesis_text import (
@@ -151,7 +152,7 @@ def load_thesis_folder(
     Raises:
         FileError: A file is missing, or something is wrong in it.
     """
-    place = Path(folder)
+    place = path_of(folder, FileError, "the path of a folder")
     try:
         there = sorted(file for file in place.iterdir() if file.is_file())
     except OSError as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from biela.budgets import LARGEST
 from biela.errors import FileError
+from biela.given_files import bytes_of, path_of
 from biela.spelling import nearest
 
 #: What the columns of a row hold, for messages.
@@ -56,10 +57,7 @@ class Source:
         Raises:
             FileError: It cannot be read.
         """
-        try:
-            raw = Path(path).read_bytes()
-        except OSError as error:
-            raise FileError(f"{path}: the file cannot be read: {error.strerror}") from None
+        raw = bytes_of(path_of(path, FileError), FileError)
         try:
             return cls(str(path), raw.decode("utf-8-sig"))
         except UnicodeDecodeError:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from biela.errors import ModelError
+from biela.given_files import path_of, shown
 from biela.model.files.urdf_building import UrdfBuilder
 from biela.model.files.urdf_description import Urdf
 from biela.model.files.urdf_parsing import parsed
@@ -60,7 +61,14 @@ def load_urdf(
         raise ModelError(f"the geometry is visual, collision or none, not {geometry!r}")
     source = XmlSource.of(path_or_text)
     robot = parsed(source)
-    places = MeshPlaces(source.folder, packages or {})
+    packages = {} if packages is None else packages
+    if not isinstance(packages, Mapping):
+        raise ModelError(f"packages are folders by name, {{name: folder}}, not {shown(packages)}")
+    folders = {
+        name: path_of(folder, ModelError, f"the folder of the package {name}")
+        for name, folder in packages.items()
+    }
+    places = MeshPlaces(source.folder, folders)
     with source.named():
         model = UrdfBuilder(source, robot, places, geometry, merge_fixed).built(floating)
     source.check()

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from biela.errors import ModelError
+from biela.given_files import shown
 from biela.model.files.mesh_shape import FileMesh
 from biela.model.files.urdf_description import Geometry
 from biela.model.files.xml_source import XmlSource
@@ -27,7 +28,7 @@ class MeshPlaces:
     """Where meshes are looked for: the folder of the robot file, and packages by name."""
 
     folder: Path | None
-    packages: Mapping[str, str | Path] = field(default_factory=dict)
+    packages: Mapping[str, Path] = field(default_factory=dict)
     #: What was to be remarked of meshes that were read.
     notes: list[str] = field(default_factory=list)
     _meshes: Meshes = field(default_factory=Meshes)
@@ -38,8 +39,12 @@ class MeshPlaces:
         Raises:
             ModelError: It is not there, or outside of the folders that may be read.
         """
-        if "\0" in unquote(name):
-            raise ModelError(f"{name!r} is not the name of a file")
+        try:
+            return self._found(name)
+        except (OSError, RuntimeError, ValueError) as error:  # too long, a null, links in a ring
+            raise ModelError(f"{shown(name)} is no name of a file: {error}") from None
+
+    def _found(self, name: str) -> Path:
         tried: list[Path] = []
         for root, rest in self._candidates(name):
             inside, found = root.resolve(), (root / rest).resolve()
@@ -74,15 +79,16 @@ class MeshPlaces:
         return path.name
 
     def _roots(self) -> list[Path]:
-        given = [Path(folder) for folder in self.packages.values()]
-        return [r.resolve() for r in (*given, *([self.folder] if self.folder else []))]
+        return [
+            r.resolve() for r in (*self.packages.values(), *([self.folder] if self.folder else []))
+        ]
 
     def _candidates(self, name: str) -> list[tuple[Path, str]]:
         """Folders and the paths in them that a name may mean, the likeliest first."""
         if name.startswith("package://"):
             package, _, rest = unquote(name.removeprefix("package://")).lstrip("/").partition("/")
             if package in self.packages:
-                return [(Path(self.packages[package]), rest)]
+                return [(self.packages[package], rest)]
             if self.folder is None:
                 return []
             above = [f for f in self.folder.resolve().parents if _is_package(f, package)]

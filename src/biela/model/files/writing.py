@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from biela.errors import FileError, ModelError
+from biela.given_files import path_of
 from biela.model.bodies import GROUND, Body, Inertia, weighed
 from biela.model.element import Element
 from biela.model.files.mesh_shape import FileMesh
@@ -55,7 +56,7 @@ def save(model: Model, path: str | Path) -> None:
         ModelError: Something cannot be written.
         FileError: The file cannot be written there.
     """
-    file = Path(path)
+    file = path_of(path, FileError)
     written: dict[Path, str | bytes] = {}
 
     def mesh(body: str, shape: MeshShape) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from biela.budgets import LARGEST
 from biela.errors import BielaError, FileError
+from biela.given_files import path_of, text_in, text_of
 from biela.model.xml_parsing import parse_xml
 from biela.spelling import nearest
 
@@ -72,18 +73,12 @@ class XmlSource:
         """A file by its path, or a text, which is known by its angle brackets.
 
         Raises:
-            FileError: The file cannot be read.
+            FileError: It is neither, or the file cannot be read.
         """
         if isinstance(path_or_text, str) and "<" in path_or_text:
-            return cls("<text>", path_or_text)
-        path = Path(path_or_text)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except OSError as error:
-            raise FileError(f"{path}: the file cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise FileError(f"{path}: the file is not UTF-8: save it in this encoding") from None
-        return cls(str(path), text, path.parent)
+            return cls("<text>", text_of(path_or_text, FileError, "the XML"))
+        path = path_of(path_or_text, FileError, "the path of a file, or a text of XML,")
+        return cls(str(path), text_in(path, FileError), path.parent)
 
     # -------------------------------------------------------------------- remarks
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from biela.budgets import CUTTING, LARGEST, REPEATED_TRIANGLES, within
 from biela.errors import ModelError
+from biela.given_files import bytes_of, path_of
 from biela.model.meshes.collada import read_collada
 from biela.model.meshes.mesh import Mesh
 from biela.model.meshes.polygons import cutting_steps, triangulated
@@ -48,7 +49,7 @@ def read_mesh(path: str | Path, scale: float = 1.0, notes: list[str] | None = No
     Raises:
         ModelError: The file is not there, is of another kind, or is faulty; with the line.
     """
-    file = Path(path)
+    file = path_of(path, ModelError)
     if not (math.isfinite(scale) and scale > 0):
         raise ModelError(f"{file}: the scale of a mesh must be positive, not {scale!r}")
     ending = file.suffix.lower()
@@ -56,10 +57,7 @@ def read_mesh(path: str | Path, scale: float = 1.0, notes: list[str] | None = No
         raise ModelError(
             f"{file}: meshes are read from .stl, .obj and .dae files, not {ending or 'this'}"
         )
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{file}: the mesh cannot be read: {error.strerror}") from None
+    content = bytes_of(file, ModelError)
     if ending == ".obj":
         read = _obj
     elif ending == ".dae":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import biela as bl
 from biela.errors import BielaError, FileError, ModelError
+from biela.given_files import path_of
 from biela.model.quantities.values import Value
 from biela.studio.report.making import Making, Progress
 from biela.studio.report.motion import settings_for
@@ -54,7 +55,8 @@ def report(
         FileError: The file cannot be written.
     """
     subject = subject_of(model, parameters)
-    target = Path(path) if path is not None else Path(f"{_plain(subject.name)}_report.html")
+    named = f"{_plain(subject.name)}_report.html" if path is None else path
+    target = path_of(named, FileError)
     if target.is_dir():
         raise FileError(f"{target} is a folder: give the name of a file .html")
     if not target.parent.is_dir():
@@ -106,7 +108,7 @@ def subject_of(model: object, parameters: Mapping[str, Value] | None) -> Describ
         ModelError: It is no model, or has no such parameter.
     """
     if isinstance(model, str | Path):
-        file = Path(model)
+        file = path_of(model, ModelError, "the path of a model file")
         if not file.exists():
             raise ModelError(f"{file} is not there: give a model file")
         if file.suffix.lower() == ".py":

@@ -60,6 +60,8 @@ class Server:
         self.pages: dict[int, Page] = {}
         self._begun: list[Table] = []  # for the first visitor
         self._stopped = threading.Event()
+        #: Set once a page was open, or the server stops.
+        self.visited = threading.Event()
         self._door = Door(host)
         with _silence():
             self._viser = PlainServer(host, _free(host, port), self._door)
@@ -103,6 +105,7 @@ class Server:
         return self.frame()
 
     def _arrived(self, client: viser.ClientHandle) -> None:
+        self.visited.set()
         session = self._begun.pop() if self._begun else None
         self.pages[client.client_id] = Page(client, self._shelf, self._name, self._play, session)
         if client.client_id not in self._viser.get_clients():  # gone while the page was made
@@ -122,6 +125,7 @@ class Server:
 
     def stop(self) -> None:
         """Close all pages."""
+        self.visited.set()
         for page in self.pages.values():
             page.end()
         self.pages = {}
