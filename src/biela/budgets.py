@@ -22,7 +22,9 @@ __all__ = [
     "LEVELS",
     "NODES",
     "PARAMETERS",
+    "POSITIONS",
     "REPEATED_TRIANGLES",
+    "RESTARTS",
     "STEPS",
     "about",
     "check_memory",
@@ -49,6 +51,10 @@ LARGEST: Final = 1e50
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.
 DURATION: Final = 10_000_000_000
+#: Positions at which ranks are compared.
+POSITIONS: Final = 100
+#: Starts of a search.
+RESTARTS: Final = 100_000
 #: Gigabytes for the arrays of a motion or a file of results, unless BIELA_MEMORY says otherwise.
 _MEMORY: Final = 4.0
 _VARIABLE: Final = "BIELA_MEMORY"

@@ -392,6 +392,7 @@ def resolved(start: float, duration: float, step: float, what: str) -> None:
         ModelError: They lie closer together than `_DOUBLES_BETWEEN` doubles, or are more than the
             limit.
     """
+    duration, step = float(duration), float(step)
     within(
         STEPS,
         duration / step,

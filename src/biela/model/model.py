@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from biela.doors import doors
 from biela.errors import BielaError, ModelError
 from biela.model import marking
 from biela.model.bodies import GROUND, Body, Inertia, weighed
@@ -53,6 +54,7 @@ _OF_INSTANCE = re.compile(r"\A(?:[\w-]+(?:\[[0-9]+\])?\.)+")
 _OF_JOINTS = ("at", "axis", "x_axis", *BY_COORDINATE)
 
 
+@doors(ModelError)
 class Model:
     """A mechanism or a robot.
 
@@ -234,6 +236,10 @@ class Model:
         """
         self._check_name(name)
         who = f"{self.name}: body {name}"
+        if not isinstance(orientation, Orientation | tuple | None):
+            raise ModelError(
+                f'{who}: orientation is ("zyx", angles) or an Orientation, not {orientation!r}'
+            )
         masses = tuple((m, triple(f"{who}: point mass", place)) for m, place in points)
         body = Body(
             name,

@@ -23,6 +23,7 @@ from biela.analysis.realtime.group_text import GroupChoices, group_texts
 from biela.analysis.stepping import resolved
 from biela.analysis.unrolled import identifier
 from biela.code.export import _write
+from biela.doors import door
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import GroupProgram
 from biela.errors import ExportError, ModelError
@@ -35,6 +36,7 @@ _MOST: Final = 60
 _NOTHING: Final = "nothing is asked for: give points=[…], joints=[…] or bodies=True"
 
 
+@door(ModelError)
 def export_groups(
     model: Model,
     folder: str | Path,
