@@ -182,6 +182,11 @@ def test_the_doors_of_a_class_are_its_public_methods_and_those_it_inherits() -> 
         ("new", "body", {"name": "new", "points": [[1, 2, 3]]}),
         ("new", "joint", {"kind": "revolute", "name": "D", "i": 1.5, "j": "rod"}),
         ("new", "with_parameters", {"values": "L"}),
+        (
+            "new",
+            "driver",
+            {"kind": "position", "name": "new", "marker": "rod.B", "axis": "!empty", "law": "t"},
+        ),
         ("biela", "Options", {"rounds": []}),
         ("biela", "PointTarget", {"frame": "rod", "point": 3}),
     ],

@@ -38,6 +38,7 @@ SAID = {
     "dump/not_utf8": r"the file is not UTF-8",
     "mesh/loop_in_a_loop": r"4: an \"outer loop\" within another",
     "mesh/faces_of_one_point": r"no triangle",
+    "mesh/signalling_nan": r"triangle 4 has coordinates that are not finite",
     "model/count_of_1e18": r"8: parts\.cell: .*about 1\.0e18 bodies; the limit is 10,000,000",
     "model/inertia_beyond_doubles": r"4: bodies\.a\.inertia.*too large a number",
     "model/direction_beyond_doubles": r"8: joints\.A.*is not a direction",

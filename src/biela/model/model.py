@@ -519,6 +519,9 @@ class Model:
                 settings[field] = law_from(settings[field])
             elif described.metadata["dimension"] == "coordinate":
                 check_coordinate(self, who, settings[field])
+            elif described.metadata["dimension"] == "text" and type(settings[field]) is not str:
+                help = described.metadata["help"]
+                raise ModelError(f"{who}: {field} ({help}) is a text, not {settings[field]!r}")
         made = cls(name=name, **settings)
         self._check_element(made)
         return made
