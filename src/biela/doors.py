@@ -14,7 +14,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -162,7 +162,8 @@ def _alternatives(inside: Sequence[Any]) -> list[Any]:
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
+    # numpy takes no other kinds of numbers, such as fractions
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     try:
         return bool(np.isfinite(float(value)))

@@ -43,6 +43,8 @@ SAID = {
     "model/inertia_beyond_doubles": r"4: bodies\.a\.inertia.*too large a number",
     "model/direction_beyond_doubles": r"8: joints\.A.*is not a direction",
     "model/key_of_many_dots": r"1: the key .*would make 2,001 nested tables; the limit is 100",
+    "model/law_of_times_too_close": r"12: drivers\.motor\.law: .*too close together",
+    "mjcf/quaternion_of_denormals": r"2: <body> quat must not be zero",
     "model/parts_8_to_the_12": r"parts\.p.*bodies; the limit is 10,000,000",
     "model/tables_within_tables": r"more than 100 tables and arrays in each other",
     "results/array_header_cut_off": r"damaged",

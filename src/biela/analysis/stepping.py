@@ -395,7 +395,7 @@ def resolved(start: float, duration: float, step: float, what: str) -> None:
     duration, step = float(duration), float(step)
     within(
         STEPS,
-        duration / step,
+        duration / step if step else np.inf,
         f"{what} {step:g} s would make {{}} steps in {duration:g} s",
         "take a longer one, or a shorter duration",
     )
