@@ -4,12 +4,14 @@ A reader accepts an input or raises a `BielaError` that names the file.  Everyth
 finding: another exception, a numpy warning, a hang, memory beyond a limit, a crash.
 
     python tools/fuzz.py --count 10000 --log fuzz.jsonl    # the first ones, or the next of this log
+    python tools/fuzz.py --count 10000 --jobs 2            # with two workers
     python tools/fuzz.py --first 1234 --count 1 --show     # one case again
     python tools/fuzz.py --reader collada --count 2000
     python tools/fuzz.py --hostile                         # small files that ask for endless work
 
-Case k is made by the seed and k alone.  Cases run in a worker process with a limit on its memory
-and an alarm for each; a worker that dies or hangs is replaced, its case noted, and the next begins.
+Case k is made by the seed and k alone: its reader is drawn by weight, so that the quick ones have
+most of the cases.  Cases run in a worker process with a limit on its memory and an alarm for each;
+a worker that dies or hangs is replaced, its case noted, and the next begins.
 """
 
 from __future__ import annotations
@@ -53,6 +55,8 @@ MEMORY = 2 * 2**30
 DEEP = 25
 #: Lines of progress in a log are so many cases apart.
 _OFTEN = 500
+#: Where files are made, if there is such a place: a disk would take longer than most readers.
+_MEMORY_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,15 @@ class Outcome:
         return self.what in ("read", "refused")
 
 
+def drawn(seed: int, number: int, readers: Sequence[Reader] = READERS) -> tuple[Reader, Random]:
+    """The reader of a case, and the generator that goes on to make it."""
+    rng = Random(f"{seed}/{number}")
+    return rng.choices(readers, [reader.weight for reader in readers])[0], rng
+
+
 def case(seed: int, number: int, readers: Sequence[Reader] = READERS) -> Case:
     """The case of a number."""
-    rng = Random(f"{seed}/{number}")
-    reader = readers[number % len(readers)]
+    reader, rng = drawn(seed, number, readers)
     content = rng.choice(reader.inputs())
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         content = rng.choice(reader.mutations)(content, rng)
@@ -163,19 +172,30 @@ def work(
     numbers: range, made: Callable[[int], Case], answers: IO[str], seconds: float, memory: int
 ) -> None:
     """Runs cases and writes a line of JSON for each."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=_MEMORY_DISK) as folder:
         # what is imported, compiled and cached once counts for no case
         for reader in READERS:
             for content in reader.inputs()[:2]:
                 outcome(Case(0, reader, content, deep=True), Path(folder), 600.0)
         for number in numbers:
+            started = time.process_time()
             given = made(number)
-            started = time.monotonic()
             with limited_memory(memory):
                 found = outcome(given, Path(folder), seconds)
-            line = [found.what, found.where, found.message, time.monotonic() - started]
+            line = [found.what, found.where, found.message, time.process_time() - started]
             answers.write(json.dumps(line) + "\n")
             answers.flush()
+
+
+def _ends(numbers: range) -> str:
+    return f"{numbers.start}:{numbers.stop}:{numbers.step}"
+
+
+def shared(numbers: range, jobs: int, *options: str) -> Iterator[tuple[int, Outcome, float]]:
+    """The outcomes of cases, in order, from so many workers that take them in turns."""
+    workers = [watched(numbers[first::jobs], *options) for first in range(jobs)]
+    for k in range(len(numbers)):
+        yield next(workers[k % jobs])
 
 
 def watched(numbers: range, *options: str) -> Iterator[tuple[int, Outcome, float]]:
@@ -183,28 +203,27 @@ def watched(numbers: range, *options: str) -> Iterator[tuple[int, Outcome, float
 
     ``options`` are those of this command that say which cases they are.
     """
-    at = numbers.start
-    while at < numbers.stop:
-        left = f"{at}:{numbers.stop}"
-        command = [sys.executable, __file__, "--worker", left, *options]
+    left = numbers
+    while left:
+        command = [sys.executable, __file__, "--worker", _ends(left), *options]
         worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert worker.stdout is not None
         try:
             patience = 600.0  # for what it imports and prepares
-            while at < numbers.stop:
+            while left:
                 ready, _, _ = select.select([worker.stdout], [], [], patience)
                 line = worker.stdout.readline() if ready else ""
                 if not line.endswith("\n"):
                     worker.kill()
                     code = worker.wait()
                     what = "crash" if ready else "hang in native code"
-                    yield at, Outcome(what, f"exit {code}"), patience
-                    at += 1
+                    yield left[0], Outcome(what, f"exit {code}"), patience
+                    left = left[1:]
                     break
                 what, where, message, took = json.loads(line)
-                yield at, Outcome(what, where, message), took
-                at += 1
-                patience = 2 * HANG
+                yield left[0], Outcome(what, where, message), took
+                left = left[1:]
+                patience = 10 * HANG  # others may use the processor too
         finally:
             worker.kill()
             worker.wait()
@@ -248,12 +267,13 @@ class Log:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
 
-    def add(self, given: Case, found: Outcome, took: float) -> None:
-        """Count an outcome; a finding is noted and its input kept."""
-        self._since[given.reader.name, found.what if found.fine else "finding"] += 1
-        self._spent[given.reader.name] += took
-        if found.fine:
-            return
+    def count(self, reader: Reader, found: Outcome, took: float) -> None:
+        """Count an outcome."""
+        self._since[reader.name, found.what if found.fine else "finding"] += 1
+        self._spent[reader.name] += took
+
+    def note(self, given: Case, found: Outcome) -> None:
+        """Note a finding and keep its input."""
         if self.path is not None:
             folder = self.path.with_suffix(".inputs")
             folder.mkdir(exist_ok=True)
@@ -307,6 +327,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--first", type=int, help="number of the first case (0, or as the log says)"
     )
     parser.add_argument("--count", type=int, default=1000, help="how many cases")
+    parser.add_argument("--jobs", type=int, default=1, help="how many workers")
     parser.add_argument("--reader", default="", help="this reader alone")
     parser.add_argument("--log", type=Path, help="file that keeps what was found")
     parser.add_argument("--show", action="store_true", help="run one case here, with its traceback")
@@ -316,12 +337,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     readers = chosen(given.reader)
     made = hostile_case if given.hostile else partial(case, given.seed, readers=readers)
     if given.worker:
-        ends = given.worker.split(":")
+        numbers = range(*map(int, given.worker.split(":")))
         # what the readers print must not get among the answers
         answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         limits = (hostile.SECONDS, hostile.MEMORY) if given.hostile else (HANG, MEMORY)
-        work(range(int(ends[0]), int(ends[1])), made, answers, *limits)
+        work(numbers, made, answers, *limits)
         return 0
     if given.show:
         one = made(given.first or 0)
@@ -338,8 +359,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     numbers = range(first, min(first + given.count, stop))
     options = ["--hostile"] if given.hostile else ["--seed", str(given.seed)]
     options += ["--reader", given.reader] if given.reader else []
-    for number, found, took in watched(numbers, *options):
-        log.add(made(number), found, took)
+    for number, found, took in shared(numbers, given.jobs, *options):
+        reader = made(number).reader if given.hostile else drawn(given.seed, number, readers)[0]
+        log.count(reader, found, took)
+        if not found.fine:
+            log.note(made(number), found)
         if number % _OFTEN == _OFTEN - 1 or number == numbers.stop - 1:
             log.mark(number + 1)
     print(log.summary())

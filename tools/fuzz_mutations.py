@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 import re
 import tomllib
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import lru_cache
 from random import Random
 from typing import Any
 from xml.etree import ElementTree
@@ -35,6 +38,34 @@ VALUES: tuple[Any, ...] = (
     float("nan"), float("inf"), [], {}, [[]], [1, 2, 3], [0, 0, 0], [1, 2], ["a"], {"a": 1}, "x",
     [[1, 2], [3]], [None], [0.0, 0.0, 1e200], [1e-200, 0, 0],
 )  # fmt: skip
+#: Values that no file holds, by the names under which a call has them.
+ODD_VALUES = tuple(
+    "!" + name
+    for name in (
+        "complex", "bytes", "set", "decimal", "fraction", "object", "type", "function", "generator",
+        "path", "range", "zero", "one", "empty", "column", "cube", "nans", "infinite", "float32",
+        "int8", "bools", "texts", "objects", "strided", "read-only", "masked", "matrix", "datetime",
+        "model", "results", "atom", "slice", "ellipsis",
+        "turned", "motion",
+    )
+)  # fmt: skip
+#: Numbers that may be read and do their damage later.  None makes a motion of hours, which is no
+#: fault: as a time or a step they are harmless or beyond the limits.
+NUMBERS = (
+    0, 0.0, -0.0, 1, -1, 2, 3, 0.5, 90, 1000, 1e-3, 1e-16, 1e-40, 1e-300, 5e-324, 1e15,
+    1e30, 1e49, -1e49, 1e154,
+)  # fmt: skip
+#: Words of command lines.
+_COMMAND_WORDS = (
+    *map(repr, NUMBERS), "1e999", "nan", "-inf", "10ms", "0s", "-1s", "A", "A.angle", "rod",
+    "rod.tip", "rod.x", "rod.*", "*", "motor", "ground", "auto", "natural", "joint", "reference",
+    "relative loops", "global sparse", "mixed groups", "index2", "augmented3", "generalised_alpha",
+    "null_space", "penalty", "radau", "adams", "explicit_euler", "nystrom", "newton", "transpose",
+    "quasi_newton", "python", "julia", "c", "latex", "gif", "mp4", "n.txt", "n.svg", "n.bmp", "",
+    ".", "four-bar", "A=1", "L=nan", "L=0", "A=t**2", "A='1/t'", "A.angle=90deg", "é.toml", "\x07",
+    "--help", "--csv", "--force", "--no-save", "--reactions", "-t", "--", "--step",
+)  # fmt: skip
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WORD = re.compile(rb"[\w.+-]+")
 
 
@@ -110,8 +141,13 @@ PLAIN: tuple[Mutation, ...] = (
 # --- tables: TOML and JSON ------------------------------------------------------------------------
 
 
-def tree_changed(tree: Any, rng: Random) -> None:
-    """One entry of nested tables and lists left out, renamed, retyped, repeated or moved."""
+def tree_changed(
+    tree: Any, rng: Random, values: Sequence[Any] = VALUES, mildly: float = 0.4
+) -> None:
+    """One entry of nested tables and lists left out, renamed, retyped, repeated or moved.
+
+    ``mildly`` is how often it becomes another value of its kind instead.
+    """
     holders = [tree]
     for holder in holders:
         inside = holder.values() if isinstance(holder, dict) else holder
@@ -119,20 +155,34 @@ def tree_changed(tree: Any, rng: Random) -> None:
     holder = rng.choice(holders)
     key: Any = rng.choice(list(holder)) if isinstance(holder, dict) else rng.randrange(len(holder))
     what = rng.randrange(6)
-    if what == 0:
+    if rng.random() < mildly:
+        holder[key] = _of_its_kind(holder[key], holders, rng)
+    elif what == 0:
         del holder[key]
     elif what == 1 and isinstance(holder, dict):
         holder[rng.choice(TOKENS) if rng.random() < 0.5 else str(key) + "x"] = holder.pop(key)
     elif what == 2 and isinstance(holder, list):
-        holder.insert(0, holder[key])
+        holder.insert(0, deepcopy(holder[key]))
     elif what == 3:
         other = rng.choice(holders)
         if not _inside(holder, other):
-            holder[key] = other
+            holder[key] = deepcopy(other)
     elif what == 4:
         holder[key] = rng.choice(TOKENS)
     else:
-        holder[key] = rng.choice(VALUES)
+        holder[key] = deepcopy(rng.choice(values))  # later changes are to leave these alone
+
+
+def _of_its_kind(value: Any, holders: Sequence[Any], rng: Random) -> Any:
+    """Another number or truth, or a text that stands elsewhere: what most readers let in."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return rng.choice((*NUMBERS, -value, 2 * value))
+    if isinstance(value, str):
+        inside = [h.values() if isinstance(h, dict) else h for h in holders]
+        return rng.choice([text for texts in inside for text in texts if isinstance(text, str)])
+    return value
 
 
 def _inside(found: Any, tree: Any) -> bool:
@@ -141,21 +191,27 @@ def _inside(found: Any, tree: Any) -> bool:
     return found is tree or any(_inside(found, item) for item in inside)
 
 
-def toml_changed(data: bytes, rng: Random) -> bytes:
+def toml_changed(data: bytes, rng: Random, mildly: float = 0.4) -> bytes:
     """A TOML text with entries changed; damaged some other way if it is none any more."""
     try:
-        tree = tomllib.loads(data.decode())
+        tree = pickle.loads(_toml_tree(data))
     except (ValueError, RecursionError):
         return word_replaced(data, rng)
     for _ in range(rng.choice((1, 1, 2, 4))):
         if tree:
-            tree_changed(tree, rng)
+            tree_changed(tree, rng, mildly=mildly)
     lines = [f"{_quoted(key)} = {_toml(value)}" for key, value in tree.items()]
     return "\n".join(lines).encode("utf-8", "replace")
 
 
+@lru_cache(500)
+def _toml_tree(data: bytes) -> bytes:
+    """The tables of a TOML text, pickled: most are those of inputs that are not damaged yet."""
+    return pickle.dumps(tomllib.loads(data.decode()))
+
+
 def _quoted(text: str) -> str:
-    return json.dumps(text).replace("\x7f", "\\u007F")
+    return text if _BARE.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007F")
 
 
 def _toml(value: Any) -> str:
@@ -273,3 +329,33 @@ def _json_changed(data: bytes, rng: Random) -> bytes:
     header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(text)},), }}".encode()
     header = header.ljust(117) + b"\n"
     return data[:8] + len(header).to_bytes(2, "little") + header + text
+
+
+# --- calls and commands ---------------------------------------------------------------------------
+
+
+def call_changed(data: bytes, rng: Random) -> bytes:
+    """A call of `tools.fuzz_doors` with arguments changed; its door remains."""
+    call = json.loads(data)
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        if call["given"]:
+            tree_changed(call["given"], rng, (*VALUES, *ODD_VALUES))
+    return json.dumps(call).encode()
+
+
+def command_changed(data: bytes, rng: Random) -> bytes:
+    """A command with a model below it: words of the one, or tables of the other, changed."""
+    words, sign, model = data.partition(b"\n@\n")
+    if sign and rng.random() < 0.5:
+        return words + sign + toml_changed(model, rng, 0.85)
+    if rng.random() < 0.2:
+        return rng.choice(PLAIN)(words, rng) + sign + model
+    parts = re.split(rb"([ =])", words)
+    # what follows an option or a sign = is a value; some other word now and then
+    values = [
+        k for k in range(4, len(parts), 2) if parts[k - 2][:1] == b"-" or parts[k - 1] == b"="
+    ]
+    at = rng.choice(values if values and rng.random() < 0.9 else range(0, len(parts), 2))
+    word = rng.choice(_COMMAND_WORDS).encode()
+    parts[at] = b"'" + word + b"'" if b" " in word or not word else word
+    return b"".join(parts) + sign + model

@@ -10,9 +10,12 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
+import shlex
+import shutil
 import tempfile
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,22 +38,34 @@ from biela.model.meshes.mesh import Mesh
 from biela.model.quantities.units import quantity
 from biela.results import Box, Channels, Event, Link, Results, RunStatistics, Scene
 from biela.results.reference import read_csv
-from tools.fuzz_mutations import PLAIN, Mutation, npz_changed, toml_changed, xml_changed
+from tools.fuzz_doors import calls, enter
+from tools.fuzz_mutations import (
+    PLAIN,
+    Mutation,
+    call_changed,
+    command_changed,
+    npz_changed,
+    toml_changed,
+    xml_changed,
+)
 
 __all__ = ["READERS", "Reader"]
 
 _ROOT = Path(__file__).resolve().parent.parent
+#: Texts that may be the name of a file elsewhere.
+_OUTSIDE = re.compile(r"\.\.|(?<![\w.])/")
 _GALLERY = _ROOT / "examples/mechanisms"
 _DATA = _ROOT / "tests/data"
 #: Verbs of the command line that serve, play or measure until somebody ends them.
-_ENDLESS = frozenset({"studio", "demo", "bench", "report", "new", "cache", "export", "convert"})
+_OF_DRIVEN = re.compile("kinematics|export .*--groups")
+_ENDLESS = frozenset({"studio", "demo", "bench", "cache"})
 
 
 @dataclass(frozen=True)
 class Reader:
     """A reader: what it is called, the ending of its files, valid inputs, and how it reads.
 
-    ``read`` is given the file and whether to go deep.
+    ``read`` is given the file and whether to go deep; ``weight`` is its share of the cases.
     """
 
     name: str
@@ -58,6 +73,7 @@ class Reader:
     inputs: Callable[[], list[bytes]]
     read: Callable[[Path, bool], None]
     mutations: tuple[Mutation, ...] = PLAIN
+    weight: int = 40
 
 
 class UnnamedError(Exception):
@@ -214,18 +230,73 @@ _QUANTITIES = (
     "120 mm", "9.81 m/s^2", "2*(30 deg + 5 deg)", "1.5 kN*m/rad", "3 mm * 4", "sqrt(4 m^2)",
     "2 N/mm", "1e-3 kg*m^2", "60 rpm", "5 µm", "min(2 s, 3 s)", "(1/2) mm",
 )  # fmt: skip
+_PENDULUM = """name = "p"
+parameters = { L = "1 m" }
+[bodies.rod]
+mass = 1
+com = ["L/2", 0, 0]
+inertia = [0.01, 0.1, 0.1]
+markers = { tip = { position = ["L", 0, 0] } }
+[joints.A]
+kind = "revolute"
+i = "ground"
+j = "rod"
+axis = "y"
+start = "20 deg"
+[run]
+duration = 0.02
+"""
+_DRIVEN = (
+    _PENDULUM
+    + """[drivers.motor]
+kind = "rotary"
+coordinate = "A.angle"
+law = "0.3 + t"
+"""
+)
+_QUIETLY = "--no-plot --animate none"
+#: Commands, those about m.toml with either model as that file.
 _COMMANDS = (
-    "check four_bar.toml", "info slider_crank.toml", "joints helical",
-    "kinematics four_bar.toml --time 0.02 --step 10ms --no-plot --animate none --csv --q A=20deg",
-    "kinematics slider_crank.toml --time 20ms --drive A='30 deg*t' --method damped --no-plot "
-    "--animate none",
-    "run four_bar.toml --time 0.01 --step 1e-3 --no-plot --animate none --set crank=0.12 --v A=1",
+    "check m.toml", "info m.toml --tree", "info m.toml --coordinates reference", "joints helical",
+    f"kinematics m.toml --time 0.02 --step 10ms {_QUIETLY} --csv --q A=20deg --plot rod.x",
+    f"kinematics m.toml --time 20ms --drive A='30 deg*t' --method damped {_QUIETLY} --set L=2",
+    f"kinematics m.toml --time 0.02 --formulation 'natural groups' {_QUIETLY}",
+    f"kinematics m.toml --time 0.02 --report --within L=1mm {_QUIETLY}",
+    f"run m.toml --time 0.01 --step 1e-3 {_QUIETLY} --set L=0.12 --v A=1 --q A.angle=pi/3",
+    f"run m.toml --time 0.01 --integrator radau --tolerance 1e-6 {_QUIETLY} --reactions --motors",
+    f"run m.toml --time 0.01 --step 1ms --formulation index3 --coordinates reference {_QUIETLY}",
+    "export m.toml --language matlab --out o", "export m.toml --coordinates reference --out o",
+    "export m.toml --simulator --step 5e-4 --integrator rk4 --formulation multipliers --out o",
+    "export m.toml --groups --point rod.tip --step 1e-3 --out o", "new slider-crank --out n.toml",
+    "convert m.toml --to n.toml", "convert m.toml --to folder/", "convert m.toml --to . --force",
+    "order m.toml --coordinates natural", "order m.toml --coordinates reference",
+    "groups m.toml", "groups m.toml --independent A.angle", "groups m.toml --independent auto",
 )  # fmt: skip
+#: Those that draw, which takes a second.
+_DRAWINGS = (
+    "report m.toml -o r.html --time 0.02 --step 10ms --set L=2 --plot rod.*",
+    "report m.toml",
+    "check m.toml --drawing c.svg",
+    "order m.toml --picture o.svg",
+    "groups m.toml --picture g.png",
+    "run m.toml --time 0.01 --plot A.angle:rod.x --path rod.tip --animate gif",
+    "kinematics m.toml --time 0.02 --against A.angle --animate html",
+)
 _ASSIGNMENTS = ("r=45mm", "A.angle=20deg", "L=2*pi/3", "mass=1.5 kg", "theta=40*deg", "t=10 ms")
 
 
 def _texts(*texts: str) -> Callable[[], list[bytes]]:
     return lambda: [text.encode() for text in texts]
+
+
+def _commands(commands: Sequence[str]) -> Callable[[], list[bytes]]:
+    """Commands, each with a model that it takes."""
+    return lambda: [
+        f"{line}\n@\n{model}".encode()
+        for line in commands
+        for model in (_DRIVEN, _PENDULUM)
+        if (model == _DRIVEN) == ("--drive" not in line) or not _OF_DRIVEN.match(line)
+    ]
 
 
 @cache
@@ -298,6 +369,7 @@ def _dh_toml() -> list[bytes]:
     ]
 
 
+@cache
 def _thesis() -> list[bytes]:
     """The four files of a folder after one another, each below a line with its name."""
     folders = [_DATA / "seed2" / name for name in ("robot_arm", "slider_crank")]
@@ -440,33 +512,53 @@ def _assignment_read(file: Path, deep: bool) -> None:
 
 
 def _command_read(file: Path, deep: bool) -> None:
-    """Runs a command in the folder of the file, with the models of the gallery there."""
-    import shlex
-
+    """Runs a command in the folder of the file, which has models; what it leaves is removed."""
+    words, _, model = _text(file).partition("\n@\n")
     try:
-        arguments = shlex.split(_text(file))
+        arguments = shlex.split(words)
     except ValueError:
-        arguments = _text(file).split()
+        arguments = words.split()
     if not arguments or _ENDLESS & set(arguments):
         return
-    if arguments[0] in ("kinematics", "run"):
-        arguments += ["--out", "out"]
+    # nothing is written but in this folder
+    arguments = [word.replace("/", "_") if _OUTSIDE.search(word) else word for word in arguments]
     for name in ("four_bar.toml", "slider_crank.toml"):
         target = file.with_name(name)
         if not target.exists():
             target.write_bytes((_GALLERY / name).read_bytes())
-    before = Path.cwd()
-    os.chdir(file.parent)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    if model:
+        file.with_name("m.toml").write_text(model, encoding="utf-8", newline="")
+    with alone(file.parent, {"m.toml"} if model else set()):
+        quiet = io.StringIO()
+        with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
             code = command(arguments)
-    finally:
-        os.chdir(before)
     if code:
         raise BielaError(f"refused with {code}")
 
 
-#: The readers, in the order in which cases go round them.
+@contextlib.contextmanager
+def alone(folder: Path, more: Collection[str] = ()) -> Iterator[None]:
+    """Works in a folder; what is new in it is removed at the end, and so are ``more`` files."""
+    before, there = Path.cwd(), set(os.listdir(folder)).difference(more)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        for name in set(os.listdir(folder)) - there:
+            path = folder / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+def _door_read(file: Path, deep: bool) -> None:
+    with alone(file.parent):
+        enter(file.read_bytes())
+
+
+#: The readers.
 READERS: tuple[Reader, ...] = (
     Reader("model", ".toml", _models, _model, (*PLAIN, *(toml_changed,) * 6)),
     Reader("urdf", ".urdf", lambda: [_URDF, (_DATA / "urdf/arm6.urdf").read_bytes()],
@@ -487,5 +579,7 @@ READERS: tuple[Reader, ...] = (
     Reader("quantity", ".txt", _texts(*_QUANTITIES), _quantity_read),
     Reader("law", ".txt", _texts(*_LAWS, *_EXPRESSIONS), _law_read),
     Reader("assignment", ".txt", _texts(*_ASSIGNMENTS), _assignment_read),
-    Reader("command", ".txt", _texts(*_COMMANDS), _command_read),
+    Reader("door", ".json", calls, _door_read, (call_changed,), 30),
+    Reader("command", ".txt", _commands(_COMMANDS), _command_read, (command_changed,), 10),
+    Reader("drawing", ".txt", _commands(_DRAWINGS), _command_read, (command_changed,), 1),
 )  # fmt: skip

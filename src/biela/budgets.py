@@ -33,7 +33,9 @@ __all__ = [
     "PARAMETERS",
     "PIXELS",
     "POINTS",
+    "POSITIONS",
     "REPEATED_TRIANGLES",
+    "RESTARTS",
     "ROWS",
     "STEPS",
     "about",
@@ -85,6 +87,10 @@ PIXELS: Final = 50_000_000
 POINTS: Final = 100_000_000
 #: Axes of a figure one above the other; a picture can be no higher.
 AXES: Final = 100
+#: Positions at which ranks are compared.
+POSITIONS: Final = 100
+#: Starts of a search.
+RESTARTS: Final = 100_000
 #: Gigabytes for the arrays of a motion or a file of results, unless BIELA_MEMORY says otherwise.
 _MEMORY: Final = 4.0
 _VARIABLE: Final = "BIELA_MEMORY"

@@ -95,6 +95,8 @@ def test_a_constraint_that_is_not_a_number_is_named():
     model = mass(lambda s, x, y: bl.log(x))
     with pytest.raises(AssemblyError, match="constraint first_1 is not a finite number"):
         bl.simulate(model, 1.0, q=[-1.0, 0.0], **FIXED)
+    with pytest.raises(AssemblyError, match="constraint first_1, or its derivative, is not a fin"):
+        bl.mobility(model, q=[-1.0, 0.0])
 
 
 # -------------------------------------------------------------------------------------- masses

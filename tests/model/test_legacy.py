@@ -496,6 +496,14 @@ def test_a_model_of_ones_own_is_written_with_its_parameters_as_numbers(tmp_path:
     assert joints[2].length == 0.4
 
 
+@pytest.mark.parametrize("run", [{"duration": -0.0}, {"duration": 1.0, "step": 0.0}])
+def test_a_motion_that_takes_no_time_is_not_written(run: dict[str, float], tmp_path: Path) -> None:
+    model = load_thesis_folder(DATA / "slider_crank")
+    model.run = run
+    with pytest.raises(ModelError, match=r"slider_crank: .* duration and step .* are positive"):
+        save_thesis(model, tmp_path)
+
+
 def test_what_has_no_row_is_refused(tmp_path: Path) -> None:
     m = Model("own")
     m.body("b")

@@ -28,8 +28,9 @@ def test_a_chain_is_laid_out_in_a_line_from_left_to_right() -> None:
     assert np.abs(places[:, 1]).max() < 0.3
 
 
-def test_circles_that_hang_on_nothing_do_not_lie_on_each_other() -> None:
-    places = _layout(6, [Edge(0, 1)])
+@pytest.mark.parametrize("edges", [[Edge(0, 1)], []])
+def test_circles_that_hang_on_nothing_do_not_lie_on_each_other(edges: list[Edge]) -> None:
+    places = _layout(6, edges)
     gaps = np.linalg.norm(places[:, None] - places[None, :], axis=2) + 9 * np.eye(6)
     assert gaps.min() > 1.0
 

@@ -21,7 +21,10 @@ from tools.fuzz_readers import READERS, Reader
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="the size of a process is read from /proc"
 )
-QUICK = tuple(reader for reader in READERS if reader.name != "command")
+QUICK = tuple(reader for reader in READERS if reader.weight >= 20)
+
+
+LEAK = Outcome("TypeError", "x.py:1", "oh")
 
 
 def reading(read) -> Reader:
@@ -74,8 +77,9 @@ def test_a_log_is_gone_on_with_and_keeps_failing_inputs(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     log = Log(path)
     bad = Case(3, reading(None), b"bad")
-    log.add(Case(2, reading(None), b""), Outcome("read"), 0.1)
-    log.add(bad, Outcome("TypeError", "x.py:1", "oh"), 0.1)
+    for given, found in ((Case(2, reading(None), b""), Outcome("read")), (bad, LEAK)):
+        log.count(given.reader, found, 0.1)
+    log.note(bad, LEAK)
     log.mark(4)
     again = Log(path)
     assert again.next == 4
@@ -90,15 +94,15 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path, monkeypatch) -> None:
     script = tmp_path / "worker.py"
     script.write_text(
         "import os, sys\n"
-        "first, stop = map(int, sys.argv[2].split(':'))\n"
-        "for number in range(first, stop):\n"
+        "for number in range(*map(int, sys.argv[2].split(':'))):\n"
         "    if number == 1:\n"
         "        os._exit(3)\n"
         '    print(\'["read", "", "", 0.0]\', flush=True)\n'
     )
     monkeypatch.setattr(fuzz, "__file__", str(script))
-    found = [(number, one.what) for number, one, _ in fuzz.watched(range(4))]
-    assert found == [(0, "read"), (1, "crash"), (2, "read"), (3, "read")]
+    for jobs in (1, 2):
+        found = [(number, one.what) for number, one, _ in fuzz.shared(range(4), jobs)]
+        assert found == [(0, "read"), (1, "crash"), (2, "read"), (3, "read")]
 
 
 # --- a little of it -------------------------------------------------------------------------------

@@ -47,6 +47,8 @@ from biela.analysis.preparation import (
     with_values,
 )
 from biela.analysis.start_search import named_places, position_near
+from biela.budgets import RESTARTS, within
+from biela.doors import door
 from biela.equations import Quantity, System
 from biela.equations.positions import apart, normalised, random_start
 from biela.errors import AssemblyError, ModelError
@@ -77,6 +79,7 @@ class Assembly:
     idle: tuple[str, ...] = ()
 
 
+@door(ModelError)
 def assemble(
     model: Model,
     q: Values = None,
@@ -144,6 +147,7 @@ def assemble(
     return wanted[0]
 
 
+@door(ModelError)
 def branches(
     model: Model,
     q: Values = None,
@@ -190,6 +194,7 @@ def branches(
         held = _freedoms_held(equations, instant, guess)
     random = np.random.default_rng(seed)
     different: list[_Branch] = []
+    within(RESTARTS, restarts, "branches would try {} starts", "use fewer restarts")
     for k in range(restarts):
         start = random_start(system, guess, random) if k else guess.copy()
         for index, value in held.items():
@@ -276,6 +281,7 @@ class _Branch:
         return _described(equations, q, self.iterations, self.idle)
 
 
+@door(ModelError)
 def assemble_velocity(
     model: Model,
     q: Values,

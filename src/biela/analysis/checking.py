@@ -34,9 +34,10 @@ from biela.analysis.smells import (
     unit_smells,
 )
 from biela.analysis.topology_drawing import draw_topology
+from biela.doors import door
 from biela.equations import System
 from biela.equations.elements import element_faults
-from biela.errors import AssemblyError, BielaError
+from biela.errors import AssemblyError, BielaError, ModelError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
 from biela.model.topology.planarity import Plane, plane_faults, plane_of_motion
@@ -49,6 +50,7 @@ __all__ = ["CheckReport", "Finding", "Opening", "check", "draw_topology"]
 _WHOLE: Final = 60
 
 
+@door(ModelError)
 def check(model: Model) -> CheckReport:
     """Look a model over.
 

@@ -16,12 +16,14 @@ from biela.analysis.driving import Law, driven
 from biela.analysis.one_start import start_position
 from biela.analysis.preparation import Model, Values, as_system, at_values, values, with_values
 from biela.analysis.solution_curve import SolutionCurve, solution_curve
+from biela.doors import door
 from biela.equations import System
 from biela.errors import ModelError, SimulationError
 
 Floats = npt.NDArray[np.float64]
 
 
+@door(ModelError)
 def continuation(
     model: Model,
     *,

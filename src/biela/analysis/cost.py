@@ -25,6 +25,7 @@ from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.analysis.tables import table
 from biela.atoms import opcodes as op
 from biela.code import Function
+from biela.doors import door
 from biela.equations import System
 from biela.errors import ModelError
 from biela.results import RunStatistics
@@ -97,6 +98,7 @@ class Cost:
         return "\n".join(lines)
 
 
+@door(ModelError)
 def cost(
     model: Model,
     duration: float,

@@ -20,6 +20,7 @@ from biela.analysis.unrolled import Matrix, Row, Unrolled, derivatives
 from biela.atoms import Atom, Direction, Kind, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
+from biela.doors import door
 from biela.equations import System
 from biela.equations.model_start import DriveLaw
 from biela.equations.system import LazyFunctions
@@ -49,6 +50,7 @@ class _Rows:
     names: list[str]
 
 
+@door(ModelError)
 def driven(model: Model, drives: Mapping[str, Law]) -> System:
     """The system with drives as further constraints, called "drive …".
 

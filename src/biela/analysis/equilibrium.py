@@ -16,6 +16,8 @@ import numpy.typing as npt
 from biela.analysis.equilibrium_search import Equilibrium, EquilibriumSearch
 from biela.analysis.inverse_dynamics import Motion, chosen_inputs, required
 from biela.analysis.preparation import Model, Values, as_system, values, with_values
+from biela.budgets import RESTARTS, within
+from biela.doors import door
 from biela.equations.positions import apart, normalised, random_start
 from biela.errors import AssemblyError, ModelError
 
@@ -33,6 +35,7 @@ class HoldingInputs:
     q: Floats
 
 
+@door(ModelError)
 def equilibrium(
     model: Model,
     q: Values = None,
@@ -72,6 +75,7 @@ def equilibrium(
     raise AssemblyError(search.reason(start))
 
 
+@door(ModelError)
 def equilibria(
     model: Model,
     q: Values = None,
@@ -98,6 +102,7 @@ def equilibria(
     turns = np.array([e.unit == "rad" for e in system.q])
     random = np.random.default_rng(seed)
     places: list[tuple[Floats, Floats, float, int]] = []
+    within(RESTARTS, restarts, "equilibria would try {} starts", "use fewer restarts")
     for k in range(max(restarts, 1)):
         start = random_start(system, guess, random) if k else guess
         assembled = search.instant.assembled(start)
@@ -122,6 +127,7 @@ def equilibria(
     )
 
 
+@door(ModelError)
 def holding_inputs(
     model: Model,
     q: Values = None,

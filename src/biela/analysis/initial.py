@@ -26,6 +26,7 @@ from biela.analysis.preparation import Model, Values, as_system, check_masses, v
 from biela.atoms import Atom, Kind, Workspace, jacobian, substitute
 from biela.code import Function
 from biela.code.arrays import Entries
+from biela.doors import door
 from biela.equations import System
 from biela.equations.system import LazyFunctions
 from biela.errors import AssemblyError, BielaError, ModelError
@@ -56,6 +57,7 @@ class InitialState:
     mobility: int
 
 
+@door(ModelError)
 def initial_problem(
     model: Model,
     q: Values = None,

@@ -25,6 +25,7 @@ from biela.analysis.reach import drive_rows
 from biela.analysis.recording import Recording
 from biela.analysis.unrolled import Unrolled, derivatives
 from biela.code import Function
+from biela.doors import door
 from biela.equations import System
 from biela.errors import ModelError, ShapeError
 from biela.results import Event, Results, RunStatistics
@@ -69,6 +70,7 @@ class Requirement:
     beyond: npt.NDArray[np.bool_]
 
 
+@door(ModelError)
 def inverse_dynamics(
     model: Model,
     motion: Results | tuple[Any, Any, Any, Any],

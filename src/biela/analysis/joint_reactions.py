@@ -23,6 +23,7 @@ from biela.analysis.free_body_wrenches import joint_wrenches
 from biela.analysis.instant import Instant
 from biela.analysis.posing import posed
 from biela.analysis.preparation import Values, values, with_values
+from biela.doors import door
 from biela.equations import formulate
 from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
@@ -78,6 +79,7 @@ class JointReactions:
         return "\n".join(lines)
 
 
+@door(ModelError)
 def joint_reactions(
     model: Model,
     motion: Results | None = None,

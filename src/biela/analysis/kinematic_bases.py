@@ -20,6 +20,7 @@ import numpy.typing as npt
 from biela.analysis.partitioning import independent_basis
 from biela.analysis.posing import posed
 from biela.analysis.preparation import Model, Values, as_system, with_values
+from biela.doors import door
 from biela.errors import ModelError
 from biela.solvers.coordinate_basis import PARTITIONS, CoordinateBasis, choose_basis
 
@@ -93,6 +94,7 @@ class KinematicBases:
         return z
 
 
+@door(ModelError)
 def kinematic_bases(
     model: Model,
     q: Values = None,

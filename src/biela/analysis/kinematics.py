@@ -41,6 +41,7 @@ from biela.analysis.preparation import Model, Values, as_system, numbers, values
 from biela.analysis.redundant_motion import Measure, Objective, as_objective, redundant
 from biela.analysis.sampling import sampling
 from biela.analysis.singularity import Alarms, singularities
+from biela.doors import door
 from biela.equations import System
 from biela.equations.positions import own_velocities
 from biela.errors import ModelError, SimulationError, SingularityError
@@ -56,6 +57,7 @@ _KEPT: Final = 1e-4
 
 
 @names_laws
+@door(ModelError)
 def kinematics(
     model: Model,
     duration: float,

@@ -31,8 +31,10 @@ from biela.analysis.preparation import Model, Values, as_system, with_values
 from biela.analysis.unrolled import Row, Unrolled, derivatives, product, transposed_product
 from biela.atoms import Atom, Direction
 from biela.code import Function
+from biela.doors import door
 from biela.equations import System
 from biela.equations.positions import own_velocities, velocity_places
+from biela.errors import ModelError
 from biela.singular_values import pinv
 from biela.solvers import choose_independent
 
@@ -94,6 +96,7 @@ class Linearisation:
         return _reduced(instant, place, speed, a, lam, by_name, independent)
 
 
+@door(ModelError)
 def linearise(
     model: Model,
     q: Values = None,

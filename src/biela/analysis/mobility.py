@@ -26,6 +26,9 @@ from biela.analysis.instant import Instant, motions, unit_rows
 from biela.analysis.preparation import Model, Values, as_system, values, with_values
 from biela.analysis.reach import drive_rows, nearest
 from biela.analysis.singularity import owner
+from biela.budgets import POSITIONS, within
+from biela.doors import door
+from biela.errors import ModelError
 
 Floats = npt.NDArray[np.float64]
 
@@ -125,6 +128,7 @@ class Mobility:
         return "\n".join(lines)
 
 
+@door(ModelError)
 def mobility(
     model: Model,
     q: Values = None,
@@ -169,6 +173,7 @@ def mobility(
         rows = instant.Phi_v(at)[order]
         return dependent_rows(unit_rows(rows)[0], limit) if len(rows) else []
 
+    within(POSITIONS, positions, "mobility would compare {} positions", "use fewer")
     here = dependent(place)
     places = _positions(instant, place, joints, positions - 1, seed)
     others = [dependent(at) for at in places]

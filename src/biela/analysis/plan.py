@@ -113,7 +113,7 @@ class Plan:
         resolved(start, duration, h, "the step")
         steps = whole_steps(duration, h, "the step")
         stride = whole_steps(output, h, "output", of="the step") if output else 0
-        stride = stride or max(1, -(-steps // 2000))
+        stride = min(stride, steps) or max(1, -(-steps // 2000))
         rows = -(-steps // stride)
         storable(rows, columns)
         stored: Floats = h * np.minimum(stride * np.arange(1.0, rows + 1), float(steps))

@@ -27,6 +27,7 @@ from biela.analysis.instant import Instant, motions
 from biela.analysis.posing import placed
 from biela.analysis.precision_report import Errors, Precision, Sensitivity
 from biela.analysis.preparation import Model, Values, as_system, number, with_values
+from biela.doors import door
 from biela.equations import System
 from biela.errors import AssemblyError, ModelError
 from biela.model.quantities.values import Value
@@ -40,6 +41,7 @@ _SMALL: Final = 1e-6
 _SAMPLES: Final = 16
 
 
+@door(ModelError)
 def precision(
     model: Model,
     q: Values = None,

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from biela.budgets import LARGEST
 from biela.equations import Equations, Quantity, SymbolicSystem, System, formulate
 from biela.equations.natural import Layout
 from biela.equations.positions import own_velocities
@@ -134,7 +135,7 @@ def values(system: System, what: str, entries: Sequence[Quantity], given: Values
     elif given is not None:
         try:
             flat = np.array(given, dtype=float).reshape(-1)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(
                 f"{system.name}: the values of the {_PLURAL[what]} must be numbers, not {given!r}"
             ) from None
@@ -144,9 +145,12 @@ def values(system: System, what: str, entries: Sequence[Quantity], given: Values
                 f"and {len(flat)} numbers are given"
             )
         found = flat
-    bad = [name for name, value in zip(names, found, strict=True) if not np.isfinite(value)]
+    bad = [name for name, value in zip(names, found, strict=True) if not abs(value) <= LARGEST]
     if bad:
-        raise ModelError(f"{system.name}: the value of {what} {bad[0]} is not a finite number")
+        raise ModelError(
+            f"{system.name}: the value of {what} {bad[0]} is not a finite number of at most "
+            f"{LARGEST:g}"
+        )
     return found
 
 
@@ -224,7 +228,7 @@ def number(system: System, what: str, value: object, unit: str | None = None) ->
     try:
         # elsewhere a text that spells a number is a mistake all the same
         found = np.nan if isinstance(value, str) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.nan
     if callable(value) or hasattr(value, "workspace"):
         raise ModelError(

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from biela.analysis.closure import contradiction
 from biela.analysis.instant import Instant, independent, motions, unit_rows
 from biela.analysis.singularity import joints_of, weakest
+from biela.errors import AssemblyError
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,6 +47,9 @@ def nearest(
     """The position near another one that misses the geometric constraints least.
 
     ``weights`` are the roots of W, 1 if not given; constraints of weight 0 do not count.
+
+    Raises:
+        AssemblyError: A constraint is not a finite number there.
     """
     count = instant.system.geometric
     scale = np.ones(count) if weights is None else weights
@@ -53,6 +57,13 @@ def nearest(
     damping = 1e-3
     for _ in range(iterations):
         J = scale[:, None] * instant.Phi_v(q)[:count]
+        lost = ~(np.isfinite(J).all(axis=1) & np.isfinite(residual))
+        if lost.any():
+            name = instant.system.multipliers[int(np.argmax(lost))]
+            raise AssemblyError(
+                f"{instant.system.name}: constraint {name}, or its derivative, is not a finite "
+                f"number at t = {instant.t:.6g} s; check its equation and the parameters"
+            )
         gradient = J.T @ residual
         size = float(np.linalg.norm(residual))
         if size <= 1e-14 or np.linalg.norm(gradient) <= 1e-13 * size:

@@ -22,6 +22,7 @@ from biela.analysis.closure import dependent_rows
 from biela.analysis.instant import RANK_TOLERANCE, Instant, motions, unit_rows
 from biela.analysis.posing import placed, posed
 from biela.analysis.preparation import Model, Values, as_system, with_values
+from biela.doors import door
 from biela.equations import System
 from biela.errors import ModelError, UnknownNameError
 from biela.singular_values import svd
@@ -112,6 +113,7 @@ class Reactions:
         )
 
 
+@door(ModelError)
 def reactions(
     model: Model,
     q: Values = None,
@@ -151,6 +153,7 @@ def reactions(
     return Reactions(system.multipliers, lam, report.determinate, a, report)
 
 
+@door(ModelError)
 def redundancy(
     model: Model,
     q: Values = None,

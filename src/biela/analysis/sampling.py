@@ -87,7 +87,8 @@ def sampling(
     resolved(t, duration, step, "the step")
     steps, stride = (whole_steps(time, step, "the step") for time in (duration, between))
     storable(steps + 1, 1)  # their times
-    return Sampling(float(t), float(step), steps, stride)
+    # beyond the end it is as good as any
+    return Sampling(float(t), float(step), steps, min(stride, steps + 1))
 
 
 def _positive(value: object) -> bool:

@@ -60,6 +60,7 @@ from biela.analysis.unrolled import Unrolled
 from biela.analysis.watch import check_watch
 from biela.code import Function
 from biela.code.routines import Routine
+from biela.doors import door, doors
 from biela.equations import System
 from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
@@ -81,6 +82,7 @@ SPLIT_METHODS = ("semi_implicit_euler", "second_order_euler", "nystrom")
 SECOND_ORDER_METHODS = ("second_order_euler", "nystrom")
 
 
+@doors(ModelError)
 class Simulator:
     """A system prepared for simulations; what is compiled for one run serves the next.
 
@@ -477,6 +479,7 @@ class Simulator:
 
 
 @names_laws
+@door(ModelError)
 def simulate(
     model: Model,
     duration: float,

@@ -392,9 +392,10 @@ def resolved(start: float, duration: float, step: float, what: str) -> None:
         ModelError: They lie closer together than `_DOUBLES_BETWEEN` doubles, or are more than the
             limit.
     """
+    duration, step = float(duration), float(step)
     within(
         STEPS,
-        duration / step,
+        duration / step if step else np.inf,
         f"{what} {step:g} s would make {{}} steps in {duration:g} s",
         "take a longer one, or a shorter duration",
     )

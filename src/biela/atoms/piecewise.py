@@ -261,4 +261,12 @@ def _points(name: str, x: Sequence[float], y: Sequence[float], least: int) -> tu
         raise DomainError(
             f"{name}: x must increase, but x[{i}] = {xs[i]} is followed by x[{i + 1}] = {xs[i + 1]}"
         )
+    with np.errstate(all="ignore"):
+        largest = np.abs(np.diff(ys) / steps).max() / steps.min() ** 2
+    if not np.isfinite(largest):
+        i = int(np.argmin(steps))
+        raise DomainError(
+            f"{name}: x[{i}] = {xs[i]} and x[{i + 1}] = {xs[i + 1]} are too close together for the "
+            "derivatives to be doubles: leave one out"
+        )
     return xs, ys

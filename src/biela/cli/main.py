@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,10 +31,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     try:
         with ended_by_signals():
-            app(args=None if arguments is None else list(arguments), prog_name="biela")
+            _command()(args=None if arguments is None else list(arguments), prog_name="biela")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
+
+
+@cache
+def _command() -> Any:
+    """The command with all its verbs: what typer makes of the signatures takes its time."""
+    return typer.main.get_command(app)
 
 
 def _version(asked: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from biela.atoms import Atom
 from biela.code import Function
+from biela.doors import door
 from biela.equations import joint_coordinates, reference_point
 from biela.equations.elements import derive_elements
 from biela.equations.mechanism.derivation import MechanismDerivation
@@ -32,6 +33,7 @@ COORDINATES: Final[Mapping[str, Callable[[Model], MechanismDerivation]]] = {
 }
 
 
+@door(ModelError)
 def formulate(
     model: Model, coordinates: str = "joint", *, rods: str | Sequence[str] | None = None
 ) -> System:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from biela.doors import doors
 from biela.errors import BielaError, ModelError
 from biela.given_files import text_of
 from biela.model import marking
@@ -55,6 +56,7 @@ _OF_INSTANCE = re.compile(r"\A(?:[\w-]+(?:\[[0-9]+\])?\.)+")
 _OF_JOINTS = ("at", "axis", "x_axis", *BY_COORDINATE)
 
 
+@doors(ModelError)
 class Model:
     """A mechanism or a robot.
 
@@ -237,6 +239,10 @@ class Model:
         """
         self._check_name(name)
         who = f"{self.name}: body {name}"
+        if not isinstance(orientation, Orientation | tuple | None):
+            raise ModelError(
+                f'{who}: orientation is ("zyx", angles) or an Orientation, not {orientation!r}'
+            )
         masses = tuple((m, triple(f"{who}: point mass", place)) for m, place in points)
         body = Body(
             name,
@@ -516,6 +522,9 @@ class Model:
                 settings[field] = law_from(settings[field])
             elif described.metadata["dimension"] == "coordinate":
                 check_coordinate(self, who, settings[field])
+            elif described.metadata["dimension"] == "text" and type(settings[field]) is not str:
+                help = described.metadata["help"]
+                raise ModelError(f"{who}: {field} ({help}) is a text, not {settings[field]!r}")
         made = cls(name=name, **settings)
         self._check_element(made)
         return made

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from biela.doors import door
 from biela.errors import ResultsError
 from biela.results.averages import rms
 from biela.results.panels import axis_label, by_unit, check_points, legend, line, stack
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "deviations"]
 
 
+@door(ResultsError)
 def compare(
     first: Results,
     second: Results,

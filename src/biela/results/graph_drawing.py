@@ -195,7 +195,8 @@ def _least_stress(far: Array, places: Array) -> tuple[Array, float]:
 
 def _tangle(places: Array, edges: Sequence[Edge]) -> int:
     """How many arcs without a common end cross, and thrice how many run under a circle."""
-    ends = np.array([(e.first, e.second) for e in edges if e.first != e.second]).reshape(-1, 2)
+    joined = [(e.first, e.second) for e in edges if e.first != e.second]
+    ends = np.array(joined, dtype=int).reshape(-1, 2)
     a, b = places[ends[:, 0]], places[ends[:, 1]]
     along = (b - a)[:, None]
 

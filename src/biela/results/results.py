@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biela.doors import doors
 from biela.errors import BielaError, ResultsError, ShapeError
 from biela.given_files import text_of
 from biela.results.channels import Array, Channels, Event, as_column, instants, read_only
@@ -33,6 +34,7 @@ class _MissingGroupError(BielaError, AttributeError):
     """A group these results do not have; an AttributeError, so that `hasattr` works."""
 
 
+@doors(ResultsError)
 class Results(Pictures, Framed, Tabulated, Copied, Stored):
     """Channels over time, in groups, with what else is known of the run.
 

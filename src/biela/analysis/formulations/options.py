@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from biela.doors import doors
 from biela.errors import ModelError
 from biela.solvers.coordinate_basis import PARTITIONS
 from biela.solvers.dependent import DEPENDENT_SOLVERS
 
 
+@doors(ModelError)
 @dataclass(frozen=True)
 class Options:
     """Choices of a formulation; the defaults suit nearly every run.

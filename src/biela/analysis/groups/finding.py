@@ -14,6 +14,8 @@ from biela.analysis.groups.drives import driven_model, joint_drive
 from biela.analysis.groups.positions import DENSE, SPARSE, assembled_positions, later_positions
 from biela.analysis.looped.start import first_blocks
 from biela.analysis.preparation import with_values
+from biela.budgets import POSITIONS, within
+from biela.doors import door
 from biela.equations.blocks import reference_blocks
 from biela.equations.groups.building import Passive, grouped_rows, structure_of
 from biela.equations.groups.elements import elements_of
@@ -33,6 +35,7 @@ _LAW: Final = "0.37"
 _TRIES: Final = 300
 
 
+@door(ModelError)
 def structural_groups(
     model: Model,
     drivers: Mapping[str, Any] | None = None,
@@ -79,6 +82,7 @@ def structural_groups(
     if passive not in ("hold", "report"):
         raise ModelError(f"passive is hold or report, not {passive!r}")
     driven = with_drivers(model, drivers) if drivers else model
+    within(POSITIONS, positions, "structural_groups would compare {} positions", "use fewer")
     study = Study(driven, parameters, t, positions, seed)
     if independent is None or (not isinstance(independent, str) and not len(independent)):
         return structure_of(study.rows, model.name, None, passive, study.elsewhere)

@@ -22,8 +22,10 @@ from biela.analysis.preparation import values, with_values
 from biela.analysis.recording import Recording
 from biela.analysis.sampling import sampling
 from biela.analysis.stepping import storable
+from biela.doors import door
 from biela.equations import System, formulate
 from biela.equations.groups.lowering import Iteration
+from biela.errors import ModelError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
 from biela.results import Channels, Results
@@ -33,6 +35,7 @@ __all__ = ["group_inverse_dynamics"]
 Floats = npt.NDArray[np.float64]
 
 
+@door(ModelError)
 def group_inverse_dynamics(
     model: Model,
     duration: float,

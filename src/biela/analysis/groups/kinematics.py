@@ -15,6 +15,7 @@ from biela.analysis.law_faults import finite, names_laws, while_finite
 from biela.analysis.preparation import with_values
 from biela.analysis.sampling import sampling
 from biela.analysis.stepping import storable
+from biela.doors import door
 from biela.equations.groups.lowering import Iteration
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
@@ -29,6 +30,7 @@ _OWN: Final = ("model", "parameters", "q", "t")
 
 
 @names_laws
+@door(ModelError)
 def group_kinematics(
     model: Model,
     duration: float,

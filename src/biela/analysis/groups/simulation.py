@@ -39,6 +39,7 @@ from biela.analysis.progress import Progress
 from biela.analysis.sampling import sampling
 from biela.analysis.watch import Account, Fault, Means, Motion, check_watch, energy_fault
 from biela.code.looped import Failure
+from biela.doors import door, doors
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
@@ -87,6 +88,7 @@ _SMALL: Final = 1e-4
 _OF_NUMBERS: Final = ("second_order_euler", "nystrom")
 
 
+@doors(ModelError)
 class GroupSimulator:
     """The equations of motion of a model in its independent coordinates, by groups.
 
@@ -555,6 +557,7 @@ def _continuous(motion: GroupMotion) -> bool:
 
 
 @names_laws
+@door(ModelError)
 def group_simulation(
     model: Model,
     duration: float,

@@ -39,6 +39,7 @@ from biela.analysis.groups.tiles import strands_of
 from biela.analysis.groups.workspace import Lanes
 from biela.analysis.preparation import with_values
 from biela.code.llvm.host import host_lanes
+from biela.doors import doors
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
@@ -60,6 +61,7 @@ __all__ = ["GroupSolver"]
 Floats = npt.NDArray[np.float64]
 
 
+@doors(ModelError)
 class GroupSolver:
     """The groups of a model, ready to run.
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from biela.analysis.inverse_kinematics.kernels import Kernels, scratch
 from biela.analysis.progress import Progress
+from biela.budgets import RESTARTS, within
 from biela.solvers.multistart import search_all
 from biela.solvers.newton import CONVERGED
 from biela.solvers.objective_descent import descend_all
@@ -81,6 +82,7 @@ class Search:
 
     def draws(self, restarts: int, seed: int) -> Floats:
         """Numbers between 0 and 1 for the starts after the first."""
+        within(RESTARTS, restarts, "inverse kinematics would try {} starts", "use fewer restarts")
         return np.random.default_rng(seed).random((restarts, self.n))
 
     def parameters(self) -> Floats:

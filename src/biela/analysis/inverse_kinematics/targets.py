@@ -25,6 +25,7 @@ from biela.analysis.inverse_kinematics.rotation_error import (
 )
 from biela.analysis.inverse_kinematics.scenery import Scenery
 from biela.atoms import Atom
+from biela.doors import doors
 from biela.errors import ModelError, ShapeError
 
 Floats = npt.NDArray[np.float64]
@@ -94,6 +95,7 @@ def _weight(owner: str, weight: float) -> float:
     return float(weight)
 
 
+@doors(ModelError)
 @dataclass(frozen=True)
 class PointTarget(Target):
     """A point of a frame at a place.
@@ -136,6 +138,7 @@ class PointTarget(Target):
         return Rows(f, [a + b for a, b in zip(frame.velocity, turning, strict=True)])
 
 
+@doors(ModelError)
 @dataclass(frozen=True)
 class DirectionTarget(Target):
     """An axis of a frame along a direction.
@@ -189,6 +192,7 @@ class DirectionTarget(Target):
         return np.asarray(array / length)
 
 
+@doors(ModelError)
 @dataclass(frozen=True)
 class PoseTarget(Target):
     """A frame at a place and in an orientation.
@@ -260,6 +264,7 @@ class PoseTarget(Target):
         return entries
 
 
+@doors(ModelError)
 @dataclass(frozen=True)
 class CoordinateTarget(Target):
     """A coordinate at a value.

@@ -17,9 +17,11 @@ from biela.analysis.stepping import resolved
 from biela.analysis.unrolled import identifier
 from biela.code.export import _write, checked_stem
 from biela.code.routines import Routine
+from biela.doors import door
 from biela.errors import ModelError
 
 
+@door(ModelError)
 def export_simulator(
     model: Model,
     folder: str | Path,

@@ -22,6 +22,7 @@ from biela.analysis.realtime.group_text import GroupChoices, group_texts
 from biela.analysis.stepping import resolved
 from biela.analysis.unrolled import identifier
 from biela.code.export import _write, checked_stem
+from biela.doors import door
 from biela.equations.groups.kernel import GroupEquations
 from biela.equations.groups.lowering import GroupProgram
 from biela.errors import ModelError
@@ -34,6 +35,7 @@ _MOST: Final = 60
 _NOTHING: Final = "nothing is asked for: give points=[…], joints=[…] or bodies=True"
 
 
+@door(ModelError)
 def export_groups(
     model: Model,
     folder: str | Path,

@@ -11,9 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from biela.analysis.robots.names import RobotNames
 from biela.analysis.robots.table import RobotTable, robot_table
+from biela.budgets import check_memory
 from biela.errors import BielaError, ModelError, ShapeError
 from biela.model.quantities.units import quantity
 
@@ -61,7 +63,7 @@ class Configurations(RobotNames):
             q[place] = given
         return self.normalised(q)
 
-    def within_limits(self, q: Any, tolerance: float = 0.0) -> Any:
+    def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> Any:
         """Whether a configuration, or each of many rows, is within the limits."""
         rows = self._checked("q", q)
         good = (rows >= self.lower - tolerance) & (rows <= self.upper + tolerance)
@@ -92,7 +94,15 @@ class Configurations(RobotNames):
         """
         if count is not None and count < 0:
             raise ModelError(f"{self.name}: {count} configurations cannot be drawn")
-        generator = np.random.default_rng(rng)
+        check_memory(
+            (count or 0) * self.nq,
+            f"{self.name}: so many random configurations take {{}}",
+            "draw fewer at a time",
+        )
+        try:
+            generator = np.random.default_rng(rng)
+        except ValueError as error:
+            raise ModelError(f"{self.name}: {rng!r} is no seed: {error}") from None
         rows = 1 if count is None else count
         q = np.zeros((rows, self.nq))
         for name, (i, _) in self.scalars.items():
@@ -116,7 +126,7 @@ class Configurations(RobotNames):
         q = self.normalised(q)
         return q[0] if count is None else q
 
-    def normalised(self, q: Any) -> Floats:
+    def normalised(self, q: ArrayLike) -> Floats:
         """The configuration, or each of many rows, with quaternions of unit length.
 
         Raises:
@@ -133,7 +143,7 @@ class Configurations(RobotNames):
             found[..., first : first + 4] = e / size
         return found
 
-    def interpolate(self, q0: Any, q1: Any, s: Any) -> Floats:
+    def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> Floats:
         """The configuration a part s of the way from q0 to q1: q0 ⊕ s (q1 ⊖ q0).
 
         Numbers change linearly and rotations by turns about fixed axes, the shorter way round

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from biela.analysis.robots.functions import Array, Floats
 from biela.analysis.robots.kinematics import Kinematics
@@ -94,8 +95,8 @@ class Dynamics(Kinematics):
         v_desired: Array | None = None,
         a_desired: Array | None = None,
         *,
-        kp: Any,
-        kd: Any,
+        kp: ArrayLike,
+        kd: ArrayLike,
         **options: Any,
     ) -> Floats:
         """Computed torque: τ = rnea(q, v, a_d + k_d (v_d - v) + k_p (q_d ⊖ q)).

@@ -83,6 +83,8 @@ class Functions(RobotNames):
             raise ModelError(f"{self.name}: export takes a folder and names of functions")
         listed = [functions] if isinstance(functions, str) else functions
         keys = [(f,) if isinstance(f, str) else tuple(f) for f in listed]
+        if not keys:
+            raise ModelError(f"{self.name}: export takes names of functions, and none is given")
         made = [self.function(*key) for key in keys]
         names = [function.name for function in made]
         made = [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from biela.analysis.robots.configurations import Configurations
 from biela.code import Function
@@ -36,9 +37,9 @@ class Motions(Configurations):
 
     def rollout(
         self,
-        q0: Any,
-        v0: Any = None,
-        inputs: Any = None,
+        q0: ArrayLike,
+        v0: ArrayLike | None = None,
+        inputs: ArrayLike | None = None,
         *,
         dt: float,
         steps: int | None = None,
@@ -124,7 +125,7 @@ class Motions(Configurations):
             t=t,
         )
 
-    def pd_law(self, kp: Any, kd: Any, *, gravity: bool = False) -> Function:
+    def pd_law(self, kp: ArrayLike, kd: ArrayLike, *, gravity: bool = False) -> Function:
         """The law τ = k_p (q_d ⊖ q) + k_d (v_d - v), for `rollout` or to be exported.
 
         Its inputs are ``q_d`` and ``v_d``, one after the other in a row of inputs.
@@ -143,14 +144,14 @@ class Motions(Configurations):
 
     def trajectory(
         self,
-        waypoints: Any,
-        times: Any = None,
+        waypoints: ArrayLike,
+        times: ArrayLike | None = None,
         *,
         kind: str = "quintic",
-        velocity: Any = None,
-        acceleration: Any = None,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
         together: bool = True,
-        ends: Any = None,
+        ends: ArrayLike | None = None,
     ) -> Trajectory:
         """A motion through configurations, at given times or as fast as limits allow.
 
@@ -201,13 +202,13 @@ class Motions(Configurations):
     def line(
         self,
         frame: str,
-        q: Any,
-        target: Any,
-        times: Any = None,
+        q: ArrayLike,
+        target: ArrayLike,
+        times: ArrayLike | None = None,
         *,
         points: int = 21,
-        velocity: Any = None,
-        acceleration: Any = None,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
     ) -> Trajectory:
         """A motion in which a frame goes along a straight line, by inverse kinematics.
 
@@ -278,7 +279,9 @@ class Motions(Configurations):
         values = {"parameters": dict(self.parameter_values)} if self.parameter_values else {}
         return simulate(self.kinematic_system, duration, **{**values, **options})
 
-    def results(self, t: Any, q: Any, v: Any = None, a: Any = None) -> Results:
+    def results(
+        self, t: ArrayLike, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
+    ) -> Results:
         """Configurations over time as `Results`: channels of frames, plots, animations, files.
 
         Args:
@@ -294,12 +297,12 @@ class Motions(Configurations):
 
         return recorded(self, t, q, v, a)
 
-    def animate(self, q: Any, dt: float = 0.02, **options: Any) -> Any:
+    def animate(self, q: ArrayLike, dt: float = 0.02, **options: Any) -> Any:
         """An animation of configurations (T, nq) that are dt apart; see `Results.animate`."""
         rows = self._checked("q", q)
         return self.results(dt * np.arange(len(rows)), rows).animate(**options)
 
-    def draw(self, q: Any = None, **options: Any) -> Any:
+    def draw(self, q: ArrayLike | None = None, **options: Any) -> Any:
         """A picture of one configuration, the start if none is given; a matplotlib figure."""
         from biela.analysis.robots.pictures import picture
 

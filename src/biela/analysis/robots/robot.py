@@ -17,6 +17,7 @@ from biela.analysis.robots.lowering import LoopedFunctions, Lowering
 from biela.analysis.robots.parameters import HeldParameters
 from biela.analysis.robots.targets import Targets
 from biela.code import Function
+from biela.doors import doors
 from biela.equations import spatial
 from biela.errors import ModelError
 from biela.model import Model
@@ -25,6 +26,7 @@ from biela.model.parts.flattening import snapshot
 from biela.model.quantities.values import Value
 
 
+@doors(ModelError)
 class Robot(Loops, Targets):
     """The dynamics of a model: a tree of bodies, with joints that close loops if there are any.
 

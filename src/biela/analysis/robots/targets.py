@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from biela.analysis.robots.motions import Motions
 from biela.errors import ShapeError, UnknownNameError
@@ -21,8 +22,8 @@ class Targets(Motions):
     def inverse_kinematics(
         self,
         frame: str | Target | Sequence[Target],
-        target: Any,
-        q: Any = None,
+        target: ArrayLike,
+        q: ArrayLike | None = None,
         *,
         limits: bool | Mapping[str, tuple[float, float]] = True,
         weights: Mapping[str, float] | None = None,
@@ -64,7 +65,7 @@ class Targets(Motions):
         if not isinstance(frame, str):
             wanted = (frame,) if isinstance(frame, Target) else tuple(frame)
             solver = self._solver(wanted, limits, weights, tolerance)
-            values = [target] if len(wanted) == 1 else target
+            values: Any = [target] if len(wanted) == 1 else target
             counts = {np.ndim(t.parsed(x)) for t, x in zip(wanted, values, strict=False)}
             return _solved(solver, target, q, max(counts, default=1) == 2, options)
         frame = self.own_frame(frame)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from biela.errors import ModelError, ShapeError, UnknownNameError
 from biela.spelling import nearest
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from biela.analysis.robots.dynamics import Dynamics
 
 Floats = npt.NDArray[np.float64]
-External = Mapping[str, Any]
+External = Mapping[str, ArrayLike]
 
 _AXES = ("aligned", "local", "world")
 

@@ -137,7 +137,7 @@ class Settings:
         count = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}[given[0]]
         values = source.numbers(element, given[0], (0.0,) * count)
         axes = {"quat": values, "axisangle": values[:3], "zaxis": values, "xyaxes": values[:3]}
-        if given[0] in axes and not axes[given[0]].any():
+        if given[0] in axes and not np.linalg.norm(axes[given[0]]):
             source.fault(element, f"<{element.tag}> {given[0]} must not be zero")
             return np.eye(3)
         if given[0] == "quat":

@@ -56,7 +56,7 @@ def _close(bodies: MjcfBodies, element: Xml, name: str) -> None:
         return
     between = np.linalg.inv(T_1) @ T_2
     pose = source.numbers(element, "relpose", (0.0,) * 7)
-    if pose[3:].any():
+    if np.linalg.norm(pose[3:]):
         between = posed([float(x) for x in pose[:3]], quaternion_matrix(pose[3:]))
     model.joint(kind, name, _marker(first, between), _marker(second, np.eye(4)), closes=True)
 

@@ -87,6 +87,11 @@ class _Writer:
         run = self.model.run
         duration = self._number(run.get("duration", 1.0), "time")
         step = self._number(run.get("step", duration / 100), "time")
+        if not (duration > 0 and step > 0):
+            raise ModelError(
+                f"{self.model.name}: a motion of {duration!r} s in steps of {step!r} s cannot be "
+                "written: duration and step of the table [run] are positive"
+            )
         lines = [
             f"# {self.model.name}",
             f"nb {len(self.links)}",

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from biela.doors import door
 from biela.errors import FileError, ModelError
 from biela.given_files import path_of
 from biela.model.bodies import GROUND, Body, Inertia, weighed
@@ -45,6 +46,7 @@ def dumps(model: Model) -> str:
     return document_text(_model(model, _named_mesh))
 
 
+@door(ModelError)
 def save(model: Model, path: str | Path) -> None:
     """Write a model file; meshes that have no file yet are written beside it.
 

@@ -198,7 +198,8 @@ def _binary_stl(file: Path, content: bytes) -> Mesh:
     if not count:
         raise ModelError(f"{file}: there are no triangles in it")
     records = np.frombuffer(content, dtype=_RECORD, count=count, offset=start)
-    corners = records["corners"].astype(np.float64)
+    with np.errstate(invalid="ignore"):  # of signalling NaNs
+        corners = records["corners"].astype(np.float64)
     wrong = np.flatnonzero(~np.isfinite(corners).all(axis=(1, 2)))
     if len(wrong):
         raise ModelError(f"{file}: triangle {wrong[0] + 1} has coordinates that are not finite")

@@ -362,6 +362,8 @@ class _arithmetic:  # noqa: N801
 def _times(a: Measured, b: Measured, power: int) -> Dimension | None:
     if a.dimension is None or b.dimension is None:
         return None
+    if b.dimension == NUMBER:
+        return a.dimension
     found = (x + power * y for x, y in zip(a.dimension, b.dimension, strict=True))
     return _five(found)
 

@@ -102,7 +102,8 @@ class UnitReader:
             if token.kind == "name":
                 if not self._is_unit(self.at):
                     raise self._error(self._not_a_unit(token.text))
-                unit = unit.times(self._unit_factor())
+                factor = self._unit_factor()
+                unit = factor if unit is ONE else unit.times(factor)
                 continue
             # blanks around a sign end the unit: what follows may be a parameter of the same name
             before, after = self.tokens[self.at - 1], self.tokens[min(self.at + 1, self.last)]
@@ -135,7 +136,7 @@ class UnitReader:
                 raise self._error("the exponent of a unit is a whole number", sign)
             self.at += 1
             power = -int(token.text) if negative else int(token.text)
-        return ONE.times(unit, power)
+        return unit if power == 1 else ONE.times(unit, power)
 
     def _is_unit(self, at: int) -> bool:
         """Whether a unit stands there, though a parameter may have its name."""

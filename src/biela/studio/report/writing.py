@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import biela as bl
+from biela.doors import door
 from biela.errors import BielaError, FileError, ModelError
 from biela.given_files import path_of
 from biela.model.quantities.values import Value
@@ -19,6 +20,7 @@ from biela.whole_files import write_file
 __all__ = ["report", "report_html", "subject_of"]
 
 
+@door(ModelError)
 def report(
     model: object,
     path: str | Path | None = None,

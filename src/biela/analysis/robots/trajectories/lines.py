@@ -32,6 +32,11 @@ def line(
 ) -> Trajectory:
     """See `Robot.line`."""
     first = robot.normalised(q)
+    if first.ndim != 1:
+        raise ShapeError(
+            f"{robot.name}: a line starts at one configuration, not at an array of shape "
+            f"{first.shape}"
+        )
     T0 = robot.pose(frame, first)
     goal = np.asarray(target, dtype=float)
     T1 = T0.copy()

@@ -19,6 +19,7 @@ from biela.analysis.robots.trajectories import splines
 from biela.analysis.robots.trajectories.trajectory import Trajectory
 from biela.analysis.robots.trajectories.trapezoids import Trapezoid
 from biela.analysis.robots.trajectories.turns import rates_of
+from biela.budgets import LARGEST
 from biela.errors import ModelError, ShapeError
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def trajectory(
             f"{robot.name}: waypoints are two or more rows of {robot.nq} coordinates, not an array "
             f"of shape {np.shape(waypoints)}"
         )
+    if not (np.abs(points) <= LARGEST).all():
+        raise ModelError(f"{robot.name}: waypoints are finite numbers of at most {LARGEST:g}")
     if getattr(robot, "constraints", ()):
         raise ModelError(
             f"{robot.name} has closed loops, which hold its coordinates together: they would open "
