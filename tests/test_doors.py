@@ -168,6 +168,8 @@ def test_the_doors_of_a_class_are_its_public_methods_and_those_it_inherits() -> 
         ("robot", "random", {"rng": -1}),
         ("robot", "trajectory", {"waypoints": [[0.0], "x"]}),
         ("robot", "trajectory", {"waypoints": [[0.0], [1e308]], "velocity": 1}),
+        ("robot", "trajectory", {"waypoints": [[0.0], [1.0]], "acceleration": 5e-324}),
+        ("robot", "trajectory", {"waypoints": [[0.0], [1.0]], "times": 1e-300}),
         ("robot", "interpolate", {"q0": [0.1], "q1": "!texts", "s": 0.5}),
         ("robot", "rollout", {"q0": [0.1], "dt": 0.01, "steps": "two"}),
         ("robot", "inverse_kinematics", {"frame": "rod.tip", "target": [1, 10**400, 0]}),
