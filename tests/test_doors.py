@@ -168,9 +168,13 @@ def test_the_doors_of_a_class_are_its_public_methods_and_those_it_inherits() -> 
         ("robot", "random", {"rng": -1}),
         ("robot", "trajectory", {"waypoints": [[0.0], "x"]}),
         ("robot", "trajectory", {"waypoints": [[0.0], [1e308]], "velocity": 1}),
+        ("robot", "trajectory", {"waypoints": [[0.0], [1.0]], "acceleration": 5e-324}),
+        ("robot", "trajectory", {"waypoints": [[0.0], [1.0]], "times": 1e-300}),
         ("robot", "interpolate", {"q0": [0.1], "q1": "!texts", "s": 0.5}),
         ("robot", "rollout", {"q0": [0.1], "dt": 0.01, "steps": "two"}),
         ("robot", "inverse_kinematics", {"frame": "rod.tip", "target": [1, 10**400, 0]}),
+        ("robot", "inverse_kinematics", {"frame": "!path", "target": [1, 0, 0]}),
+        ("robot", "inverse_kinematics", {"frame": [3], "target": [1, 0, 0]}),
         ("robot", "computed_torque", {"q": [0], "v": [0], "q_desired": [0], "kp": "x", "kd": 1}),
         ("robot", "export", {"languages": "c", "folder": "o", "functions": []}),
         ("results", "__getitem__", {"*": [1.5]}),
@@ -200,6 +204,11 @@ def test_public_functions_refuse_what_they_cannot_use(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BielaError):
         enter(json.dumps({"door": name, "of": of, "given": given}).encode())
+
+
+def test_equilibrium_is_found_from_where_there_is_hardly_any_stiffness() -> None:
+    call = {"q": {"A.angle": 5e-324}}
+    enter(json.dumps({"door": "equilibrium", "of": "pendulum", "given": call}).encode())
 
 
 def test_a_time_between_stored_instants_may_be_longer_than_the_motion() -> None:

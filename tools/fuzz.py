@@ -172,7 +172,7 @@ def work(
     numbers: range, made: Callable[[int], Case], answers: IO[str], seconds: float, memory: int
 ) -> None:
     """Runs cases and writes a line of JSON for each."""
-    with tempfile.TemporaryDirectory(dir=_MEMORY_DISK) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         # what is imported, compiled and cached once counts for no case
         for reader in READERS:
             for content in reader.inputs()[:2]:
@@ -206,7 +206,10 @@ def watched(numbers: range, *options: str) -> Iterator[tuple[int, Outcome, float
     left = numbers
     while left:
         command = [sys.executable, __file__, "--worker", _ends(left), *options]
-        worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        # a worker that is killed leaves its files, so the folder around them is ours
+        folder = tempfile.TemporaryDirectory(dir=_MEMORY_DISK)
+        place = {**os.environ, "TMPDIR": folder.name}
+        worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=place)
         assert worker.stdout is not None
         try:
             patience = 600.0  # for what it imports and prepares
@@ -228,6 +231,7 @@ def watched(numbers: range, *options: str) -> Iterator[tuple[int, Outcome, float
             worker.kill()
             worker.wait()
             worker.stdout.close()
+            folder.cleanup()
 
 
 # --- the log --------------------------------------------------------------------------------------

@@ -143,6 +143,7 @@ class EquilibriumSearch:
 
     def _bounded(self, step: Floats) -> Floats:
         """At most half a unit (rad, m) at once: further away the tangent says little."""
+        step = np.nan_to_num(step, posinf=1e300, neginf=-1e300)  # where there is hardly stiffness
         return step * min(1.0, 0.5 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
 
     def _moved(self, q: Floats, step: Floats) -> Floats | None:

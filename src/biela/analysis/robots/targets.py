@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biela.analysis.robots.motions import Motions
-from biela.errors import ShapeError, UnknownNameError
+from biela.errors import ModelError, ShapeError, UnknownNameError
 from biela.spelling import nearest
 
 if TYPE_CHECKING:
@@ -63,7 +63,12 @@ class Targets(Motions):
         from biela.analysis.inverse_kinematics import PointTarget, PoseTarget, Target
 
         if not isinstance(frame, str):
-            wanted = (frame,) if isinstance(frame, Target) else tuple(frame)
+            wanted = tuple(frame) if isinstance(frame, list | tuple) else (frame,)
+            if not all(isinstance(one, Target) for one in wanted):
+                raise ModelError(
+                    f"{self.name}: what is to be reached is a frame by name, or targets such as "
+                    f"PointTarget, not {frame!r}"
+                )
             solver = self._solver(wanted, limits, weights, tolerance)
             values: Any = [target] if len(wanted) == 1 else target
             counts = {np.ndim(t.parsed(x)) for t, x in zip(wanted, values, strict=False)}

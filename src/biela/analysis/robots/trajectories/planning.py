@@ -226,8 +226,8 @@ def limit(robot: Motions, what: str, given: Any) -> Floats:
             f"{robot.name}: the largest {what} is one number or one for each of {robot.nv} "
             f"velocities, not an array of shape {np.shape(given)}"
         ) from None
-    if not (found > 0).all():
-        k = int(np.flatnonzero(~(found > 0))[0])
+    if not (found > 1 / LARGEST).all():
+        k = int(np.flatnonzero(~(found > 1 / LARGEST))[0])
         raise ModelError(
             f"{robot.name}: the largest {what} of {robot.v_names[k]} must be above zero, not "
             f"{found[k]:g}"
@@ -244,7 +244,11 @@ def times_of(robot: Motions, times: Any, count: int) -> Floats:
     found = np.ravel(np.asarray(times, dtype=float))
     if len(found) == 1:
         found = np.linspace(0.0, float(found[0]), count)
-    if len(found) != count or not np.isfinite(found).all() or not (np.diff(found) > 0).all():
+    if (
+        len(found) != count
+        or not np.isfinite(found).all()
+        or not (np.diff(found) > 1 / LARGEST).all()
+    ):
         raise ModelError(
             f"{robot.name}: times are {count} that increase, one for each waypoint, or the "
             f"duration alone; not {times!r}"
