@@ -265,7 +265,13 @@ def _robots() -> Iterator[Hostile]:
             entities = "".join(f'<!ENTITY e{k + 1} "&e{k};&e{k};">' for k in range(n))
             text = f'<!DOCTYPE x [<!ENTITY e0 "ha">{entities}]><{root}>&e{n};</{root}>'
             yield Hostile(f"{n} entities that double", reader, text.encode())
-            yield Hostile(f"{n} entities that double, UTF-16", reader, text.encode("utf-16"))
+            for code in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "cp037"):
+                for declared in ("", f'<?xml version="1.0" encoding="{code}"?>'):
+                    yield Hostile(
+                        f"{n} entities that double, {code}{' declared' * bool(declared)}",
+                        reader,
+                        (declared + text).encode(code),
+                    )
     for n in (30, 3_000):
         classes = '<default class="c{0}">' * 1
         inner = "".join(classes.format(k) for k in range(n)) + "</default>" * n
@@ -464,6 +470,191 @@ def _collada(nodes: str, levels: int, stride: int = 3, offset: int = 0) -> bytes
     ).encode()
 
 
+# --- products: of what a file has with how often it is used or compared ---------------------------
+
+
+def _products() -> Iterator[Hostile]:
+    yield from _names()
+    yield from _shared_attributes()
+    yield from _shared_meshes()
+    yield from _outlines()
+    for depth, keys in ((95, 95), (300, 95)):
+        text = "x = " + ("{" + "a." * keys + "a = ") * depth + "1" + "}" * depth
+        yield Hostile(f"{depth} tables of {keys} dots in each other", "model", text.encode())
+    for depth, n in ((50, 45_000), (95, 45_000)):
+        array = "[" * depth + "0," * n + "]" * depth
+        yield Hostile(f"{n} numbers {depth} deep", "model", f"x = {array}\n".encode())
+        yield Hostile(
+            f"{n} numbers {depth} deep",
+            "dh toml",
+            f"[denavit_hartenberg]\nrows = {array}\n".encode(),
+        )
+    for n in (320, 480, 490, 990):  # about where Python ends recursions
+        yield Hostile(f"{n} arrays deep", "model", f"x = {'[' * n}{']' * n}".encode())
+        yield Hostile(f"{n} tables deep", "model", f"x = {'{a=' * n}1{'}' * n}".encode())
+    for n in (5_000, 90_000):
+        blanks = " " * n
+        yield Hostile(f"{n} blanks before no value", "model", f"a = {blanks}x\n".encode())
+        yield Hostile(f"{n} blanks before an array", "model", f"= {blanks}[\n".encode())
+        yield Hostile(f"a heading of {n} blanks", "reference csv", f"t,a{blanks}x\n1,2\n".encode())
+        yield Hostile(f"a heading of {n} brackets", "reference csv", f"t,{'[' * n}\n1,2\n".encode())
+    rows = "1,0,0,0\n" * 11_000
+    yield Hostile("11000 rows", "dh csv", f"a,alpha,d,theta\n{rows}".encode())
+
+
+def _names() -> Iterator[Hostile]:
+    """Many wrong names beside many right ones."""
+    n = 900
+    bodies = "".join(f"[bodies.somebody{k}]\nmass = 1\n" for k in range(n))
+    joint = "[joints.j{0}]\nkind = '{1}'\ni = '{2}'\nj = '{3}'\n"
+    joints = "".join(joint.format(k, "fixed", "ground", "rod") for k in range(n))
+    parameters = "".join(f"par{k} = 1\n" for k in range(4 * n))
+    texts = {
+        "bodies": bodies
+        + "".join(joint.format(k, "fixed", f"nobody{k}", f"somebodi{k}") for k in range(n)),
+        "markers": bodies
+        + "".join(joint.format(k, "fixed", f"nobody.m{k}", "ground") for k in range(n)),
+        "joints": _ROD
+        + joints
+        + "".join(f"[sensors.s{k}]\nkind = 'joint'\ncoordinate = 'i{k}.angle'\n" for k in range(n)),
+        "parameters": f"{_ROD}[parameters]\n{parameters}"
+        + "".join(f"wrong{k} = 'pra{k}'\n" for k in range(2 * n)),
+        "units": f"{_ROD}[parameters]\n" + "".join(f"a{k} = '1 mmx{k}'\n" for k in range(5 * n)),
+        "keys": "[bodies.b]\n" + "".join(f"mas{k} = 1\n" for k in range(9 * n)),
+        "kinds": _ROD + "".join(f"[joints.j{k}]\nkind = 'rev{k}'\n" for k in range(3 * n)),
+        "long names": "".join(f"[bodies.{'x' * 3000}{k}]\n" for k in range(16))
+        + "".join(joint.format(k, "fixed", f"q{k}", "z") for k in range(n)),
+        "names of one letter": "".join(f"[bodies.{'a' * 52}{k}]\n" for k in range(700))
+        + "".join(joint.format(k, "fixed", f"{'a' * 50}b{k}", "ground") for k in range(n // 2)),
+    }
+    for what, text in texts.items():
+        yield Hostile(f"wrong {what}", "model", f"name = 'a'\n{text}".encode())
+    links = "".join(f'<link name="l{k}"/>' for k in range(2 * n))
+    ends = '<joint name="j{0}" type="fixed"><parent link="m{0}"/><child link="n{0}"/></joint>'
+    wrong = "".join(ends.format(k) for k in range(700))
+    yield Hostile("wrong links", "urdf", f'<robot name="r">{links}{wrong}</robot>'.encode())
+    bodies = "".join(f'<body name="a{k}"/>' for k in range(2 * n))
+    wrong = "".join(f'<weld body1="b{k}" body2="c{k}"/>' for k in range(n))
+    yield Hostile(
+        "wrong bodies",
+        "mjcf",
+        f"<mujoco><worldbody>{bodies}</worldbody><equality>{wrong}</equality></mujoco>".encode(),
+    )
+
+
+def _shared_attributes() -> Iterator[Hostile]:
+    """Long name spaces and classes, of which each element has its share; many equal names."""
+    for reader, root in (("urdf", "robot"), ("mjcf", "mujoco"), ("collada", "COLLADA")):
+        for opening, element in (
+            ("xmlns", "<a/>"),
+            ("xmlns:p", "<p:a/>"),
+            ("xmlns:p", "<a p:b=''/>"),
+        ):
+            text = f"<{root} {opening}='{'u' * 40_000}'>{element * 5_000}</{root}>"
+            yield Hostile(f"a long name space for {element}", reader, text.encode())
+        text = f"<{root}>{'<a>' * 490}{'<b/>' * 22_000}{'</a>' * 490}</{root}>"
+        yield Hostile("many elements deep inside", reader, text.encode())
+    many = " ".join(f'a{k}=""' for k in range(5_000))
+    for name, default in (("long", f'<geom size="{"1 " * 20_000}"/>'), ("many", f"<geom {many}/>")):
+        for n in (900, 7_000):
+            yield Hostile(
+                f"{name} attributes of {n} geoms",
+                "mjcf",
+                f"<mujoco><default>{default}</default><worldbody><body>{'<geom/>' * n}</body>"
+                "</worldbody></mujoco>".encode(),
+            )
+        classes = "".join(f'<default class="c{k}"/>' for k in range(1_800))
+        yield Hostile(
+            f"{name} attributes of classes",
+            "mjcf",
+            f"<mujoco><default>{default}{classes}</default></mujoco>".encode(),
+        )
+    for inside in ("<body/>", '<body name="a"/>', "<body><joint/></body>", '<geom size="1"/>'):
+        for n in (900, 4_000):
+            yield Hostile(
+                f"{n} times {inside}",
+                "mjcf",
+                f"<mujoco><worldbody><body>{inside * n}</body></worldbody></mujoco>".encode(),
+            )
+
+
+def _shared_meshes() -> Iterator[Hostile]:
+    """One mesh file, which many bodies have."""
+    vertices = "".join(f"v {k % 7} {k % 11} {k % 13}\n" for k in range(2_000))
+    faces = "".join(
+        f"f {k % 2000 + 1} {7 * k % 2000 + 1} {13 * k % 2000 + 1}\n" for k in range(3_000)
+    )
+    for name, obj in (("a mesh", vertices + faces), ("a faulty mesh", vertices + faces + "f x")):
+        beside = {"m.obj": obj.encode()}
+        for scaled in (False, True):
+            kind = f"{name} in many {'sizes' if scaled else 'bodies'}"
+            scales = [f"{k + 1 if scaled else 1}" for k in range(800)]
+            shapes = ",".join(f"{{mesh='m.obj', scale={s}}}" for s in scales)
+            yield Hostile(
+                kind, "model", f"name='a'\n[bodies.b]\nshapes=[{shapes}]\n".encode(), beside
+            )
+            visuals = "".join(
+                f'<visual><geometry><mesh filename="m.obj" scale="{s} 1 1"/></geometry></visual>'
+                for s in scales
+            )
+            yield Hostile(
+                kind,
+                "urdf",
+                f'<robot name="r"><link name="l">{visuals}</link></robot>'.encode(),
+                beside,
+            )
+            assets = "".join(
+                f'<mesh name="m{k}" file="m.obj" scale="{s} 1 1"/>' for k, s in enumerate(scales)
+            )
+            geoms = "".join(f'<geom type="mesh" mesh="m{k}"/>' for k in range(len(scales)))
+            yield Hostile(
+                kind,
+                "mjcf",
+                f"<mujoco><asset>{assets}</asset><worldbody>{geoms}</worldbody></mujoco>".encode(),
+                beside,
+            )
+    yield from _repeated_scenes()
+
+
+def _repeated_scenes() -> Iterator[Hostile]:
+    """Scenes that show the same again and again."""
+    scene = '<node id="n0">' + '<instance_node url="#m"/>' * 1_500 + '</node><node id="m">{}'
+    scene += '<instance_geometry url="#g"/></node>'
+    for what, inside in (("scales", "<scale>1 1 1</scale>"), ("elements", "<a/>")):
+        nodes = scene.format(inside * 2_500)
+        yield Hostile(f"a node of many {what}, often", "collada", _collada(nodes, 0))
+    many = '<node id="n0">' + '<instance_node url="#m"/>' * 190 + '</node><node id="m">'
+    many += '<instance_geometry url="#g"/>' * 100 + "</node>"
+    floats = _collada(many, 0).replace(b"0 1 0</float", b"0 1 0" + b" 0 0 0" * 9_000 + b"</float")
+    yield Hostile("many vertices, often", "collada", floats)
+    shown = _collada('<node id="n0"><instance_geometry url="#g"/></node>', 0).decode()
+    lists = f"<vcount>{'0 ' * 9_000}</vcount>{'<p/>' * 9_000}"
+    polylist = shown.replace("triangles", "polylist").replace("<p>0 1 2</p>", lists)
+    yield Hostile("many lists of polygons", "collada", polylist.encode())
+    groups = "".join(
+        f"<vertices id='v{k}'><input semantic='POSITION' source='#s'/></vertices><triangles>"
+        f"<input semantic='VERTEX' source='#v{k}' offset='0'/><p>0 1 2</p></triangles>"
+        for k in range(300)
+    )
+    text = floats.decode().replace("</mesh>", f"{groups}</mesh>")
+    yield Hostile("many groups of one source", "collada", text.encode())
+
+
+def _outlines() -> Iterator[Hostile]:
+    """Polygons of many corners."""
+    for n in (500, 900, 3_000, 9_000):
+        comb = ",".join(f"[{k},{9 * (k % 2) + 1}]" for k in range(n)) + f",[{n},0],[0,0]"
+        shape = f"{{kind='plate', corners=[{comb}], thickness=1, density=1}}"
+        yield Hostile(
+            f"a plate of {n} corners", "model", f"name='a'\n[bodies.b]\nshapes=[{shape}]\n".encode()
+        )
+    for n in (4, 8, 100, 500, 3_000):
+        vertices = "".join(f"v {k % 97} {k * k % 89} 0\n" for k in range(n))
+        face = "f " + " ".join(str(k + 1) for k in range(n)) + "\n"
+        faces = face * max(1, (90_000 - len(vertices)) // len(face))
+        yield Hostile(f"faces of {n} corners", "obj", (vertices + faces).encode())
+
+
 # --- results --------------------------------------------------------------------------------------
 
 
@@ -492,6 +683,17 @@ def _results() -> Iterator[Hostile]:
                 _npz({"header": _npy(f"({len(text)},)", "|u1", text)}),
             )
         yield Hostile(f"a header of {n} characters", "results", _npz({"t": _npy("(1,)" + " " * n)}))
+    for item in (b"{}", b"[]", b"[[]]", b'{"a":1}', b"1.5", b'""'):
+        text = b'{"format": "biela.results", "x": [' + b",".join([item] * 4_000_000) + b"]}"
+        yield Hostile(
+            f"a JSON text of many {item.decode()}",
+            "results",
+            _npz({"header": _npy(f"({len(text)},)", "|u1", text)}),
+        )
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        n = 5 * 10**7
+        packed = _npz({"t": _npy(f"({n},)", "|u1", bytes(n))}, method)
+        yield Hostile(f"{n} zeros, packed by method {method}", "results", packed)
     for n in (100, 5_000):
         yield Hostile(f"{n} entries", "results", _npz({f"e{k}": _npy("(0,)") for k in range(n)}))
 
@@ -503,10 +705,10 @@ def _npy(shape: str, kind: str = "<f8", data: bytes = b"") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
 
 
-def _npz(entries: dict[str, bytes]) -> bytes:
+def _npz(entries: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     made = io.BytesIO()
     header = b'{"format": "biela.results", "version": 1}'
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(made, "w", method) as archive:
         for name, content in {
             "header": _npy(f"({len(header)},)", "|u1", header),
             **entries,
@@ -516,5 +718,5 @@ def _npz(entries: dict[str, bytes]) -> bytes:
 
 
 _MAKERS: tuple[Callable[[], Iterator[Hostile]], ...] = (
-    _models, _motions, _texts, _robots, _tables, _meshes, _results,
+    _models, _motions, _texts, _robots, _tables, _meshes, _products, _results,
 )  # fmt: skip

@@ -192,3 +192,24 @@ def test_without_pandas_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ResultsError, match=r"pip install biela\[pandas\]"):
         swing().to_pandas()
+
+
+def test_what_few_bytes_would_make_of_a_header_is_counted_first(tmp_path):
+    text = b'{"format": "biela.results", "version": 1, "x": [' + b"[]," * 10**6 + b"[]]}"
+    np.savez_compressed(tmp_path / "run.npz", header=np.frombuffer(text, dtype=np.uint8))
+    assert (tmp_path / "run.npz").stat().st_size < 20_000
+    with pytest.raises(ResultsError, match=r"run\.npz: .* about 2\.0e6 entries; the limit is"):
+        Results.load(tmp_path / "run.npz")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packed_arrays_that_make_gigabytes_of_a_few_bytes_are_not_unpacked(tmp_path, method):
+    swing().save(tmp_path / "run.npz")
+    with (
+        zipfile.ZipFile(tmp_path / "run.npz") as old,
+        zipfile.ZipFile(tmp_path / "other.npz", "w", method) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    with pytest.raises(ResultsError, match=r"other\.npz: .* compressed in a way"):
+        Results.load(tmp_path / "other.npz")

@@ -7,6 +7,7 @@ import pytest
 
 from biela.errors import ResultsError, ShapeError, UnknownNameError
 from biela.results import Results, deviations, reference_data
+from biela.results.reference import read_csv
 from tests.results.runs import swing
 
 
@@ -115,3 +116,31 @@ def test_reference_arrays_must_fit():
         reference_data([0.0, 1.0], {"x": [1.0]})
     with pytest.raises(UnknownNameError, match="'y'"):
         reference_data([0.0], {"x": [1.0]}, {"y": "m"})
+
+
+@pytest.mark.parametrize(
+    ("heading", "name", "unit"),
+    [
+        ("x [mm]", "x", "m"), ("x(mm)", "x", "m"), (" x ", "x", ""), ("x[0] [mm]", "x[0]", "m"),
+        ("x[0]", "x", "0"), ("x (a) (mm)", "x (a)", "m"), ("x [", "x [", ""), ("x ]", "x ]", ""),
+        ("x [[mm]", "x", "[mm"), ("[mm]", "", "m"), ("x [mm] y", "x [mm] y", ""),
+    ],
+)  # fmt: skip
+def test_a_heading_is_a_name_and_perhaps_a_unit(heading, name, unit, tmp_path):
+    (tmp_path / "d.csv").write_text(f"t,{heading}\n0,1\n1,2\n")
+    found = read_csv(tmp_path / "d.csv")
+    assert list(found.names) == [name]
+    assert found.unit(name) == unit
+
+
+@pytest.mark.parametrize("filling", [" ", "[", "([", ")"])
+def test_a_long_heading_is_searched_once(filling, tmp_path):
+    """Searching it from each of its letters again would take minutes."""
+    (tmp_path / "d.csv").write_text(f"t,a{filling * (100_000 // len(filling))}x\n0,1\n1,2\n")
+    assert len(read_csv(tmp_path / "d.csv").names) == 1
+
+
+def test_a_field_beyond_all_limits_is_refused_in_words(tmp_path):
+    (tmp_path / "d.csv").write_text(f"t,{'a' * 200_000}\n0,1\n1,2\n")
+    with pytest.raises(ResultsError, match=r"d\.csv: field larger"):
+        read_csv(tmp_path / "d.csv")

@@ -126,6 +126,16 @@ NAMED = (
     "kinematics --time 1e300",
     "run --time 1 --step 1e-300",
     "run --time 1 --step 1e-9",
+    "300 tables of 95 dots in each other",
+    "many lists of polygons",
+    "faces of 3000 corners",
+    "a plate of 9000 corners",
+    "wrong bodies",
+    "wrong long names",
+    "many attributes of 7000 geoms",
+    "a long name space for <p:a/>",
+    "a JSON text of many [[]]",
+    "50000000 zeros, packed by method 14",
 )
 
 

@@ -141,6 +141,13 @@ def _name_and_unit(heading: str) -> tuple[str, str]:
 
 def _read(path: Path) -> tuple[Sequence[str], Array]:
     """The headings and the numbers of a file."""
+    try:
+        return _parted(path)
+    except csv.Error as error:  # a field beyond its limit
+        raise ResultsError(f"{path}: {error}") from error
+
+
+def _parted(path: Path) -> tuple[Sequence[str], Array]:
     text = text_in(path, ResultsError)
     lines = [
         (number, line)

@@ -78,7 +78,10 @@ def _csv(file: Path, text: str) -> dict[str, Any]:
             if word in ("standard", "modified"):
                 settings["convention"] = word
             continue
-        cells = [cell.strip() for cell in next(csv.reader([line]), [])]
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([line]), [])]
+        except csv.Error as error:  # a cell beyond its limit
+            raise FileError(f"{file}:{number}: {error}") from None
         if not any(cells):
             continue
         if not head:
