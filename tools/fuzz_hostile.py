@@ -684,14 +684,14 @@ def _results() -> Iterator[Hostile]:
             )
         yield Hostile(f"a header of {n} characters", "results", _npz({"t": _npy("(1,)" + " " * n)}))
     for item in (b"{}", b"[]", b"[[]]", b'{"a":1}', b"1.5", b'""'):
-        text = b'{"format": "biela.results", "x": [' + b",".join([item] * 4_000_000) + b"]}"
+        text = b'{"format": "biela.results", "x": [' + b",".join([item] * 2_100_000) + b"]}"
         yield Hostile(
             f"a JSON text of many {item.decode()}",
             "results",
             _npz({"header": _npy(f"({len(text)},)", "|u1", text)}),
         )
     for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
-        n = 5 * 10**7
+        n = 10**7
         packed = _npz({"t": _npy(f"({n},)", "|u1", bytes(n))}, method)
         yield Hostile(f"{n} zeros, packed by method {method}", "results", packed)
     for n in (100, 5_000):

@@ -54,7 +54,7 @@ SAID = {
     "results/header_of_arrays": r"groups is \[1\]",
     "results/name_is_no_text": r"names of y is \[None\]",
     "results/rate_is_unknown": r"no channel is called 'nobody'",
-    "results/unknown_compression": r"damaged",
+    "results/unknown_compression": r"compressed in a way",
     "thesis/law_of_an_unknown_name": r"drivers\.txt:\d+.*driver 1: .*ti",
     "urdf/inertia_beyond_doubles": r"2: <inertia> ixx is 1 finite number, not '1e308'",
 }

@@ -135,7 +135,7 @@ NAMED = (
     "many attributes of 7000 geoms",
     "a long name space for <p:a/>",
     "a JSON text of many [[]]",
-    "50000000 zeros, packed by method 14",
+    "10000000 zeros, packed by method 14",
 )
 
 
