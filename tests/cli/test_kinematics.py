@@ -205,7 +205,7 @@ def test_a_formulation_that_is_not_there_is_told_with_the_nearest(folder):
         (["--set", "rr=1"], "no parameter rr"),
         (["--drive", "A"], "write name=value"),
         (["--step", "0"], "step must be a positive time"),
-        (["--reference", "none.csv"], "none.csv: cannot be read"),
+        (["--reference", "none.csv"], "none.csv: the file cannot be read"),
     ],
 )
 def test_a_wrong_choice_is_one_message_and_1(folder, options, said):
