@@ -56,7 +56,7 @@ NAME_SPACE: Final = 1_000
 #: Parameters of a model and its parts; rows of values have one for each instance.
 PARAMETERS: Final = 1_000_000
 #: Bodies, joints, geoms and sites of an MJCF file.
-MJCF_PARTS: Final = 2_000
+MJCF_PARTS: Final = 20_000
 #: Nodes and geometries of a COLLADA scene, each as often as others show it.
 NODES: Final = 20_000
 #: Corners of the outline of a plate.

@@ -352,7 +352,7 @@ def test_copies_of_a_mesh_in_other_sizes_have_a_limit(tmp_path, monkeypatch) -> 
 
 def test_the_parts_of_an_mjcf_file_are_counted_first() -> None:
     text = f"<mujoco><worldbody><body>{'<joint/>' * MJCF_PARTS}</body></worldbody></mujoco>"
-    with pytest.raises(ModelError, match=r"<text>: .* 2,001 bodies, .* the limit is 2,000"):
+    with pytest.raises(ModelError, match=r"<text>: .* 20,001 bodies, .* the limit is 20,000"):
         load_mjcf(text)
 
 
