@@ -116,7 +116,7 @@ def test_a_robot_file_reads_no_mesh_outside_of_its_folder(
         read.append(Path(path).resolve())
         return read_mesh(path, *rest)
 
-    monkeypatch.setattr("biela.model.files.urdf_shapes.read_mesh", watched)
+    monkeypatch.setattr("biela.model.meshes.files.read_mesh", watched)
     file = folder / f"r.{ending}"
     for mesh in (name.format(parent=folder.parent, name=folder.parent.name), "own.stl"):
         file.write_text(text.replace("MESH", mesh))

@@ -70,7 +70,8 @@ def position_near(
     if solution.status != CONVERGED and held:
         solution, held = _not_free_after_all(equations, solution, q, first, held)
     if solution.status != CONVERGED:
-        check_start(equations, q)
+        if given is not None:
+            check_start(equations, q)
         raise AssemblyError(reason(equations, solution, held))
     solution, held = _held_there(equations, solution, q, order, held)
     if isinstance(given, Mapping):
