@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -326,3 +327,12 @@ def test_braces_in_names_do_not_disturb_what_is_said_of_a_limit(tmp_path):
         file.write_text(f"{'a.' * 1000}b = 1\n")
         with pytest.raises(BielaError, match=r"would make 1,001 nested tables; the limit is 100"):
             files.load(file)
+
+
+@pytest.mark.parametrize("ending", ["toml", "urdf", "xml", "stl", "csv"])
+def test_a_pipe_is_not_waited_for(ending: str, tmp_path: Path) -> None:
+    pipe = tmp_path / f"pipe.{ending}"
+    os.mkfifo(pipe)
+    readers = {"stl": read_mesh}
+    with pytest.raises(BielaError, match="pipe"):
+        readers.get(ending, bl.load)(pipe)

@@ -83,7 +83,14 @@ def directory() -> Path:
 
 def enabled() -> bool:
     """Whether code is kept on disk."""
-    return os.environ.get("BIELA_CACHE", "on").lower() not in ("off", "0", "no")
+    return os.environ.get("BIELA_CACHE", "on").strip().lower() in (
+        "",
+        "on",
+        "1",
+        "yes",
+        "true",
+        "y",
+    )
 
 
 def usable() -> bool:

@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from itertools import islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -29,9 +30,13 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _C = TypeVar("_C", bound=type)
 #: Whole numbers beyond this are no count of anything.
 _MOST = 2**63 - 1
+#: Methods with names of Python that people call in other words.
+_CALLED = ("__init__", "__getitem__", "__call__", "__contains__")
+#: Items of a sequence that are compared with what they should be.
+_LOOKED_AT = 10_000
 
 
-def door(error: type[BielaError]) -> Callable[[_F], _F]:
+def door(error: type[BielaError], who: str = "") -> Callable[[_F], _F]:
     """Make a function refuse arguments that are not what its signature says.
 
     >>> @door(BielaError)
@@ -44,6 +49,7 @@ def door(error: type[BielaError]) -> Callable[[_F], _F]:
 
     Args:
         error: The class of the error.
+        who: What the function is called in messages; by its own name without it.
     """
 
     def decorated(function: _F) -> _F:
@@ -54,7 +60,7 @@ def door(error: type[BielaError]) -> Callable[[_F], _F]:
             except BielaError:
                 raise
             except Exception as wrong:
-                said = _misfit(function, arguments, named)
+                said = _misfit(function, arguments, named, who)
                 if not said:
                     raise
                 raise error(said) from wrong
@@ -69,19 +75,22 @@ def doors(error: type[BielaError]) -> Callable[[_C], _C]:
 
     def decorated(cls: _C) -> _C:
         for name in dir(cls):
-            if name.startswith("_") and name not in ("__init__", "__getitem__", "__call__"):
+            if name.startswith("_") and name not in _CALLED:
                 continue
             found = inspect.getattr_static(cls, name)
+            opened = door(error, f"{cls.__name__}.{name}".removesuffix(".__init__"))
             if isinstance(found, staticmethod | classmethod):
-                setattr(cls, name, type(found)(door(error)(found.__func__)))
+                setattr(cls, name, type(found)(opened(found.__func__)))
             elif inspect.isfunction(found):
-                setattr(cls, name, door(error)(found))
+                setattr(cls, name, opened(found))
         return cls
 
     return decorated
 
 
-def _misfit(function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any]) -> str:
+def _misfit(
+    function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any], who: str
+) -> str:
     """What to say of the first argument that does not fit; "" if all do."""
     signature = inspect.signature(function)
     try:
@@ -96,7 +105,8 @@ def _misfit(function: Callable[..., Any], arguments: Sequence[Any], named: dict[
             continue
         for one in value if several else (value,):
             if not _fits(one, hint):
-                who = function.__qualname__.removesuffix(".__init__").rpartition(".<locals>.")[2]
+                own = function.__qualname__.removesuffix(".__init__").rpartition(".<locals>.")[2]
+                who = who or own
                 return f"{who}: {name} is {_wanted(hint)}, not {_shown(one)}"
     return ""
 
@@ -145,7 +155,7 @@ def _fits(value: Any, hint: Any) -> bool:
         listed = isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim > 0)
         if not listed or isinstance(value, str | bytes):
             return False
-        return all(_fits(v, inside[0]) for v in value)
+        return all(_fits(v, inside[0]) for v in islice(value, _LOOKED_AT))
     if origin is not None:
         return not isinstance(origin, type) or isinstance(value, origin)
     if typing.is_typeddict(hint) or getattr(hint, "_is_protocol", False):
@@ -162,6 +172,8 @@ def _alternatives(inside: Sequence[Any]) -> list[Any]:
 
 
 def _is_number(value: Any) -> bool:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     # numpy takes no other kinds of numbers, such as fractions
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
@@ -176,7 +188,7 @@ def _is_array(value: Any) -> bool:
         return False
     try:
         return bool(np.isfinite(np.asarray(value, dtype=float)).all())
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, MemoryError):
         return False
 
 

@@ -6,14 +6,16 @@ neither is refused with an error of biela that shows what was given.
 
 from __future__ import annotations
 
+import errno
 import os
 import reprlib
+import stat
 from pathlib import Path
 from typing import Any
 
 from biela.errors import BielaError
 
-__all__ = ["bytes_of", "name_of", "path_of", "shown", "text_in", "text_of"]
+__all__ = ["bytes_of", "check_ordinary", "name_of", "path_of", "shown", "text_in", "text_of"]
 
 #: Characters of a text that a message shows.
 _SHOWN = 200
@@ -85,6 +87,17 @@ def text_of(given: Any, error: type[BielaError], what: str) -> str:
     return given
 
 
+def check_ordinary(path: Path) -> None:
+    """Refuse a pipe or a device, which may never end.
+
+    Raises:
+        OSError: It is one, or nothing is there.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "it is a pipe, a device or the like, and no ordinary file")
+
+
 def bytes_of(path: Path, error: type[BielaError]) -> bytes:
     """What a file holds.
 
@@ -92,6 +105,7 @@ def bytes_of(path: Path, error: type[BielaError]) -> bytes:
         BielaError: It cannot be read.
     """
     try:
+        check_ordinary(path)
         return path.read_bytes()
     except OSError as wrong:
         raise error(f"{path}: the file cannot be read: {wrong.strerror or wrong}") from None

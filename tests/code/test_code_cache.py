@@ -648,3 +648,15 @@ def test_clearing_leaves_what_is_not_of_the_cache(cache):
     assert bl.code_cache.clear() == 2
     left = {str(p.relative_to(cache)) for p in cache.rglob("*") if p.is_file()}
     assert left == {"objects/ab/blob.o", "objects/notes.txt"}
+
+
+@pytest.mark.parametrize("word", ["off", "0", "no", "false", "False", "none", "disabled", " off "])
+def test_a_word_that_is_not_yes_keeps_nothing(word, monkeypatch):
+    monkeypatch.setenv("BIELA_CACHE", word)
+    assert not code_cache.enabled()
+
+
+@pytest.mark.parametrize("word", ["", "on", "ON", "1", "yes", "true"])
+def test_a_word_that_is_yes_keeps_code(word, monkeypatch):
+    monkeypatch.setenv("BIELA_CACHE", word)
+    assert code_cache.enabled()

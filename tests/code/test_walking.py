@@ -110,6 +110,16 @@ def test_outputs_may_be_numbers_constants_and_inputs_of_either_sign():
     assert [part.shape for part in many] == [(2,), (2,), (2, 2, 2)]
 
 
+@pytest.mark.parametrize("exponent", [2, 3, 7, 8, 255, 1000, 2**20 - 1, 2**20])
+def test_powers_take_as_many_products_as_their_exponent_has_digits(exponent):
+    ws = bl.Workspace()
+    x = ws.symbol("x")
+    f = bl.Function("f", {"x": x}, {"y": x**exponent})
+    for base in (1 + 1e-6, -(1 - 1e-6), 0.0):
+        assert f.walk(base) == pytest.approx(f.interpret(base), rel=1e-9)
+    assert f._walk._program[4].max() <= 21  # type: ignore[union-attr]
+
+
 def test_no_states_give_no_rows(everything):
     f, df = everything.walk_map(np.zeros(0), np.zeros((0, 2)))
     assert (len(f), len(df)) == (0, 0)

@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 import zipfile
+from copy import copy
 
 import numpy as np
 import pytest
@@ -126,7 +127,9 @@ def _entry(shape, kind="<f8", version=(1, 0), content=b""):
         ({"t.npy": _entry((10**8,), "|V0")}, "'t.npy' holds .*, no real numbers"),
         ({"t.npy": _entry((2,), "<c16", content=bytes(32))}, "'t.npy' holds complex128"),
         ({"t.npy": _entry((1,), "<U2", content=bytes(8))}, "'t.npy' holds <U2"),
-        ({"t.npy": _entry((10**7,), "|b1", content=bytes(10**7))}, "would take about 0.08 GB"),
+        ({"t.npy": _entry((10**7,), "|b1", content=bytes(10**7))}, "'t.npy' holds bool, no real"),
+        ({"t.npy": _entry((10**7,), "|i1", content=bytes(10**7))}, "'t.npy' holds int8, no real"),
+        ({"t.npy": _entry((10**6,), "<f4", content=bytes(4 * 10**6))}, "'t.npy' holds float32"),
         ({"more.npy": _entry((10**6,), content=bytes(8 * 10**6))}, "would take about 0.00802 GB"),
         ({"header.npy": None, "header": None}, "not a file of results"),
         ({"header": b"{}"}, "not a file of results of biela"),
@@ -148,6 +151,27 @@ def test_arrays_are_looked_at_before_they_are_made(changed, said, tmp_path, monk
     monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("it is read"))
     with pytest.raises(ResultsError, match=said):
         Results.load(path)
+
+
+def test_arrays_that_stand_in_the_same_place_are_refused(tmp_path):
+    """Each would be read on its own: a small file of many of them takes long."""
+    path = swing().save(tmp_path / "r.npz")
+    with zipfile.ZipFile(path, "a") as file:
+        for k in range(3):
+            again = copy(file.getinfo("t.npy"))
+            again.filename = f"again{k}.npy"
+            file.filelist.append(again)
+            file.NameToInfo[again.filename] = again
+        file._didModify = True
+    with pytest.raises(ResultsError, match="stand in the same place"):
+        Results.load(path)
+
+
+def test_a_pipe_is_no_file_of_results(tmp_path):
+    pipe = tmp_path / "r.npz"
+    os.mkfifo(pipe)
+    with pytest.raises(ResultsError, match=r"r\.npz: cannot be read \(it is a pipe"):
+        Results.load(pipe)
 
 
 def test_files_go_only_where_they_can(tmp_path):

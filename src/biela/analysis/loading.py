@@ -18,7 +18,7 @@ from biela.atoms import Workspace
 from biela.atoms.dump import HEADER
 from biela.atoms.dump import load as load_atoms
 from biela.errors import FileError, ModelError, ParseError
-from biela.given_files import path_of, text_in
+from biela.given_files import check_ordinary, path_of, text_in
 from biela.model import Model
 from biela.model.files import load_dh, load_mjcf, load_model, load_urdf
 from biela.model.files.formats import is_dh, is_mjcf
@@ -90,6 +90,7 @@ def load(source: Source, **options: Any) -> Any:
 def _is_dump(file: Path) -> bool:
     """Whether a file has the dump of a workspace."""
     try:
+        check_ordinary(file)
         with file.open("rb") as content:
             return content.read(len(HEADER)) == HEADER.encode()
     except OSError:  # what is to be said of it depends on its ending

@@ -107,11 +107,16 @@ def walk(
             for k in range(width):
                 x[d + k] = cos(s * x[a + k])
         elif code == POWER_INT:
+            # by squares: the exponent has so many digits
             for k in range(width):
                 base = s * x[a + k]
-                power = base
-                for _ in range(right[i] - 1):
-                    power = power * base
+                power = 1.0
+                rest = right[i]
+                for _ in range(third[i]):
+                    if rest % 2 == 1:
+                        power = power * base
+                    base = base * base
+                    rest = rest // 2
                 x[d + k] = power
         elif code == SQRT:
             for k in range(width):
@@ -282,7 +287,9 @@ class Walk:
         signs = np.where(operands < 0, -1.0, 1.0)
         where = np.searchsorted(live, np.abs(operands))
         powers = codes[works] == op.POWER_INT
-        where[powers, 1] = [table.right[atom] for atom in live[works][powers].tolist()]
+        exponents = [table.right[atom] for atom in live[works][powers].tolist()]
+        where[powers, 1] = exponents
+        where[powers, 2] = [exponent.bit_length() for exponent in exponents]
         self._program = (
             *(codes[works], works.astype(np.int64)),
             *(np.ascontiguousarray(where[:, column]) for column in range(3)),

@@ -22,7 +22,7 @@ import numpy as np
 
 from biela.budgets import ENTRIES, HEADER, check_memory, within
 from biela.errors import BielaError, ResultsError
-from biela.given_files import path_of, shown
+from biela.given_files import check_ordinary, path_of, shown
 from biela.results import shapes as kinds
 from biela.results.channels import Array, Channels, Event
 from biela.results.partial import MARK, pieces
@@ -131,6 +131,7 @@ def load(path: str | Path) -> Results:
     """
     path = path_of(path, ResultsError)
     try:
+        check_ordinary(path)
         with path.open("rb") as file:
             if file.read(len(MARK)) != MARK:
                 _check_memory(_count(file))
@@ -195,6 +196,8 @@ def _count(file: BinaryIO) -> int:
         entries = archive.infolist()
         if not any(entry.filename == "header.npy" for entry in entries):
             raise ResultsError("not a file of results of biela")
+        if len({entry.header_offset for entry in entries}) < len(entries):
+            raise ResultsError("the file is damaged: some of its arrays stand in the same place")
         return sum(_numbers(archive, entry) for entry in entries)
 
 
@@ -219,9 +222,12 @@ def _numbers(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
         if read is None or not entry.filename.endswith(".npy"):
             raise ResultsError(f"not a file of results of biela: it has {shown(entry.filename)}")
         shape, _, kind = read(file)
-    if kind.kind not in "fiub" or not 0 < kind.itemsize <= 8:
+    # shorter numbers become doubles, and a small file many of them
+    header = entry.filename == "header.npy"
+    if not (kind.kind in "fi" and kind.itemsize == 8) and not (header and kind == np.uint8):
         raise ResultsError(
-            f"not a file of results of biela: {shown(entry.filename)} holds {kind}, no real numbers"
+            f"not a file of results of biela: {shown(entry.filename)} holds {kind}, no real "
+            f"numbers of 8 bytes"
         )
     claimed = math.prod(shape) * kind.itemsize
     if claimed > entry.file_size:
@@ -259,16 +265,19 @@ def _header(text: Array) -> dict[str, Any]:
     version = header.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise ResultsError(
-            f"written in format {version}, and this biela reads up to {VERSION}: use a newer one"
+            f"written in format {shown(version)}, and this biela reads up to {VERSION}: use a "
+            f"newer one"
         )
     for name, kind in _HEADER.items():
         if not isinstance(header.get(name), kind):
-            raise ResultsError(f"a damaged file of results: {name} is {header.get(name)!r}")
+            raise ResultsError(f"a damaged file of results: {name} is {shown(header.get(name))}")
     for group, told in header["groups"].items():
         for name, texts in told.items():
             kind = bool if name == "angles" else str
             if texts is not None and not all(isinstance(text, kind) for text in texts):
-                raise ResultsError(f"a damaged file of results: {name} of {group} is {texts!r}")
+                raise ResultsError(
+                    f"a damaged file of results: {name} of {group[:80]} is {shown(texts)}"
+                )
     if not all(isinstance(unit, str) for unit in header["monitors"].values()):
         raise ResultsError("a damaged file of results: a unit is no text")
     return header
@@ -298,7 +307,9 @@ def _typed(kind: type[_Made], given: dict[str, Any]) -> _Made:
         kinds = get_args(wanted) if isinstance(wanted, UnionType) else (wanted,)
         plain = tuple(list if get_origin(k) is tuple else get_origin(k) or k for k in kinds)
         if wanted is None or not isinstance(value, (*plain, int) if float in plain else plain):
-            raise ResultsError(f"a damaged file of results: {kind.__name__} has {name} = {value!r}")
+            raise ResultsError(
+                f"a damaged file of results: {kind.__name__} has {name} = {shown(value)}"
+            )
     return kind(**given)
 
 

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from biela.given_files import check_ordinary
+
 if TYPE_CHECKING:
     from biela.results.results import Results
 
@@ -117,6 +119,7 @@ class PartialResults:
             OSError: It is something else, or cannot be removed.
         """
         with suppress(FileNotFoundError):
+            check_ordinary(self.path)
             with self.path.open("rb") as file:
                 if file.read(len(MARK)) not in (MARK, b""):
                     raise FileExistsError(errno.EEXIST, "", str(self.path))

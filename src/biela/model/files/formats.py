@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from biela.errors import FileError
-from biela.given_files import path_of
+from biela.given_files import check_ordinary, path_of
 from biela.model.files.denavit_hartenberg_tables import TABLE, load_dh
 from biela.model.files.mjcf import load_mjcf
 from biela.model.files.reading import load
@@ -61,6 +61,7 @@ def is_dh(file: Path) -> bool:
 
 def _bytes(file: Path) -> bytes:
     try:
+        check_ordinary(file)
         return file.read_bytes()
     except OSError:
         return b""
