@@ -76,7 +76,7 @@ def test_no_encoding_hides_a_document_type(mesh_of, tmp_path, code: str, declare
             mesh_of("m.dae", content)
         for load_robot, name in ((load_urdf, "m.urdf"), (load_mjcf, "m.xml")):
             (tmp_path / name).write_bytes(content)
-            with pytest.raises(BielaError, match=r"document type|not XML|not UTF-8"):
+            with pytest.raises(BielaError, match=r"document type|not XML|should be UTF-8"):
                 load_robot(tmp_path / name)
 
 
