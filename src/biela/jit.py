@@ -81,9 +81,15 @@ class _Stored(NullCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep code, unless addresses of this process are part of it."""
-        if enabled() and not data.library.has_dynamic_globals:
+        if not enabled() or data.library.has_dynamic_globals:
+            return
+        try:
             content = _core.serialize.dumps(data._reduce())
-            write_object(self._key(sig, data.codegen), content)
+        except (
+            RuntimeError
+        ):  # a signal came while LLVM handed the object over: it runs all the same
+            return
+        write_object(self._key(sig, data.codegen), content)
 
     def _key(self, sig: Any, codegen: Any) -> str:
         function = self._function

@@ -660,3 +660,12 @@ def test_a_word_that_is_not_yes_keeps_nothing(word, monkeypatch):
 def test_a_word_that_is_yes_keeps_code(word, monkeypatch):
     monkeypatch.setenv("BIELA_CACHE", word)
     assert code_cache.enabled()
+
+
+def test_code_whose_object_never_came_runs_without_being_kept(cache, monkeypatch):
+    def missing(library):
+        raise RuntimeError(f"no compiled object yet for {library}")
+
+    monkeypatch.setattr("numba.core.codegen.CPUCodeLibrary._get_compiled_object", missing)
+    assert compiled() == (7.0, 0)
+    assert not list(cache.rglob("*.o"))
