@@ -85,9 +85,7 @@ class _Stored(NullCache):
             return
         try:
             content = _core.serialize.dumps(data._reduce())
-        except (
-            RuntimeError
-        ):  # a signal came while LLVM handed the object over: it runs all the same
+        except RuntimeError:  # a signal came as LLVM handed the object over
             return
         write_object(self._key(sig, data.codegen), content)
 
