@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -11,12 +12,14 @@ import pytest
 
 import biela as bl
 from biela.analysis.looped import simulation
-from biela.analysis.looped.simulation import looped_simulation
 from biela.errors import ModelError, SimulationError
 from biela.model.derivation import Derivation
 from biela.model.element import KINDS, quantity
 from biela.model.forces import Force
 from biela.model.laws.law import Law, law_from
+
+#: Simulates by the looped engine.
+looped = partial(bl.simulate, engine="looped")
 
 G = 9.81
 
@@ -68,7 +71,7 @@ def occurrences(results: Any) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("how", [{"step": 1e-3}, {"tolerance": 1e-9}])
 def test_weights_meet_their_floors_when_they_have_fallen_so_far(how: dict[str, float]) -> None:
     heights = [0.2, 0.5, 0.35, 0.5]
-    r = looped_simulation(weights(heights, floor=False), 0.4, **how)
+    r = looped(weights(heights, floor=False), 0.4, **how)
     times = {event.name: event.time for event in r.events}
     assert len(r.events) == 4
     for k, height in enumerate(heights):
@@ -133,7 +136,7 @@ def test_a_velocity_that_breaks_a_joint_is_mended_by_its_impulse() -> None:
     def spin(t: float, q: np.ndarray, v: np.ndarray) -> Any:
         return q, [0.0, 0.0, 3.0, 3.0]  # of the rod, and of the angle that counts turns
 
-    r = looped_simulation(pendulum(), 0.8, step=1e-3, on_event={"wall.lower": spin})
+    r = looped(pendulum(), 0.8, step=1e-3, on_event={"wall.lower": spin})
     after = int(np.flatnonzero(r.t == r.events[0].time)[1])
     w = 0.3 * 3.0 / (2.0 * 0.5**2 + 0.3)
     assert r["rod.angle_rate"][after] == pytest.approx(w, rel=1e-9)
@@ -143,9 +146,7 @@ def test_a_velocity_that_breaks_a_joint_is_mended_by_its_impulse() -> None:
 def test_a_run_stops_where_it_is_asked_to() -> None:
     m = weights([0.2, 0.5], floor=False)
     for reaction in ("stop", lambda t, q, v: "stop"):
-        r = bl.analysis.looped.simulation.looped_simulation(
-            m, 1.0, step=1e-3, on_event={"cell[1].floor.lower": reaction}
-        )
+        r = looped(m, 1.0, step=1e-3, on_event={"cell[1].floor.lower": reaction})
         assert r.t[-1] == r.events[-1].time == pytest.approx(sqrt(2 * 0.5 / G), abs=1e-12)
         assert not r.interrupted
 
@@ -157,9 +158,7 @@ def test_a_reaction_that_resolves_nothing_is_told() -> None:
         return q, v
 
     with pytest.raises(SimulationError, match=r"goes on beyond it") as caught:
-        looped_simulation(
-            weights([0.2], floor=False), 0.4, step=1e-3, on_event={"cell[0].floor.lower": stick}
-        )
+        looped(weights([0.2], floor=False), 0.4, step=1e-3, on_event={"cell[0].floor.lower": stick})
     assert caught.value.results is not None
     assert caught.value.results.t[-1] == pytest.approx(sqrt(2 * 0.2 / G), abs=1e-6)
 
@@ -172,9 +171,7 @@ def test_a_weight_that_is_left_on_an_event_does_not_fall_through_it_unsaid(
         return q, [*v[:4], 0.0, v[5]]  # the second weight
 
     with pytest.raises(SimulationError, match=r"cell\[1\]\.floor\.lower .*at rest there") as caught:
-        looped_simulation(
-            weights([0.5, 0.2], floor=False), 0.4, on_event={"cell[1].floor.lower": rest}, **how
-        )
+        looped(weights([0.5, 0.2], floor=False), 0.4, on_event={"cell[1].floor.lower": rest}, **how)
     assert caught.value.results is not None
     assert caught.value.results.t[-1] == pytest.approx(sqrt(2 * 0.2 / G), abs=1e-6)
     assert caught.value.results["cell[1].weight.rz"].min() > -1e-9
@@ -196,14 +193,14 @@ def test_what_is_wrong_with_reactions_is_said() -> None:
     ]
     for reactions, kind, said in cases:
         with pytest.raises(kind, match=said):
-            looped_simulation(m, 0.3, step=1e-3, on_event=reactions)
+            looped(m, 0.3, step=1e-3, on_event=reactions)
     with pytest.raises(ModelError, match="events=False"):
-        looped_simulation(m, 0.3, step=1e-3, events=False, on_event={"cell[0].floor.lower": "stop"})
+        looped(m, 0.3, step=1e-3, events=False, on_event={"cell[0].floor.lower": "stop"})
 
 
 def test_events_can_be_left_out() -> None:
     m = weights([0.2, 0.5], floor=False)
-    r = looped_simulation(m, 0.4, step=1e-3, events=False)
+    r = looped(m, 0.4, step=1e-3, events=False)
     assert not r.events
     assert r["cell[0].weight.rz"][-1] == pytest.approx(0.2 - G / 2 * 0.4**2, abs=1e-10)
 
@@ -212,7 +209,7 @@ def test_events_that_would_fill_the_memory_are_told_without_their_states(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(simulation, "_AT_EVENTS", 1)
-    r = looped_simulation(weights([0.2, 0.3, 0.4], floor=False), 0.4, step=1e-3)
+    r = looped(weights([0.2, 0.3, 0.4], floor=False), 0.4, step=1e-3)
     assert len(r.events) == 3
     assert len(r.t) == 401 + 1
 
@@ -238,7 +235,7 @@ def test_an_event_of_an_element_of_ones_own_may_depend_on_time() -> None:
     m = weights([1.0, 2.0], floor=False)
     cell = m.parts["cell"].model
     cell.forces["gate"] = Gate(name="gate", coordinate="rail", level=law_from("0.5 + 2*t"))
-    r = looped_simulation(m, 0.3, step=1e-3)
+    r = looped(m, 0.3, step=1e-3)
     # h - g t²/2 = 0.5 + 2 t
     t = (-2 + sqrt(4 + 2 * G * 0.5)) / G
     assert occurrences(r) == [("cell[0].gate.met", -1)]

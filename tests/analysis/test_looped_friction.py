@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import biela as bl
-from biela.analysis.looped.simulation import looped_simulation
 from biela.errors import SimulationError
+
+#: Simulates by the looped engine.
+looped = partial(bl.simulate, engine="looped")
 
 G = 9.81
 
@@ -23,7 +27,7 @@ def blocks_on_rails(count: int, coefficient: float) -> bl.Model:
 
 def test_blocks_slide_until_their_friction_has_taken_their_speed() -> None:
     mu, t = 0.3, 0.5
-    r = looped_simulation(blocks_on_rails(3, mu), t, step=1e-3)
+    r = looped(blocks_on_rails(3, mu), t, step=1e-3)
     for k in range(3):
         speed = r[f"cell[{k}].block.rx_rate"][-1]
         assert speed == pytest.approx(2.0 - mu * G * t, rel=1e-9)
@@ -43,11 +47,11 @@ def test_friction_in_the_pins_of_loops_is_that_of_unrolled_equations() -> None:
     m.joint("revolute", "D", m.ground.at(0.9, 0, 0), rocker.at())
     for pin in "AB":
         m.force("friction", f"rub_{pin}", coordinate=pin, coefficient=0.2, radius=0.05)
-    r = looped_simulation(m, 0.3, step=1e-3)
+    r = looped(m, 0.3, step=1e-3)
     other = bl.simulate(bl.formulate(m, "reference"), 0.3, step=1e-3)
     without = bl.Model("loop", plane="xy", gravity=(0, -G, 0))
     without.bodies, without.joints = m.bodies, m.joints
-    free = looped_simulation(without, 0.3, step=1e-3)
+    free = looped(without, 0.3, step=1e-3)
     assert r["rocker.rx"][-1] == pytest.approx(other["rocker.rx"][-1], abs=1e-9)
     assert abs(r["rocker.rx"][-1] - free["rocker.rx"][-1]) > 1e-4
 
@@ -59,4 +63,4 @@ def test_friction_that_locks_is_told() -> None:
     m.joint("revolute", "pin", m.ground.at(axis="y"), rod.at(axis="y"), start=0.5, rates=1.0)
     m.force("friction", "rub", coordinate="pin", coefficient=3.0, radius=0.5, transition=1e-6)
     with pytest.raises(SimulationError, match="rounds do not converge"):
-        looped_simulation(m, 0.1, step=1e-3)
+        looped(m, 0.1, step=1e-3)

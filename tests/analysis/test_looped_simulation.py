@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import cos, pi, sin
 from pathlib import Path
 
@@ -13,9 +14,11 @@ import pytest
 import biela as bl
 from biela.analysis.looped import motion as looped_motion
 from biela.analysis.looped.motion import LoopedMotion
-from biela.analysis.looped.simulation import looped_simulation
 from biela.equations.blocks import reference_blocks
 from biela.errors import ModelError
+
+#: Simulates by the looped engine.
+looped = partial(bl.simulate, engine="looped")
 
 Maker = Callable[[], bl.Model]
 GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
@@ -70,7 +73,7 @@ def crank_angle(count: int, angle: float, rate: float, time: float) -> float:
 )
 def test_the_gallery_moves_as_with_unrolled_equations(name: str, tolerance: float) -> None:
     m = bl.load_model(GALLERY / f"{name}.toml")
-    found = looped_simulation(m, 0.02, step=1e-3)
+    found = looped(m, 0.02, step=1e-3)
     other = bl.simulate(bl.formulate(m, "reference"), 0.02, step=1e-3)
     n = found.q.shape[1]
     assert found.q[-1] == pytest.approx(other.q[-1][:n], rel=tolerance, abs=tolerance)
@@ -110,7 +113,7 @@ def test_mechanisms_that_are_not_joined_move_alone() -> None:
     one = four_bars(1, 1.0, 0.5)
     m = bl.Model("array", plane="xy", gravity=(0, -9.81, 0))
     m.part("each", one.flattened(), 9, shift=(0, 5, 0))
-    r = looped_simulation(m, 0.1, step=1e-3)
+    r = looped(m, 0.1, step=1e-3)
     theta = crank_angle(1, 1.0, 0.5, 0.1)
     for k in (0, 4, 8):
         assert r[f"each[{k}].last.angle"][-1] == pytest.approx(theta, abs=1e-9)
@@ -121,7 +124,7 @@ def test_joints_without_rates_rest_at_the_start() -> None:
     upper, lower = (m.body(x, mass=1, com=(0, 0, -0.5), inertia=0.1) for x in ("upper", "lower"))
     m.joint("revolute", "a", m.ground.at(axis="y"), upper.at(axis="y"))
     m.joint("revolute", "b", upper.at(0, 0, -1, axis="y"), lower.at(axis="y"), rates=2)
-    found = looped_simulation(m, 0.01, step=1e-3)
+    found = looped(m, 0.01, step=1e-3)
     other = bl.simulate(bl.formulate(m, "reference"), 0.01, step=1e-3)
     assert found.v[0] == pytest.approx([0, 0, 0, -1, 0, 2], abs=1e-13)
     assert found.v[-1] == pytest.approx(other.v[-1], abs=1e-12)
@@ -131,7 +134,7 @@ def test_the_velocity_of_a_body_is_that_of_its_frame_in_all_coordinates() -> Non
     m = bl.Model("pendulum", gravity=(0, 0, -9.81))
     rod = m.body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
     m.joint("revolute", "a", m.ground.at(axis="y"), rod.at(0, 0, 0.2, axis="y"), rates=1.0)
-    runs = [looped_simulation(m, 0.01, step=1e-3)]
+    runs = [looped(m, 0.01, step=1e-3)]
     runs += [
         bl.simulate(bl.formulate(m, coordinates), 0.01, step=1e-3)
         for coordinates in ("joint", "reference", "natural")
@@ -143,8 +146,8 @@ def test_the_velocity_of_a_body_is_that_of_its_frame_in_all_coordinates() -> Non
 
 def test_an_adaptive_run_agrees_with_fixed_steps() -> None:
     m = four_bars(5, 1.0, 0.0)
-    fixed = looped_simulation(m, 0.5, step=1e-3)
-    adaptive = looped_simulation(m, 0.5, tolerance=1e-10)
+    fixed = looped(m, 0.5, step=1e-3)
+    adaptive = looped(m, 0.5, tolerance=1e-10)
     assert adaptive.q[-1] == pytest.approx(fixed.q[-1], abs=1e-8)
 
 
@@ -188,7 +191,7 @@ def driven_massless_crank() -> bl.Model:
 @pytest.mark.parametrize("make", [massless_links, driven_massless_crank])
 def test_bodies_without_inertia_move_as_with_unrolled_equations(make: Maker) -> None:
     m = make()
-    found = looped_simulation(m, 0.1, step=1e-3)
+    found = looped(m, 0.1, step=1e-3)
     other = bl.simulate(bl.formulate(m, "reference"), 0.1, step=1e-3)
     assert found.q[-1] == pytest.approx(other.q[-1][: found.q.shape[1]], abs=1e-9)
     assert found.v[-1] == pytest.approx(other.v[-1][: found.v.shape[1]], abs=1e-9)
@@ -199,13 +202,13 @@ def test_a_thin_rod_that_nothing_keeps_from_spinning_is_named() -> None:
     rod = m.body("rod", mass=1.0, com=(0.5, 0, 0), inertia=(0, 1 / 12, 1 / 12))
     m.joint("spherical", "A", m.ground, rod.at())
     with pytest.raises(ModelError, match=r"body rod has no mass, or no inertia about one of its"):
-        looped_simulation(m, 0.1, step=1e-2)
+        looped(m, 0.1, step=1e-2)
 
 
 def test_dependent_rows_and_kinds_are_counted() -> None:
     # hinges and slide of the spatial slider-crank and its driver: three rows too many
     m = bl.load_model(GALLERY / "slider_crank.toml")
-    r = looped_simulation(m, 0.002, step=1e-3)
+    r = looped(m, 0.002, step=1e-3)
     assert r.statistics is not None
     assert r.statistics.more["dependent rows"] == 3
     assert r.statistics.more["kinds of groups"] == 1
@@ -247,7 +250,7 @@ def test_a_body_with_many_arms_moves_as_with_unrolled_equations(
     # without operations to spare, a general sparse solver does it
     monkeypatch.setattr(looped_motion, "most_operations", lambda *_: operations)
     m = branched(5)
-    found = looped_simulation(m, 0.02, step=1e-3)
+    found = looped(m, 0.02, step=1e-3)
     other = bl.simulate(bl.formulate(m, "reference"), 0.02, step=1e-3)
     assert found.q[-1] == pytest.approx(other.q[-1], abs=1e-10)
     assert found.v[-1] == pytest.approx(other.v[-1], abs=1e-9)
@@ -277,7 +280,7 @@ def test_closed_loops_among_branches_keep_their_redundant_rows_apart(
     runs = []
     for most in (10**9, 0):
         monkeypatch.setattr(looped_motion, "most_operations", lambda *_, most=most: most)
-        runs.append(looped_simulation(m, 0.02, step=1e-3))
+        runs.append(looped(m, 0.02, step=1e-3))
     assert runs[0].q[-1] == pytest.approx(runs[1].q[-1], abs=1e-10)
     dropped = [r.statistics.more["dependent rows"] for r in runs if r.statistics is not None]
     blocks = reference_blocks(m)

@@ -6,6 +6,7 @@ coordinates; Bennett's relation of half angles; least squares with all rows.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,15 @@ import biela as bl
 from biela.analysis.formulations.ranking import ranked_rows
 from biela.analysis.instant import Instant, motions
 from biela.analysis.looped.dependence import dependent_rows
-from biela.analysis.looped.simulation import looped_simulation
 from biela.equations.blocks.reference import reference_blocks
 from biela.equations.elimination import factorise
 from biela.equations.ranked_rows import RankedRows
 from biela.solvers.ldlt import best_rows_solve
 from tests.overconstrained import LINKAGES, double_bennett, linkage, peaucellier
 from tests.simulators_in_c import CompiledSimulator
+
+#: Simulates by the looped engine.
+looped = partial(bl.simulate, engine="looped")
 
 GALLERY = Path(__file__).parents[2] / "examples" / "mechanisms"
 
@@ -110,8 +113,7 @@ def test_linkages_of_any_size_move_alike(name: str) -> None:
     (found,) = dependent_rows(blocks, blocks.start, blocks.Phi_v(blocks.start)).sets
     assert len(found.rows) - found.rank == count - rank
     large, small = (
-        looped_simulation(linkage(name, 0, scale=scale), 0.5, step=1e-3, output=0.1)
-        for scale in (1.0, 1e-6)
+        looped(linkage(name, 0, scale=scale), 0.5, step=1e-3, output=0.1) for scale in (1.0, 1e-6)
     )
     turns = [name for name in large.names if name.rpartition(".")[2] in ("e0", "e1", "e2", "e3")]
     assert len(turns) >= 12
@@ -277,7 +279,7 @@ def test_a_driven_bennett_linkage_passes_its_fold(coordinates: str) -> None:
 
 def looped_drift(model: bl.Model, duration: float, **how: float) -> float:
     """The energy that goes missing, as a part of the largest kinetic energy."""
-    r = looped_simulation(model, duration, output=duration / 20, **how)
+    r = looped(model, duration, output=duration / 20, **how)
     blocks = reference_blocks(model)
     return float(np.ptp(r["energy"]) / blocks.kinetic_energy(r.v).max())
 

@@ -8,6 +8,7 @@ import pytest
 import biela as bl
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
+from biela.analysis.unrolled_simulator import UnrolledSimulator
 from biela.errors import ModelError
 from biela.solvers.coordinate_basis import choose_basis
 from examples.mechanisms.point_pendulum import point_pendulum
@@ -77,7 +78,9 @@ def test_nothing_is_evaluated_where_the_rows_kept_become_dependent():
     run = bl.simulate(bl.formulate(linkage("four_bar", 3), "reference"), 6.0, output=0.02)
     places = np.stack([run[entry.name] for entry in system.q], axis=1)
     p, u, rest = system.parameters, system.inputs, np.zeros(len(system.v))
-    simulator = bl.Simulator(system, "velocity_projection", options=bl.Options(partition="svd"))
+    simulator = UnrolledSimulator(
+        system, "velocity_projection", options=bl.Options(partition="svd")
+    )
     plan = Plan.make("rk4", 1.0, 0.0, 1e-3, None, None, False)
     rows = [np.atleast_2d(system.evaluate("Phi_v", q, p=p)) for q in places]
     rank = int(np.linalg.matrix_rank(rows[0], 1e-9))

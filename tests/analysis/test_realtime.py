@@ -16,7 +16,6 @@ from biela.analysis.formulations import Options
 from biela.analysis.realtime import export_simulator
 from biela.analysis.realtime.kernels import kernels
 from biela.analysis.realtime.step import rk4_projected_step
-from biela.analysis.simulator import Simulator
 from biela.code.routines import Int, Kernel, Matrix, Real, Vector, routine
 from biela.errors import ExportError, ModelError
 from biela.model.shapes import Cylinder
@@ -59,7 +58,7 @@ def compiled(tmp_path_factory: Any) -> Callable[[str], CompiledSimulator]:
 def in_process(model: Any, steps: int, integrator: Any = "rk4", **choices: Any) -> Any:
     names = ("formulation", "options")
     made = {k: choices.pop(k) for k in names if k in choices}
-    simulator = Simulator(model, integrator=integrator, **made)
+    simulator = bl.Simulator(model, integrator=integrator, **made)
     return simulator.run(steps * 1e-3, step=1e-3, output=1e-3, progress=False, **choices)
 
 

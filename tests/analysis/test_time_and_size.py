@@ -6,6 +6,7 @@ in length, mass and time has the same dimensionless motion.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,13 @@ import pytest
 
 import biela as bl
 from biela.analysis.divergence import explanation
-from biela.analysis.looped.simulation import looped_simulation
 from biela.equations.contact import Surface, add_contact, add_friction
 from biela.errors import AssemblyError, ModelError, SimulationError
 from biela.solvers.integrators import STEP_TOO_SMALL
 from biela.space import velocity_in
+
+#: Simulates by the looped engine.
+looped = partial(bl.simulate, engine="looped")
 
 
 def four_bar(
@@ -117,7 +120,7 @@ def test_laws_and_controllers_are_given_the_time_of_the_clock():
         lambda t, folder: bl.simulate(four_bar(), 1.0, t=t),
         lambda t, folder: bl.Simulator(four_bar()).run(1.0, t=t, step=1e-3),
         lambda t, folder: bl.simulate(four_bar(law="1 + t"), 1.0, t=t),
-        lambda t, folder: looped_simulation(four_bar(), 1.0, t=t),
+        lambda t, folder: looped(four_bar(), 1.0, t=t),
         lambda t, folder: bl.kinematics(four_bar(law="1 + t"), duration=1.0, step=1e-2, t=t),
         lambda t, folder: bl.group_kinematics(four_bar(law="1 + t"), duration=1.0, step=0.1, t=t),
         lambda t, folder: bl.group_simulation(four_bar(), duration=1.0, step=1e-2, t=t),
@@ -148,7 +151,7 @@ def test_a_step_too_short_for_a_long_run_is_refused():
         lambda: bl.simulate(four_bar(), 1e3, output=1e-6),
         lambda: bl.simulate(four_bar(), 1e3, step=1e-6, output=1e-6),
         lambda: bl.simulate(four_bar(law="1 + t"), 1e3, step=1e-6),
-        lambda: looped_simulation(four_bar(), 1e3, output=1e-6),
+        lambda: looped(four_bar(), 1e3, output=1e-6),
         lambda: bl.kinematics(four_bar(law="1 + t"), 1e3, step=1e-6),
         lambda: bl.kinematics(four_bar(law="1 + t"), 1e3, step=1e-6, engine="looped"),
         lambda: bl.group_kinematics(four_bar(law="1 + t"), 1e3, step=1e-6),
@@ -209,7 +212,7 @@ def test_a_bushing_that_comes_to_half_a_turn_is_named(coordinates, how):
     m = spinner(20.0, torsional_stiffness=(2.0, 2.0, 2.0))
     with pytest.raises(SimulationError, match="bushing bush comes to half a turn") as info:
         if coordinates == "looped":
-            looped_simulation(m, 0.4, **how)
+            looped(m, 0.4, **how)
         else:
             bl.simulate(bl.formulate(m, coordinates), 0.4, **how)
     # until then it is a spring: 20/ω sin ω t with ω² = 2 / 0.1
@@ -326,7 +329,7 @@ def test_what_cannot_move_has_no_drift_and_no_jump_of_energy(coordinates, how):
 
 
 def test_what_cannot_move_has_no_drift_in_loops():
-    assert looped_simulation(triangle(), 0.1).statistics.energy_drift < 1e-12
+    assert looped(triangle(), 0.1).statistics.energy_drift < 1e-12
 
 
 def test_a_drift_of_what_moves_is_still_told():

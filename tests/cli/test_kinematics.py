@@ -21,7 +21,11 @@ QUIET = ("--animate", "none")
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
-    for name, text in (("crank", SLIDER_CRANK), ("arm", ARM), ("parallelogram", PARALLELOGRAM)):
+    for name, text in (
+        ("slider_crank", SLIDER_CRANK),
+        ("arm", ARM),
+        ("parallelogram", PARALLELOGRAM),
+    ):
         Path(f"{name}.toml").write_text(text, encoding="utf-8")
     return tmp_path
 
@@ -55,7 +59,7 @@ def rows_of(output, first):
 @pytest.mark.parametrize("coordinates", ["joint", "reference"])
 def test_the_slider_moves_as_its_closed_form(folder, coordinates):
     options = ("--plot", "slider.x", "--plot", "slider.vx", "--plot", "C", "--csv", *QUIET)
-    result = called("kinematics", "crank.toml", "--coordinates", coordinates, *options)
+    result = called("kinematics", "slider_crank.toml", "--coordinates", coordinates, *options)
     assert result.exit_code == 0, result.output
     table = columns("out/slider_crank/kinematics.csv")
     t = table["t"]
@@ -74,7 +78,7 @@ def test_the_slider_moves_as_its_closed_form(folder, coordinates):
 
 def test_figures_of_channels_over_each_other_and_of_paths(folder):
     options = ("--plot", "A:slider.x", "--path", "rod", "--path", "crank.B", "--out", "here")
-    result = called("kinematics", "crank.toml", *options, "--animate", "html", "--no-save")
+    result = called("kinematics", "slider_crank.toml", *options, "--animate", "html", "--no-save")
     assert result.exit_code == 0, result.output
     left = {path.name for path in Path("here").iterdir()}
     assert left == {"slider.x_over_A.angle.png", "path.png", "animation.html"}
@@ -82,7 +86,7 @@ def test_figures_of_channels_over_each_other_and_of_paths(folder):
 
 def test_options_go_before_what_the_file_says(folder):
     options = ("--time", "0.1", "--step", "0.05", "--set", "l=5", "--method", "damped")
-    result = called("kinematics", "crank.toml", *options, "--no-plot", *QUIET)
+    result = called("kinematics", "slider_crank.toml", *options, "--no-plot", *QUIET)
     assert result.exit_code == 0, result.output
     results = bl.Results.load("out/slider_crank/kinematics.npz")
     assert results.t.tolist() == pytest.approx([0.0, 0.05, 0.1])
@@ -106,7 +110,7 @@ def test_a_mechanism_without_drivers_is_driven_from_the_command_line(folder):
     assert "--drive NAME=LAW" in result.output
     drive = ("--drive", "A.angle=pi/4 + 2*pi*t", "--time", "0.2", "--no-plot", *QUIET)
     assert called("kinematics", "free.toml", *drive).exit_code == 0
-    results = bl.Results.load("out/slider_crank/kinematics.npz")
+    results = bl.Results.load("out/free/kinematics.npz")
     assert results["slider.x"] == pytest.approx(slider(results.t)[0], abs=1e-9)
 
 
@@ -115,7 +119,7 @@ def test_data_are_drawn_and_compared(folder):
     rows = [f"{a},{1000 * x + 1}" for a, x in zip(t, slider(t)[0], strict=True)]
     Path("data.csv").write_text("t [s],slider.x [mm]\n" + "\n".join(rows), encoding="utf-8")
     result = called(
-        "kinematics", "crank.toml", "--plot", "slider.x", "--reference", "data.csv", *QUIET
+        "kinematics", "slider_crank.toml", "--plot", "slider.x", "--reference", "data.csv", *QUIET
     )
     assert result.exit_code == 0, result.output
     last = rows_of(result.output, "slider.x")[-1]
@@ -140,15 +144,15 @@ def test_a_motion_that_cannot_go_on_is_kept_until_there(folder):
     Path("far.toml").write_text(text, encoding="utf-8")
     result = called("kinematics", "far.toml", *QUIET)
     assert result.exit_code == 1
-    assert "What was computed until then is in out/slider_crank/kinematics.npz" in result.output
-    kept = bl.Results.load("out/slider_crank/kinematics.npz")
+    assert "What was computed until then is in out/far/kinematics.npz" in result.output
+    kept = bl.Results.load("out/far/kinematics.npz")
     assert kept["slider.x"][-1] == pytest.approx(4.6 + 2 * kept.t[-1])
     assert 5.4 < kept["slider.x"][-1] < 5.5
 
 
 def test_a_report_counts_operations_and_traces_tolerances(folder):
     options = ("--report", "--within", "l=1e-3", "--plot", "C", "--no-plot", "--no-save", *QUIET)
-    result = called("kinematics", "crank.toml", *options)
+    result = called("kinematics", "slider_crank.toml", *options)
     assert result.exit_code == 0, result.output
     assert "Cost of the kinematics" in result.output
     # sin ψ = r sin θ / l:  ∂ψ/∂l = -tan ψ / l
@@ -163,7 +167,7 @@ def test_a_report_counts_operations_and_traces_tolerances(folder):
 @pytest.mark.parametrize("formulation", ["auto", "natural groups, tensor", "global dense"])
 def test_by_groups_the_slider_moves_as_its_closed_form(folder, formulation):
     options = ("--formulation", formulation, "--plot", "slider.x", "--plot", "C", "--csv", *QUIET)
-    result = called("kinematics", "crank.toml", *options)
+    result = called("kinematics", "slider_crank.toml", *options)
     assert result.exit_code == 0, result.output
     assert "No dead point" in result.output and "groups" in result.output
     table = columns("out/slider_crank/kinematics.csv")
@@ -186,13 +190,13 @@ def test_the_help_lists_all_formulations_in_quotes(folder):
     ],
 )
 def test_what_groups_do_not_know_is_refused(folder, options, said):
-    result = called("kinematics", "crank.toml", "--formulation", "auto", *options, *QUIET)
+    result = called("kinematics", "slider_crank.toml", "--formulation", "auto", *options, *QUIET)
     assert result.exit_code == 1
     assert said in result.output
 
 
 def test_a_formulation_that_is_not_there_is_told_with_the_nearest(folder):
-    result = called("kinematics", "crank.toml", "--formulation", "natural group", *QUIET)
+    result = called("kinematics", "slider_crank.toml", "--formulation", "natural group", *QUIET)
     assert result.exit_code == 1
     assert "did you mean 'natural groups'?" in result.output
 
@@ -209,7 +213,9 @@ def test_a_formulation_that_is_not_there_is_told_with_the_nearest(folder):
     ],
 )
 def test_a_wrong_choice_is_one_message_and_1(folder, options, said):
-    result = called("kinematics", "crank.toml", *options, "--time", "0.04", "--no-save", *QUIET)
+    result = called(
+        "kinematics", "slider_crank.toml", *options, "--time", "0.04", "--no-save", *QUIET
+    )
     assert result.exit_code == 1
     assert said in result.output
     assert "Traceback" not in result.output
@@ -222,7 +228,7 @@ def test_values_times_and_laws_have_units_and_a_joint_goes_by_its_name(folder):
     drive = ("--drive", "A=45 deg + 360 deg*t", "--no-plot", *QUIET)
     result = called("kinematics", "free.toml", *options, *drive)
     assert result.exit_code == 0, result.output
-    results = bl.Results.load("out/slider_crank/kinematics.npz")
+    results = bl.Results.load("out/free/kinematics.npz")
     assert results.t.tolist() == pytest.approx([0.0, 0.05, 0.1, 0.15, 0.2])
     assert results["slider.x"] == pytest.approx(slider(results.t, l=5.0)[0], abs=1e-9)
 
@@ -234,12 +240,12 @@ def test_a_joint_that_closes_a_loop_is_driven_by_its_name(folder):
     options = ("--coordinates", "reference", "--drive", "A=45 deg + 360 deg*t", "--time", "0.2")
     result = called("kinematics", "free.toml", *options, "--no-plot", *QUIET)
     assert result.exit_code == 0, result.output
-    results = bl.Results.load("out/slider_crank/kinematics.npz")
+    results = bl.Results.load("out/free/kinematics.npz")
     assert results["slider.x"] == pytest.approx(slider(results.t)[0], abs=1e-9)
 
 
 def test_a_start_of_another_dimension_is_refused(folder):
-    result = called("kinematics", "crank.toml", "--q", "A=45 mm", *QUIET)
+    result = called("kinematics", "slider_crank.toml", "--q", "A=45 mm", *QUIET)
     assert result.exit_code == 1
     assert "is a length; an angle is wanted" in result.output
 
@@ -247,7 +253,7 @@ def test_a_start_of_another_dimension_is_refused(folder):
 @pytest.mark.parametrize("verb", ["kinematics", "run"])
 @pytest.mark.parametrize("wrong", [("--plot", "slider.q"), ("--path", "sliders")])
 def test_a_name_that_is_not_there_is_found_before_the_motion(folder, verb, wrong):
-    result = called(verb, "crank.toml", *wrong)
+    result = called(verb, "slider_crank.toml", *wrong)
     assert result.exit_code == 1
     assert "did you mean 'slider" in result.output
     assert "slider-crank moved" not in result.output
@@ -262,7 +268,7 @@ def test_what_fails_at_the_end_does_not_keep_the_rest_back(folder, monkeypatch):
     monkeypatch.setattr("biela.cli.running.write_reactions", refused)
     monkeypatch.setattr(bl.Results, "plot_path", refused)
     options = ("--reactions", "--path", "rod", "--plot", "slider.x", "--time", "0.1")
-    result = called("run", "crank.toml", *options)
+    result = called("run", "slider_crank.toml", *options)
     assert result.exit_code == 1
     assert "biela: --reactions: no such loads\npath.png: no such loads" in result.output
     left = {path.name for path in Path("out/slider_crank").iterdir()}
@@ -273,7 +279,7 @@ def test_what_fails_at_the_end_does_not_keep_the_rest_back(folder, monkeypatch):
 def test_motions_with_and_without_forces_do_not_overwrite_each_other(folder):
     for verb in ("kinematics", "run"):
         options = ("--time", "0.04", "--csv", "--plot", "slider.x", "--no-plot", *QUIET)
-        result = called(verb, "crank.toml", *options)
+        result = called(verb, "slider_crank.toml", *options)
         assert result.exit_code == 0, result.output
     left = {path.name for path in Path("out/slider_crank").iterdir()}
     assert left == {"kinematics.npz", "kinematics.csv", "results.npz", "results.csv"}
@@ -289,20 +295,20 @@ def test_motions_with_and_without_forces_do_not_overwrite_each_other(folder):
 def test_a_path_is_traced_in_the_animation(folder, verb):
     text = SLIDER_CRANK + 'path = ["rod"]\n'  # the last table is that of the run
     Path("traced.toml").write_text(text, encoding="utf-8")
-    page = Path("out/slider_crank/animation.html")
     for file, options, count in (
-        ("crank.toml", (), 0),
-        ("crank.toml", ("--path", "rod", "--path", "slider"), 2),
+        ("slider_crank.toml", (), 0),
+        ("slider_crank.toml", ("--path", "rod", "--path", "slider"), 2),
         ("traced.toml", (), 1),
         ("traced.toml", ("--path", "rod", "--path", "slider"), 2),
     ):
         result = called(verb, file, "--time", "0.04", "--no-plot", "--no-save", *options)
         assert result.exit_code == 0, result.output
+        page = Path("out", Path(file).stem, "animation.html")
         assert page.read_text(encoding="utf-8").count('"kind":"path"') == count
 
 
 def test_channels_that_are_not_listed_are_counted(folder):
-    result = called("kinematics", "crank.toml", "--plot", "slider.*", "--no-plot", *QUIET)
+    result = called("kinematics", "slider_crank.toml", "--plot", "slider.*", "--no-plot", *QUIET)
     assert result.exit_code == 0, result.output
     results = bl.Results.load("out/slider_crank/kinematics.npz")
     more = len(results.select("slider.*")) - 12
@@ -367,17 +373,17 @@ def test_what_has_no_motors_says_so(folder):
     result = called("run", "free.toml", *options)
     assert result.exit_code == 0, result.output
     assert "has no motors" in result.output
-    assert Path("out/slider_crank/results.npz").is_file()
+    assert Path("out/free/results.npz").is_file()
 
 
 def test_equations_of_bodies_are_exported(folder):
-    result = called("export", "crank.toml", "--language", "python", "--out", "code")
+    result = called("export", "slider_crank.toml", "--language", "python", "--out", "code")
     assert result.exit_code == 0, result.output
     space = {}
     exec(Path("code/slider_crank_Phi.py").read_text(encoding="utf-8"), space)
     theta = np.pi / 4
     # the coordinates are the angle of the crank, the way of the slider, and an angle of the rod
-    system = bl.formulate(bl_load("crank.toml"))
+    system = bl.formulate(bl_load("slider_crank.toml"))
     names = [entry.name for entry in system.q]
     rod = -np.arcsin(2 * np.sin(theta) / 3.5)
     values = {

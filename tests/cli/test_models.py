@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import biela as bl
-from biela.cli.models import bodies_in, folder_name, model_in, system_of
+from biela.cli.models import bodies_in, function_name, model_in, output_name, system_of
 from biela.errors import ModelError
 from tests.cli.models_on_disk import BODIES, LOOP, PENDULUM, SLIDER_CRANK, THESIS
 
@@ -173,8 +173,18 @@ def test_coordinates_are_chosen_on_the_command_line_or_in_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "folder"), [("slider-crank 2", "slider_crank_2"), ("4-bar", "model_4_bar")]
 )
-def test_the_folder_of_a_model_is_a_plain_name(name, folder):
-    assert folder_name(bl.Model(name)) == folder
+def test_functions_and_folders_have_plain_names(name, folder):
+    assert function_name(bl.Model(name)) == folder
+    assert output_name(Path(f"models/{name}.toml"), None) == folder
+
+
+def test_files_that_describe_one_model_have_folders_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("first.py", "second.py"):
+        written(tmp_path, BODIES, name)
+    names = [output_name(Path(name), None) for name in ("first.py", "second.py")]
+    assert names == ["first", "second"]
+    assert model_in(Path("first.py")).name == model_in(Path("second.py")).name
 
 
 def test_a_bare_name_is_a_mechanism_of_the_gallery_unless_it_is_something_else(

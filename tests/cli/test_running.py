@@ -108,8 +108,8 @@ def test_a_run_that_fails_keeps_what_it_had(folder):
         "run", "away.py", "--q", "theta=2", "--time", "50", "--step", "1e-3", "--animate", "none"
     )
     assert result.exit_code == 1
-    assert "What was computed until then is in out/pendulum/results.npz" in result.output
-    kept = bl.Results.load("out/pendulum/results.npz")
+    assert "What was computed until then is in out/away/results.npz" in result.output
+    kept = bl.Results.load("out/away/results.npz")
     assert 0 < kept.t[-1] < 50
 
 

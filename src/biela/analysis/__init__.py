@@ -29,7 +29,7 @@ from biela.analysis.precision_report import Precision
 from biela.analysis.reactions import Reactions, Redundancy, reactions, redundancy
 from biela.analysis.realtime import export_simulator
 from biela.analysis.redundant_motion import Objective
-from biela.analysis.simulator import Simulator, simulate
+from biela.analysis.simulation import Simulator, simulate
 from biela.analysis.solution_curve import SolutionCurve
 
 __all__ = [

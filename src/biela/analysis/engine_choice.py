@@ -1,4 +1,4 @@
-"""Which engine finds a driven motion: unrolled code for small mechanisms, loops for large ones.
+"""Which engine finds a motion: unrolled code for small mechanisms, loops for large ones.
 
 Unrolled, all equations are one piece of straight-line code: fastest at run time, but deriving and
 compiling it grows faster than the number of bodies.  Looped, each kind of joint is derived once.
@@ -7,72 +7,117 @@ compiling it grows faster than the number of bodies.  Looped, each kind of joint
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Mapping
 from copy import copy
-from typing import Any
+from typing import Any, Final
 
 from biela.atoms import Atom
+from biela.equations import COORDINATES
 from biela.errors import BielaError, ModelError
 from biela.model import Model
+from biela.model.bodies import GROUND
 from biela.model.drivers import Rotary, Translational
 from biela.model.joints import Joint
 from biela.model.laws.law import law_from
 from biela.model.parts.flattening import body_count
 from biela.spelling import nearest
 
-#: Bodies above which a mechanism is looped, if it is not said otherwise.
-LARGE = 60
-ENGINES = ("unrolled", "looped")
-#: Bodies above which deriving and compiling unrolled equations of motion takes minutes.
-UNROLLED_UP_TO = 200
-#: Those in space above which a simulation is looped, if it asks for nothing that loops do not know.
-SPATIAL_UP_TO = 60
+#: Bodies above which driven mechanisms are looped, if it is not said otherwise.
+LARGE: Final = 60
+ENGINES: Final = ("unrolled", "looped")
+#: Seconds that it may take to derive and compile what is unrolled, on a core of today: above these
+#: a simulation is looped, which is ready in two or three whatever the size.
+PATIENCE: Final = 15.0
+#: Bodies up to which a model may be unrolled because the looped engine does not know a setting.
+UNROLLED_UP_TO: Final = 200
+#: Seconds to derive and compile a body, by the square of the bodies that carry it: measured for
+#: chains in a plane (62 bodies: 67 s), and in space (31: 21 s); ladders and combs are within a
+#: factor of two.
+_PLANAR, _SPATIAL = 8e-4, 2e-3
 
 
-def check_unrolled(model: object) -> None:
-    """Refuse a model whose equations are too many to be unrolled.
+def time_to_unroll(model: Model) -> float:
+    """About how long it takes to derive and compile the equations of motion of a model, s.
 
-    Raises:
-        ModelError: It says how many bodies there are and what to do.
+    The mass matrix of a tree has an entry for each pair of a body and one that carries it, and the
+    forces have a term: sums of squares of depths.
     """
-    if isinstance(model, Model) and (count := body_count(model)) > UNROLLED_UP_TO:
-        raise ModelError(
-            f"{model.name} has {count:,} bodies; deriving its equations of motion all at once "
-            f"takes minutes above {UNROLLED_UP_TO}. simulate(model, …) runs it in loops, and so "
-            f"does kinematics(model) if drivers move all its freedoms; or insist with "
-            f"Simulator(formulate(model), …)"
-        )
+    count = body_count(model)
+    if count > UNROLLED_UP_TO:
+        return _SPATIAL * count**2
+    depths = _depths(model.flattened())
+    each = _SPATIAL if model.plane is None else _PLANAR
+    return each * sum(depth**2 for depth in depths.values())
 
 
-def simulated_in_loops(engine: str | None, model: object, unusual: Mapping[str, object]) -> bool:
-    """Whether a model is simulated by the looped engine.
+def _depths(model: Model) -> dict[str, int]:
+    """How many bodies are on the way from the ground to each body, itself included."""
+    neighbours: dict[str, list[str]] = {name: [] for name in (GROUND, *model.bodies)}
+    for joint in model.joints.values():
+        if isinstance(joint, Joint):
+            one, other = joint.i.body, joint.j.body
+            neighbours[one].append(other)
+            neighbours[other].append(one)
+    found = {GROUND: 0}
+    for start in neighbours:  # a body that nothing connects to the ground floats
+        if start in found and start != GROUND:
+            continue
+        found.setdefault(start, 1)
+        ahead = deque([start])
+        while ahead:
+            one = ahead.popleft()
+            for other in neighbours[one]:
+                if other not in found:
+                    found[other] = found[one] + 1
+                    ahead.append(other)
+    return found
+
+
+def chosen_engine(
+    wanted: str | None, model: object, coordinates: str | None, unusual: Mapping[str, object]
+) -> str:
+    """The engine of a simulation, "unrolled" or "looped".
 
     Args:
-        engine: The one that is wanted; None chooses by size.
+        wanted: The one that is wanted; None takes the looped one if the other is not ready soon.
         model: What is to move.
+        coordinates: Those that are wanted, of unrolled equations.
         unusual: Settings that the looped engine does not know, by name, if they are given.
 
     Raises:
-        ModelError: It is needed or wanted for what it cannot do.
+        ModelError: One is needed or wanted for what it cannot do.
     """
-    if engine not in (None, *ENGINES):
-        raise ModelError(f"engine {engine!r} is not known; use {' or '.join(ENGINES)}")
-    count = body_count(model) if isinstance(model, Model) else 0
-    flat = isinstance(model, Model) and model.plane is not None
-    large = count > (UNROLLED_UP_TO if flat else SPATIAL_UP_TO)
-    if engine == "unrolled" or (engine is None and not large):
-        return False
-    if not isinstance(model, Model):
-        raise ModelError("the looped engine takes a Model, of bodies and joints")
+    if wanted not in (None, *ENGINES):
+        raise ModelError(f"engine {wanted!r} is not known; use {' or '.join(ENGINES)}")
+    if coordinates not in (None, *COORDINATES):
+        known = ", ".join((*COORDINATES, "groups"))
+        raise ModelError(f"coordinates {coordinates!r} are not known; these are: {known}")
     given = [name for name, value in unusual.items() if value]
-    if given and engine is None and count <= UNROLLED_UP_TO:
-        return False  # slow to derive, but it can be done
-    if given:
-        raise ModelError(
-            f"{model.name}: the looped engine, for mechanisms of more than {UNROLLED_UP_TO} "
-            f"bodies, does not know {', '.join(given)}; leave it out"
-        )
-    return True
+    if wanted == "looped":
+        if not isinstance(model, Model):
+            raise ModelError("the looped engine takes a Model, of bodies and joints")
+        if coordinates not in (None, "reference"):
+            given.append(f"coordinates={coordinates!r}")
+        if given:
+            raise ModelError(
+                f"{model.name}: the looped engine does not know {', '.join(given)}; leave it out, "
+                f'or use engine="unrolled"'
+            )
+        return "looped"
+    if wanted == "unrolled" or not isinstance(model, Model) or coordinates is not None:
+        return "unrolled"
+    if time_to_unroll(model) <= PATIENCE:
+        return "unrolled"
+    if not given:
+        return "looped"
+    if (count := body_count(model)) <= UNROLLED_UP_TO:
+        return "unrolled"  # slow to derive, but it can be done
+    raise ModelError(
+        f"{model.name} has {count:,} bodies; deriving their equations all at once takes minutes, "
+        f"and the looped engine, for large mechanisms, does not know {', '.join(given)}: leave it "
+        f'out, or insist with engine="unrolled"'
+    )
 
 
 def looped_model(

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.markup import escape
 
 import biela as bl
-from biela.cli.models import Described, folder_name, model_in, system_of
+from biela.cli.models import Described, function_name, model_in, output_name, system_of
 from biela.cli.tables import console, files, shown_path
 from biela.errors import ExportError
 from biela.whole_files import together
@@ -42,7 +42,7 @@ def export(
     if points and not groups:
         raise ExportError("--point is for the solver of groups: add --groups, or leave it out")
     model = model_in(file, model_name)
-    parent = Path("out") / folder_name(model)
+    parent = Path("out") / output_name(file, model_name)
     if groups:
         _groups(model, folder or parent / "groups", 1e-3 if step is None else step, points)
         return
@@ -82,7 +82,7 @@ def _groups(model: Described, folder: Path, step: float, points: Sequence[str]) 
     out = console()
     with out.status(f"deriving the groups of {model.name}"):
         written = export_groups(
-            model, folder, points=points, bodies=not points, step=step, name=folder_name(model)
+            model, folder, points=points, bodies=not points, step=step, name=function_name(model)
         )
     what = ", ".join(points) or "all bodies"
     out.print(f"[bold]{escape(model.name)}[/bold] by groups in C99: motion of {escape(what)}")
@@ -102,7 +102,7 @@ def _equations(
     if isinstance(model, bl.SymbolicSystem) and coordinates is None:
         equations = model.equations()
         return str(equations.joint().count), equations.export(language, folder)
-    system, stem = system_of(model, coordinates), folder_name(model)
+    system, stem = system_of(model, coordinates), function_name(model)
     # the arguments are t, q, v, u and p, in one workspace; outputs may need more, and stay away
     usual = {array.name for array in system["M"].inputs}
     functions = {

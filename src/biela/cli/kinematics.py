@@ -19,7 +19,7 @@ from biela.cli.keeping import kept
 from biela.cli.leaving import Left
 from biela.cli.loads import bodies_of
 from biela.cli.measuring import full_name, measured_system
-from biela.cli.models import Described, folder_name, model_in
+from biela.cli.models import Described, model_in, output_name
 from biela.cli.picturing import LISTED, Pictures, animate, known_outputs
 from biela.cli.run_table import first, number_in_run, paths_in_run, text_in_run
 from biela.cli.tables import console, duration, pairs
@@ -132,7 +132,7 @@ def kinematics(file: Path, model_name: str | None, wanted: Wanted) -> int:
     with out.status(f"deriving {model.name}"):
         data = reference.names if reference is not None else ()
         task = _task(model, wanted, [*pictures.channels, *data, *drives])
-    folder = wanted.folder or Path("out") / folder_name(model)
+    folder = wanted.folder or Path("out") / output_name(file, model_name)
     run = model.run if isinstance(model, bl.Model) else {}
     left = Left()
     try:

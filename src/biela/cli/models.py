@@ -87,15 +87,29 @@ def bodies_in(file: Path, wanted: str | None = None) -> bl.Model:
     return model
 
 
-def folder_name(model: Described) -> str:
-    """The name of a model as that of a folder or of a function.
+def plain_name(text: str) -> str:
+    """A name as that of a folder or of a function.
 
-    >>> folder_name(bl.Model("slider-crank 2"))
-    'slider_crank_2'
+    >>> plain_name("slider-crank 2"), plain_name("4bar")
+    ('slider_crank_2', 'model_4bar')
     """
-    name = model.name if isinstance(model, bl.Model) else model.workspace.name
-    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_")
+    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in text).strip("_")
     return plain if plain[:1].isalpha() else f"model_{plain}".rstrip("_")
+
+
+def function_name(model: Described) -> str:
+    """The name of a model as that of a function."""
+    return plain_name(model.name if isinstance(model, bl.Model) else model.workspace.name)
+
+
+def output_name(file: Path, model_name: str | None) -> str:
+    """The name of what is written for a file: its own, so that a copy has files of its own.
+
+    >>> output_name(Path("models/slider-crank.toml"), None), output_name(Path("all.py"), "arm")
+    ('slider_crank', 'all_arm')
+    """
+    stem = meant_file(file).resolve().stem
+    return plain_name(stem if model_name is None else f"{stem}_{model_name}")
 
 
 def system_of(model: Described, coordinates: str | None = None) -> bl.System:

@@ -39,6 +39,23 @@ class Coordinates(StrEnum):
     REFERENCE = "reference"
 
 
+class MotionCoordinates(StrEnum):
+    """Coordinates in which a motion is simulated."""
+
+    JOINT = "joint"
+    REFERENCE = "reference"
+    EULER = "euler"
+    NATURAL = "natural"
+    GROUPS = "groups"
+
+
+class Engine(StrEnum):
+    """What runs a simulation."""
+
+    UNROLLED = "unrolled"
+    LOOPED = "looped"
+
+
 class Method(StrEnum):
     """How positions are found."""
 
@@ -87,6 +104,21 @@ CoordinatesOption = Annotated[
     typer.Option(
         help="Coordinates of the equations: joint (few), or reference, a point and an orientation "
         "of every body. \\[default: that of the file, else joint]"
+    ),
+]
+MotionCoordinatesOption = Annotated[
+    MotionCoordinates | None,
+    typer.Option(
+        help="Coordinates of the equations: joint (few), reference or euler, a point and an "
+        "orientation of every body, natural, points and unit vectors, or groups, the independent "
+        "ones by structural groups. \\[default: those of the file, else those of the engine]"
+    ),
+]
+EngineOption = Annotated[
+    Engine | None,
+    typer.Option(
+        help="unrolled, the equations as one piece of code, or looped, for large mechanisms. "
+        "\\[default: the one that is ready sooner]"
     ),
 ]
 Formulation = Annotated[

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import biela as bl
 from biela.cli.gallery import meant_file
-from biela.cli.models import folder_name, model_in
+from biela.cli.models import model_in, output_name
 from biela.cli.tables import console, duration, shown_path
 from biela.cli.values import quantities
 
@@ -62,7 +62,7 @@ def report(file: Path, model_name: str | None, wanted: Wanted) -> int:
     """
     source = meant_file(file)
     model = model_in(source, model_name)
-    target = wanted.file or Path(f"{folder_name(model)}_report.html")
+    target = wanted.file or Path(f"{output_name(source, model_name)}_report.html")
     out, told = console(), Console(stderr=True, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     began = time.monotonic()

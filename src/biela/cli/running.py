@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,18 +11,20 @@ from typing import Any
 from rich.markup import escape
 
 import biela as bl
-from biela.analysis import FORMULATIONS
+from biela.analysis import FORMULATIONS, joint_channels
+from biela.analysis.engine_choice import PATIENCE, chosen_engine, time_to_unroll
 from biela.analysis.motor_duties import motor_coordinates
 from biela.analysis.preparation import with_values
 from biela.cli.keeping import kept
 from biela.cli.leaving import Left
 from biela.cli.loads import bodies_of, write_motors, write_reactions
-from biela.cli.measuring import full_name, measured_system
-from biela.cli.models import Described, folder_name, model_in
+from biela.cli.measuring import full_name
+from biela.cli.models import Described, model_in, output_name, system_of
 from biela.cli.picturing import Pictures, animate
 from biela.cli.run_table import first, number_in_run, paths_in_run, text_in_run
 from biela.cli.tables import console, duration, listed, pairs, shown_path
 from biela.errors import ResultsError
+from biela.model.parts.flattening import body_count
 from biela.model.quantities.values import Value
 from biela.results import Results
 from biela.whole_files import make_folder
@@ -42,7 +44,8 @@ class Wanted:
         inputs: Constant values of the inputs.
         q: Start positions.
         v: Start velocities.
-        coordinates: Of the equations of bodies and joints; None for those of the file.
+        coordinates: In which the motion is found; None for those of the file.
+        engine: What runs it; None for the one that is ready sooner.
         folder: Where files go; None for out/ and the name of the model.
         pictures: Plots and paths.
         animation: Suffix of the animation, "" for none.
@@ -62,6 +65,7 @@ class Wanted:
     q: Mapping[str, float | str] = field(default_factory=dict)
     v: Mapping[str, float | str] = field(default_factory=dict)
     coordinates: str | None = None
+    engine: str | None = None
     folder: Path | None = None
     pictures: Pictures = field(default_factory=Pictures)
     animation: str = "html"
@@ -110,13 +114,12 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
         names += motor_coordinates(bodies_of(model, "--motors")).values()
     if wanted.reactions:
         bodies_of(model, "--reactions")
-    with out.status(f"deriving and compiling {model.name}"):
-        system = measured_system(model, wanted.coordinates, names)
-        simulator = bl.Simulator(system, wanted.formulation or None, wanted.integrator or None)
+    with out.status(f"preparing {model.name}") as status:
+        simulator = _simulator(model, wanted, names, status.update)
         moment = _load(simulator, wanted)
     if moment is not None:
         wanted.pictures.check(moment)
-    folder = wanted.folder or Path("out") / folder_name(model)
+    folder = wanted.folder or Path("out") / output_name(file, model_name)
     make_folder(folder, ResultsError)
     left = Left()
     with kept(folder / "results.npz") as record:
@@ -127,7 +130,7 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     out.print(
         f"\n[bold]{escape(model.name)}[/bold] simulated for {results.t[-1] - results.t[0]:g} s"
     )
-    out.print(pairs(_summary(simulator, results, wanted)))
+    out.print(pairs(_summary(model, simulator, results, wanted)))
     if results.interrupted:
         where = shown_path(left.paths[0])
         text = f"\nInterrupted at {results.t[-1]:.4g} s: what was computed is in {where}"
@@ -152,6 +155,34 @@ def run(file: Path, model_name: str | None, wanted: Wanted) -> int:
     return 0
 
 
+def _simulator(
+    model: Described, wanted: Wanted, names: Iterable[str], say: Callable[[str], object]
+) -> bl.Simulator:
+    """The prepared model, by the engine and in the coordinates that are wanted.
+
+    Joint coordinates among the names are channels, whichever coordinates the equations have.
+    """
+    formulation, method = wanted.formulation or None, wanted.integrator or None
+    if not isinstance(model, bl.Model):
+        system = system_of(model, wanted.coordinates)
+        return bl.Simulator(system, formulation, method, engine=wanted.engine)
+    own = model.run.get("coordinates")
+    coordinates = wanted.coordinates or (None if own is None else str(own))
+    unusual = {f"--formulation {formulation}": formulation not in (None, "multipliers")}
+    if (
+        coordinates == "groups"
+        or chosen_engine(wanted.engine, model, coordinates, unusual) == "looped"
+    ):
+        return bl.Simulator(
+            model, formulation, method, coordinates=coordinates, engine=wanted.engine
+        )
+    seconds = time_to_unroll(model)
+    long = f", which takes about {duration(seconds)}" if seconds > PATIENCE else ""
+    say(f"deriving and compiling {escape(model.name)}{long}")
+    system = joint_channels.measured_system(model, coordinates or "joint", names)
+    return bl.Simulator(system, formulation, method)
+
+
 def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
     return simulator.run(
         time,
@@ -166,13 +197,22 @@ def _simulated(simulator: bl.Simulator, wanted: Wanted, time: float) -> Results:
 
 def _load(simulator: bl.Simulator, wanted: Wanted) -> Results | None:
     """Simulate a moment: the loading of native code is not measured, and channels are known."""
+    if simulator.engine == "groups":
+        return None  # which prepares every run anew
     with suppress(bl.BielaError):  # the run itself will say it, with what was asked for
         return _simulated(simulator, wanted, wanted.step or 1e-6 * first(wanted.time, default=5.0))
     return None
 
 
-def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[tuple[str, str]]:
-    system, statistics = simulator.system, results.statistics
+def _summary(
+    model: Described, simulator: bl.Simulator, results: Results, wanted: Wanted
+) -> list[tuple[str, str]]:
+    used = simulator.formulation
+    if simulator.engine != "unrolled":
+        rows = [("engine", simulator.engine), ("bodies", f"{body_count(bodies_of(model, '')):,}")]
+        rows.append(("formulation", used))
+        return rows + _statistics_rows(results)
+    system = simulator.system
     rows = [("coordinates", listed([c.name for c in system.q]))]
     rows.append(("constraints", listed(list(system.multipliers))))
     if system.multipliers:
@@ -186,8 +226,14 @@ def _summary(simulator: bl.Simulator, results: Results, wanted: Wanted) -> list[
         rows += mobility_rows(found)
     else:
         rows.append(("mobility", str(len(system.v))))
-    used = simulator.formulation
     rows.append(("formulation", f"{used}: {FORMULATIONS[used]}"))
+    return rows + _statistics_rows(results)
+
+
+def _statistics_rows(results: Results) -> list[tuple[str, str]]:
+    """What a run has cost, how exact it is, and its events."""
+    rows: list[tuple[str, str]] = []
+    statistics = results.statistics
     if statistics is None:
         return rows
     skipped = {"method", "time simulated", "time in all", "faster than real time"}

@@ -52,7 +52,7 @@ from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.parts.flattening import body_count
 from biela.results import Results
-from biela.solvers.integrators import FINISHED, FixedStep, FixedStepRun, Problem
+from biela.solvers.integrators import FINISHED, METHODS, FixedStep, FixedStepRun, Problem
 from biela.solvers.sparse.up_looking import positive_definite_stage
 
 __all__ = ["GroupSimulator", "exchanges", "group_simulation"]
@@ -84,6 +84,8 @@ _FINEST: Final = 64
 #: them: a share of it, or of the size of the mechanism.
 _UNEXPLAINED: Final = 0.25
 _SMALL: Final = 1e-4
+#: Settings of a run that groups know.
+_SETTINGS: Final = ("q", "v", "t", "step", "output", "parameters", "progress", "watch")
 #: Integrators that take the velocities for the rates of the positions.
 _OF_NUMBERS: Final = ("second_order_euler", "nystrom")
 
@@ -650,6 +652,57 @@ def group_simulation(
             results,
         )
     return results
+
+
+class GroupRuns:
+    """Simulations of a model by groups; `biela.Simulator` makes it.
+
+    Args:
+        model: Bodies, joints, forces.
+        formulation: None: constraints are solved for the coordinates that depend on others.
+        integrator: A method of fixed step; "rk4" without it.
+        options: None.
+
+    Raises:
+        ModelError: It has no such things, or one of these is given.
+    """
+
+    #: How constraints enter.
+    formulation = "independent coordinates"
+
+    def __init__(
+        self, model: object, formulation: str | None, integrator: object, options: object
+    ) -> None:
+        if not isinstance(model, Model):
+            raise ModelError("coordinates='groups' are for a Model, of bodies and joints")
+        given = {"formulation": formulation, "options": options}
+        found = [name for name, value in given.items() if value is not None]
+        if found:
+            raise ModelError(
+                f"{model.name}: coordinates='groups' take no {' and no '.join(found)}: constraints "
+                f"are solved group by group; leave it out"
+            )
+        if integrator is not None and integrator not in METHODS:
+            raise ModelError(
+                f"{model.name}: coordinates='groups' take steps of fixed length, and integrator "
+                f"{integrator!r} does not; these do: {', '.join(METHODS)}"
+            )
+        self._model, self._integrator = model, str(integrator or "rk4")
+
+    def run(self, duration: float, **run: Any) -> Results:
+        """Simulate for a duration; see `biela.Simulator.run` for the arguments.
+
+        Raises:
+            ModelError: One of them is not for groups.
+        """
+        model = self._model
+        unknown = [name for name in run if name not in _SETTINGS]
+        if unknown:
+            raise ModelError(
+                f"{model.name}: coordinates='groups' do not know {', '.join(unknown)}; leave it "
+                f"out, or use other coordinates"
+            )
+        return group_simulation(model, duration, integrator=self._integrator, **run)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -76,104 +76,137 @@ _OFTEN, _FEWEST = 50, 9
 _SEEN = 20
 
 
-def looped_simulation(
-    model: Model,
-    duration: float,
-    *,
-    integrator: str | None = None,
-    q: Mapping[str, float] | None = None,
-    v: Mapping[str, float] | None = None,
-    t: float = 0.0,
-    step: float | None = None,
-    output: float | None = None,
-    tolerance: float | None = None,
-    parameters: Mapping[str, float] | None = None,
-    inputs: Mapping[str, float] | Sequence[float] | None = None,
-    events: bool = True,
-    on_event: Mapping[str, Reaction | str] | None = None,
-    progress: bool | None = None,
-    watch: str = "error",
-) -> Results:
-    """The motion of a large mechanism from its forces.
+class LoopedSimulator:
+    """A model prepared for simulations by the looped engine; `biela.Simulator` makes it.
+
+    What is prepared serves the runs that follow, as long as they start alike.
 
     Args:
         model: The mechanism; arrays of parts stay arrays.
-        duration: Time to simulate, s.
         integrator: "rk4" and other methods of fixed step, or an adaptive one; without it, "rk4" if
             a step is given, else "dormand_prince".
-        q: Where it starts, by "joint.coordinate" of the model itself or by coordinates of bodies
-            ("cell[3].crank.rx" …), as a guess where constraints leave no choice.
-        v: Velocities of bodies at the start, by name ("crank.angle_rate" …).  Without it joints
-            move at their rates, and others rest as far as they can.
-        t: Start time, s.
-        step: Step of a fixed-step method, s.
-        output: Time between stored instants, s.
-        tolerance: Relative tolerance of adaptive methods, 1e-8 if none is given.
-        parameters: Values other than those of the model.
-        inputs: Constant values of the inputs, by name or in order.
-        events: Whether to look for the events of the model.  Each is found by about ten steps of
-            the whole, and begins a new one: of thousands of buffers that may be too much.
-        on_event: What to do at an event, by its name ("cell[3].buffer.upper"): "stop", or a
-            function of t, q and v that returns None, "stop", or the (q, v) of all bodies to go on
-            with, in the order of these channels.
-        progress: Whether to show a bar; None shows it on a terminal for long runs.
-        watch: What to do where the energy or the constraints go wrong by more than the tolerance
-            or the step explains: "error" raises one; "event" goes on, and lists it.
-
-    Returns:
-        Channels q, v, a of the bodies, outputs y, the motion of frames, and the monitors "energy",
-        "constraint error" and "velocity error"; and the events, each with a stored instant, if
-        they do not fill the memory.
-
-    Raises:
-        ModelError: An argument makes no sense.
-        AssemblyError: The mechanism cannot be assembled at the start.
-        SingularityError: No motion leaves a singular position with the velocities of the start.
-        SimulationError: The run diverges, or the motion is wrong; it holds the results until then.
     """
-    model, parameters = with_values(model, parameters)
-    began = time.perf_counter()
-    watch = check_watch(model.name, watch)
-    if not (np.isfinite(duration) and duration > 0):
-        raise ModelError(f"{model.name}: the duration must be a positive time, not {duration!r}")
-    if not np.isfinite(t):
-        raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
-    if tolerance is not None and not tolerance > 0:
-        raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
-    columns = 14 * body_count(model)  # position, quaternion and velocity of each
-    plan = Plan.make(integrator, duration, t, step, output, None, False, columns)
-    tolerance = plan.checked_tolerance(model.name, tolerance)
-    if plan.adaptive:
-        plan = replace(plan, stops=breaks(model, plan.start, plan.duration))
-    q, v = _by_name(model, "q", q), _by_name(model, "v", v)
-    blocks, guess, speed = first_state(model, q, v, t, parameters)
-    u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
-    start = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
-    motion = LoopedMotion(blocks, start)
-    if speed is None:
-        speed = first_velocity(model, blocks, start, t, v, parameters)
-        _check_moving(motion, t, start, speed, u)
-    if on_event and not events:
-        raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
-    answers = EventAnswers(motion.blocks.name, motion.blocks.events, on_event)
-    run = _Run(model, motion, plan, u, answers, watch)
-    x = np.concatenate([start, speed])
-    watched = events and len(blocks.events) > 0
-    if plan.integrator == "rk4" and not watched:
-        problem = Problem(motion.step, len(x), len(u) + 1, nq=blocks.nq)
+
+    #: How constraints enter.
+    formulation = "multipliers"
+
+    def __init__(self, model: Model, integrator: str | None = None) -> None:
+        self.model, self.integrator = model, integrator
+        self._prepared: tuple[list[Any], _Prepared] | None = None
+
+    def run(
+        self,
+        duration: float,
+        *,
+        q: Mapping[str, float] | None = None,
+        v: Mapping[str, float] | None = None,
+        t: float = 0.0,
+        step: float | None = None,
+        output: float | None = None,
+        tolerance: float | None = None,
+        parameters: Mapping[str, float] | None = None,
+        inputs: Mapping[str, float] | Sequence[float] | None = None,
+        on_event: Mapping[str, Reaction | str] | None = None,
+        events: bool = True,
+        progress: bool | None = None,
+        watch: str = "error",
+    ) -> Results:
+        """Simulate for a duration; see `biela.Simulator.run` for the arguments.
+
+        Names of ``q`` are "joint.coordinate" of the model itself, or coordinates of bodies
+        ("cell[3].crank.rx" …); those of ``v`` are velocities of bodies ("crank.angle_rate" …).
+        Without ``events`` the run looks for none, which may be too much of thousands of buffers.
+        ``on_event`` functions take and return the q and v of all bodies, as in these channels.
+
+        Returns:
+            Channels q, v, a of the bodies, outputs y, the motion of frames, and the monitors
+            "energy", "constraint error" and "velocity error"; and the events, each with a stored
+            instant, if they do not fill the memory.
+
+        Raises:
+            ModelError: An argument makes no sense.
+            AssemblyError: The mechanism cannot be assembled at the start.
+            SingularityError: No motion leaves a singular position with the velocities of the start.
+            SimulationError: The run diverges, or the motion is wrong; it holds the results until
+                then.
+        """
+        began, model = time.perf_counter(), self.model
+        watch = check_watch(model.name, watch)
+        if not (np.isfinite(duration) and duration > 0):
+            raise ModelError(
+                f"{model.name}: the duration must be a positive time, not {duration!r}"
+            )
+        if not np.isfinite(t):
+            raise ModelError(f"{model.name}: the start time t is a number, not {t!r}")
+        if tolerance is not None and not tolerance > 0:
+            raise ModelError(f"{model.name}: the tolerance must be positive, not {tolerance!r}")
+        if on_event and not events:
+            raise ModelError(
+                f"{model.name}: on_event answers events, which events=False leaves out"
+            )
+        columns = 14 * body_count(model)  # position, quaternion and velocity of each
+        plan = Plan.make(self.integrator, duration, t, step, output, None, False, columns)
+        tolerance = plan.checked_tolerance(model.name, tolerance)
+        q, v = _by_name(model, "q", q), _by_name(model, "v", v)
+        made = self._made(q, v, t, parameters, inputs)
+        model, motion, u, blocks = made.model, made.motion, made.u, made.motion.blocks
+        if plan.adaptive:
+            plan = replace(plan, stops=breaks(model, plan.start, plan.duration))
+        answers = EventAnswers(blocks.name, blocks.events, on_event)
+        run = _Run(model, motion, plan, u, answers, watch)
+        x = np.concatenate([made.q, made.v])
+        watched = events and len(blocks.events) > 0
+        if plan.integrator == "rk4" and not watched:
+            problem = Problem(motion.step, len(x), len(u) + 1, nq=blocks.nq)
+            return run.go(problem, x, tolerance, progress, began)
+        held = bool(len(blocks.rows))
+        problem = Problem(
+            motion.f,
+            blocks.nq + blocks.nv,
+            len(u),
+            nq=blocks.nq,
+            project_q=motion.project if held else None,
+            q_iterations=1 if held else 0,
+            events=motion.events if watched else None,
+            directions=[BOTH] * len(blocks.events) if watched else (),
+        )
         return run.go(problem, x, tolerance, progress, began)
-    held = bool(len(blocks.rows))
-    problem = Problem(
-        motion.f,
-        blocks.nq + blocks.nv,
-        len(u),
-        nq=blocks.nq,
-        project_q=motion.project if held else None,
-        q_iterations=1 if held else 0,
-        events=motion.events if watched else None,
-        directions=[BOTH] * len(blocks.events) if watched else (),
-    )
-    return run.go(problem, x, tolerance, progress, began)
+
+    def _made(
+        self,
+        q: Mapping[str, float] | None,
+        v: Mapping[str, float] | None,
+        t: float,
+        parameters: Mapping[str, float] | None,
+        inputs: Mapping[str, float] | Sequence[float] | None,
+    ) -> _Prepared:
+        """The equations and the start of a run: those of the run before if it began alike."""
+        given = [q, v, t, parameters, inputs]
+        key = [dict(x) if isinstance(x, Mapping) else np.array(x).tolist() for x in given]
+        if self._prepared is not None and self._prepared[0] == key:
+            return self._prepared[1]
+        model, parameters = with_values(self.model, parameters)
+        blocks, guess, speed = first_state(model, q, v, t, parameters)
+        u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
+        start = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
+        motion = LoopedMotion(blocks, start)
+        if speed is None:
+            speed = first_velocity(model, blocks, start, t, v, parameters)
+            _check_moving(motion, t, start, speed, u)
+        made = _Prepared(model, motion, start, speed, u)
+        self._prepared = key, made
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """Equations of motion of a model, the position and velocity of a start, and the inputs."""
+
+    model: Model
+    motion: LoopedMotion
+    q: Floats
+    v: Floats
+    u: Floats
 
 
 def _check_moving(motion: LoopedMotion, t: float, q: Floats, v: Floats, u: Floats) -> None:

@@ -274,7 +274,7 @@ class Motions(Configurations):
                 f"{self.name}: simulate knows no rotors where loops are closed, and "
                 f"{next(name for name, x in self._rotors.items() if x)} has one; rollout does"
             )
-        from biela.analysis.simulator import simulate
+        from biela.analysis.simulation import simulate
 
         values = {"parameters": dict(self.parameter_values)} if self.parameter_values else {}
         return simulate(self.kinematic_system, duration, **{**values, **options})

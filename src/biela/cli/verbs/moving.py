@@ -11,6 +11,7 @@ from biela.cli.app import MOVE, end
 from biela.cli.options import (
     CoordinatesOption,
     Csv,
+    EngineOption,
     File,
     Film,
     Folder,
@@ -19,6 +20,7 @@ from biela.cli.options import (
     KinematicFormulation,
     Method,
     ModelName,
+    MotionCoordinatesOption,
     Parameters,
     Positions,
     Save,
@@ -143,7 +145,8 @@ def run(
         float | None,
         step_option("Step of a fixed-step method, s. Without it the steps adapt."),
     ] = None,
-    coordinates: CoordinatesOption = None,
+    coordinates: MotionCoordinatesOption = None,
+    engine: EngineOption = None,
     formulation: Formulation = None,
     integrator: Annotated[
         str,
@@ -208,6 +211,7 @@ def run(
         q=quantities("--q", q or []),
         v=quantities("--v", v or []),
         coordinates=coordinates,
+        engine=engine,
         folder=out,
         pictures=Pictures(tuple(plot or ()), against, tuple(path or ()), not no_plot),
         animation=animate.suffix,

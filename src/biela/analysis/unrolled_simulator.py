@@ -1,4 +1,4 @@
-"""Forward dynamics: the motion of a system from its forces.
+"""Forward dynamics by the unrolled engine: the equations are one piece of straight-line code.
 
 The equations are turned into kernels once (`formulations`), then a native loop runs them from one
 output time to the next; Python only looks in between, for the progress bar, an interrupt or an
@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from biela.analysis.alpha import AlphaStepper, alpha_kernels
 from biela.analysis.control import Controller, controller
-from biela.analysis.engine_choice import check_unrolled, simulated_in_loops
 from biela.analysis.event_answers import Reaction
 from biela.analysis.formulations import (
     FORMULATIONS,
@@ -40,19 +39,14 @@ from biela.analysis.fused import FUSED, LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.instant import independent
 from biela.analysis.law_changes import breaks
-from biela.analysis.law_faults import names_laws
-from biela.analysis.looped.simulation import looped_simulation
 from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
 from biela.analysis.preparation import (
-    Model,
     Values,
-    as_system,
     check_masses,
     number,
     values,
-    with_values,
 )
 from biela.analysis.run import Kernels, OtherChoices, Run
 from biela.analysis.stepping import Stepper
@@ -60,11 +54,9 @@ from biela.analysis.unrolled import Unrolled
 from biela.analysis.watch import check_watch
 from biela.code import Function
 from biela.code.routines import Routine
-from biela.doors import door, doors
 from biela.equations import System
 from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
-from biela.model import Model as FileModel
 from biela.results import Results
 from biela.solvers.coordinate_basis import CoordinateBasis
 from biela.solvers.integrators import BOTH, METHODS, Problem
@@ -73,21 +65,17 @@ from biela.solvers.integrators.variable_step import ADAPTIVE_METHODS
 Floats = npt.NDArray[np.float64]
 
 
-#: Arguments of a run that the looped engine does not know.
-_ONLY_UNROLLED = ("control", "sample_time", "timers")
-
 #: Methods that update positions and velocities in different ways.
 SPLIT_METHODS = ("semi_implicit_euler", "second_order_euler", "nystrom")
 #: Those of them for q' = v only.
 SECOND_ORDER_METHODS = ("second_order_euler", "nystrom")
 
 
-@doors(ModelError)
-class Simulator:
-    """A system prepared for simulations; what is compiled for one run serves the next.
+class UnrolledSimulator:
+    """A system prepared for simulations by the unrolled engine; `biela.Simulator` makes it.
 
     Args:
-        model: What moves.
+        system: What moves.
         formulation: One of `FORMULATIONS`; None takes "multipliers", or "velocity_projection" of
             index 3 where those would take long to compile.  The statistics of a run name it.
         integrator: A fixed-step method ("rk4", "explicit_euler", …), an adaptive one
@@ -102,13 +90,12 @@ class Simulator:
 
     def __init__(
         self,
-        model: Model,
+        system: System,
         formulation: str | None = None,
         integrator: str | Routine[..., Any] | None = None,
         options: Options | None = None,
     ) -> None:
-        check_unrolled(model)
-        self.system: System = as_system(model)
+        self.system = system
         if "V" in self.system:
             raise ModelError(
                 f"{self.system.name} has joint unknowns; a simulation takes the multipliers of its "
@@ -161,34 +148,10 @@ class Simulator:
         progress: bool | None = None,
         assemble: bool = True,
         timers: bool = False,
+        events: bool = True,
         watch: str = "error",
     ) -> Results:
-        """Simulate for a duration, from a start that is assembled first.
-
-        Args:
-            duration: Time to simulate, s.
-            q: Start positions, by name or in order: a guess where constraints leave no choice.
-                What is not given is taken from the model.
-            v: Start velocities, likewise.
-            t: Start time, s.
-            step: Step of a fixed-step method, s.
-            output: Time between stored instants, s (default: every step up to 2000 of them, or
-                500 instants of an adaptive run).
-            tolerance: Relative tolerance of adaptive methods, 1e-8 if none is given; the absolute
-                one is a hundredth.
-            parameters: Values other than those of the model, by name or in order.
-            inputs: Constant values of the inputs, likewise.
-            control: Sampled controller ``u = law(t, q, v)``, or a compiled one (see `control`).
-            sample_time: Time between its samples, s (default: the step).
-            on_event: What to do at an event, by its name: "stop", or a function of t, q and v that
-                returns None, "stop", or the (q, v) to go on with.
-            progress: Whether to show a progress bar (default: on a terminal, for long runs).
-            assemble: Whether to make the start consistent; False takes it as it is.
-            timers: Whether to measure the time in linear solves after the run, on states that it
-                went through; straight-line code is compiled once more for it.
-            watch: What to do where the energy or the constraints go wrong by more than the
-                tolerance or the step explains: "error" raises one; "event" goes on, and lists it
-                among the events of the results.
+        """Simulate for a duration; see `biela.Simulator.run` for the arguments.
 
         Raises:
             AssemblyError: The start cannot be made consistent.
@@ -237,8 +200,19 @@ class Simulator:
         law = controller(system, control, kernels.formulation) if control is not None else None
         units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
         sizes = plan.sizes(q0, v0, units, rates)
+        if on_event and not events:
+            raise ModelError(
+                f"{system.name}: on_event answers events, which events=False leaves out"
+            )
         following = partial(
-            self._stepper, law=law, plan=plan, tolerance=tolerance, p=p, u=u, sizes=sizes
+            self._stepper,
+            law=law,
+            plan=plan,
+            tolerance=tolerance,
+            p=p,
+            u=u,
+            sizes=sizes,
+            events=events,
         )
         stepper = following(kernels)
         other = None
@@ -476,36 +450,3 @@ class Simulator:
             events=native.get("events") if events else None,
             directions=[BOTH] * len(system.events) if events else (),
         )
-
-
-@names_laws
-@door(ModelError)
-def simulate(
-    model: Model,
-    duration: float,
-    *,
-    formulation: str | None = None,
-    integrator: str | Routine[..., Any] | None = None,
-    options: Options | None = None,
-    engine: str | None = None,
-    **run: Any,
-) -> Results:
-    """Simulate a model; see `Simulator` and `Simulator.run` for the arguments.
-
-    ``engine`` is "unrolled", or "looped" for large mechanisms, see `looped_simulation`; None
-    chooses by size.
-    """
-    model, run["parameters"] = with_values(model, run.get("parameters"))
-    unusual: dict[str, Any] = {
-        f"formulation={formulation!r}": formulation not in (None, "multipliers"),
-        "options": options is not None,
-        "an integrator of your own": not (integrator is None or isinstance(integrator, str)),
-        "assemble=False": not run.get("assemble", True),
-    }
-    unusual |= {name: run.get(name) is not None for name in _ONLY_UNROLLED}
-    if simulated_in_loops(engine, model, unusual):
-        known = {k: value for k, value in run.items() if k not in (*_ONLY_UNROLLED, "assemble")}
-        assert isinstance(model, FileModel), "the choice of the engine has looked at it"
-        method = integrator if isinstance(integrator, str) else None
-        return looped_simulation(model, duration, integrator=method, **known)
-    return Simulator(model, formulation, integrator, options).run(duration, **run)
