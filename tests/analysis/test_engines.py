@@ -133,7 +133,7 @@ def test_what_an_engine_cannot_do_is_refused(
 
 def test_symbols_have_their_own_coordinates() -> None:
     s = bl.SymbolicSystem("spring")
-    x = s.coordinates("x")
+    (x,) = s.coordinates("x")
     s.solid("block", at=s.origin.offset("block", s.base.vector(x, 0, 0)), base=s.base, mass=1.0)
     with pytest.raises(ModelError, match="the looped engine takes a Model"):
         bl.Simulator(s, engine="looped")
