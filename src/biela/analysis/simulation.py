@@ -39,7 +39,8 @@ class _Engine(Protocol):
         """Simulates for a duration, with those settings of `Simulator.run` that it knows."""
 
 
-#: Settings of a run where nobody gives them; None for the others.
+#: Settings of a run that may be given by name, and what others are where nobody gives them.
+_BY_NAME: Final = ("q", "v", "parameters", "inputs", "on_event")
 _USUAL: Final = {"t": 0.0, "assemble": True, "timers": False, "events": True, "watch": "error"}
 
 
@@ -194,10 +195,10 @@ class Simulator:
                 )
             system = as_system(model, self._coordinates or "joint")
             return UnrolledSimulator(system, self._formulation, method, self._options)
+        if name == "groups":
+            return GroupRuns(model, self._formulation, method, self._options)
         assert isinstance(model, FileModel), "the choice of the engine has looked at it"
-        if name == "looped":
-            return LoopedSimulator(model, method if isinstance(method, str) else None)
-        return GroupRuns(model, self._formulation, method, self._options)
+        return LoopedSimulator(model, method if isinstance(method, str) else None)
 
     def _unusual(self, run: Mapping[str, Any]) -> dict[str, bool]:
         """What the looped engine does not know, by name, and whether it is asked for."""
@@ -214,14 +215,15 @@ class Simulator:
 @names_laws
 def _moved(model: Model, engine: _Engine, duration: float, run: Mapping[str, Any]) -> Results:
     """A run by an engine, which is asked only for what was said."""
-    given = {k: x for k, x in run.items() if not _is(x, _USUAL.get(k))}
+    given = {name: x for name, x in run.items() if not _usual(name, x)}
     return engine.run(duration, **given)
 
 
-def _is(given: object, usual: object) -> bool:
+def _usual(name: str, given: object) -> bool:
     """Whether a setting is what it is where nobody gives it."""
-    if isinstance(given, Mapping) and not given:
+    if name in _BY_NAME and isinstance(given, Mapping) and not given:
         return True
+    usual = _USUAL.get(name)
     return given is usual or (type(given) is type(usual) and given == usual)
 
 
