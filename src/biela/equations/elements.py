@@ -1,4 +1,4 @@
-"""Drivers, forces and sensors say their part of the equations; what goes wrong names them."""
+"""Rotors, drivers, forces and sensors say their part of the equations; what goes wrong names them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,16 @@ __all__ = ["derive_elements", "element_faults"]
 def derive_elements(derivation: MechanismDerivation) -> None:
     """Let the drivers, forces and sensors of the model say what they hold, push and measure.
 
+    Rotors come first: they make coordinates that others then find.
+
     Raises:
         ModelError: One of them cannot; the message names it.
     """
+    for name, inertia in derivation.model.rotors.items():
+        try:
+            derivation.rotor(name, inertia)
+        except BielaError as error:
+            raise ModelError(_rotor_fault(derivation.model, name, str(error))) from error
     for element in _elements(derivation.model):
         try:
             _derive(derivation, element)
@@ -43,6 +50,11 @@ def element_faults(model: Model) -> list[str]:
         if isinstance(joint, Coupling):
             derivation.hold_coupling(joint)
     found = []
+    for name, inertia in model.rotors.items():
+        try:
+            derivation.rotor(name, inertia)
+        except BielaError as error:
+            found.append(_rotor_fault(model, name, str(error)))
     for element in _elements(model):
         try:
             _derive(derivation, element)
@@ -64,6 +76,10 @@ def _derive(derivation: MechanismDerivation, element: Element) -> None:
         element.act(derivation)
     elif isinstance(element, Sensor):
         element.read(derivation)
+
+
+def _rotor_fault(model: Model, name: str, text: str) -> str:
+    return f"{model.name}: rotor of {name}: {text.removeprefix(f'{model.name}: ')}"
 
 
 def _naming(model: Model, element: Element, text: str) -> str:
