@@ -12,6 +12,7 @@ from biela.model.drivers import Driver
 from biela.model.element import Element
 from biela.model.forces import Force
 from biela.model.joints import Coupling
+from biela.model.quantities.values import Value
 from biela.model.sensors import Sensor
 
 __all__ = ["derive_elements", "element_faults"]
@@ -25,11 +26,8 @@ def derive_elements(derivation: MechanismDerivation) -> None:
     Raises:
         ModelError: One of them cannot; the message names it.
     """
-    for name, inertia in derivation.model.rotors.items():
-        try:
-            derivation.rotor(name, inertia)
-        except BielaError as error:
-            raise ModelError(_rotor_fault(derivation.model, name, str(error))) from error
+    for fault in _derive_rotors(derivation):
+        raise ModelError(fault)
     for element in _elements(derivation.model):
         try:
             _derive(derivation, element)
@@ -49,12 +47,7 @@ def element_faults(model: Model) -> list[str]:
     for joint in model.joints.values():
         if isinstance(joint, Coupling):
             derivation.hold_coupling(joint)
-    found = []
-    for name, inertia in model.rotors.items():
-        try:
-            derivation.rotor(name, inertia)
-        except BielaError as error:
-            found.append(_rotor_fault(model, name, str(error)))
+    found = list(_derive_rotors(derivation))
     for element in _elements(model):
         try:
             _derive(derivation, element)
@@ -78,8 +71,27 @@ def _derive(derivation: MechanismDerivation, element: Element) -> None:
         element.read(derivation)
 
 
-def _rotor_fault(model: Model, name: str, text: str) -> str:
-    return f"{model.name}: rotor of {name}: {text.removeprefix(f'{model.name}: ')}"
+def _derive_rotors(derivation: MechanismDerivation) -> Iterator[str]:
+    """Give coordinates of joints their rotors; yields what is wrong with one."""
+    model = derivation.model
+    # of two names of one coordinate the last one holds
+    rotors: dict[str, tuple[str, Value]] = {}
+    for name, inertia in model.rotors.items():
+        try:
+            joint, coordinate = derivation.joint(name)
+        except ModelError as error:
+            yield _rotor_fault(model, name, error)
+        else:
+            rotors[f"{joint.name}.{coordinate.name}"] = name, inertia
+    for full, (name, inertia) in rotors.items():
+        try:
+            derivation.rotor(full, inertia)
+        except BielaError as error:
+            yield _rotor_fault(model, name, error)
+
+
+def _rotor_fault(model: Model, name: str, error: BielaError) -> str:
+    return f"{model.name}: rotor of {name}: {str(error).removeprefix(f'{model.name}: ')}"
 
 
 def _naming(model: Model, element: Element, text: str) -> str:

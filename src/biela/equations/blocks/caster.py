@@ -66,6 +66,20 @@ class Caster:
             )
         return owner, instance, joint, part
 
+    def coordinate_named(
+        self, population: Population, name: str
+    ) -> tuple[Population, int, Joint, Coordinate]:
+        """Population, instance, joint and coordinate of a name, which is that of a number.
+
+        Raises:
+            ModelError: There is no such joint or coordinate, or it is a rotation.
+        """
+        owner, instance, joint, part = self.joint_named(population, name)
+        for coordinate in joint.coordinates:
+            if coordinate.name == part and coordinate.manifold != "rotation":
+                return owner, instance, joint, coordinate
+        return owner, instance, joint, _only(joint, name, part)
+
     def cast(
         self,
         population: Population,
@@ -235,9 +249,9 @@ def _marker(number: int, slots: Sequence[int]) -> Marker:
     return Marker(GROUND if slot == NO_BODY else f"b{slot}", f"m{number}")
 
 
-def _only(joint: Joint, name: str) -> Coordinate:
+def _only(joint: Joint, name: str, part: str = "") -> Coordinate:
     found = [c for c in joint.coordinates if c.manifold != "rotation"]
-    if len(found) != 1 or len(joint.coordinates) != 1:
+    if part or len(found) != 1 or len(joint.coordinates) != 1:
         known = ", ".join(f"{joint.name}.{c.name}" for c in found)
         raise ModelError(
             f"{name!r} is not one coordinate of joint {joint.name} ({joint.kind}), which has "

@@ -348,9 +348,9 @@ class MechanismDerivation(SystemDerivation):
         Raises:
             ModelError: The joint has no such coordinate, or the inertia is negative.
         """
-        J = self.number(inertia, "any")
-        if J.value is not None and J.value < 0:
+        if self.model.number(inertia, "any") < 0:
             raise ModelError(f"its inertia is zero or more, not {inertia!r}")
+        J = self.number(inertia, "any")
         if J.ref:
             self.system.rotor(self.as_coordinate(name).velocity, J)
 
