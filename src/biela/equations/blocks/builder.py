@@ -13,18 +13,10 @@ from biela.equations.blocks.casting import Casting, JointUse
 from biela.equations.blocks.groups import Group, Member, ParameterRows
 from biela.equations.blocks.kernels import element_kernel
 from biela.equations.blocks.law_values import LawTable
-from biela.equations.blocks.populations import (
-    Floats,
-    InstancePrefix,
-    Integers,
-    Names,
-    NotVectorisedError,
-    Population,
-)
+from biela.equations.blocks.populations import Floats, InstancePrefix, Integers, Names
 from biela.equations.blocks.world import World
-from biela.errors import BielaError, ModelError
+from biela.errors import BielaError
 from biela.model.joints import Joint
-from biela.model.quantities.values import Value
 
 
 class Builder:
@@ -45,8 +37,8 @@ class Builder:
         self.counted: dict[tuple[int, str, str], Integers] = {}
         #: The coordinates that count turns, with what they belong to: for the start.
         self.counted_uses: list[tuple[JointUse, str, Integers]] = []
-        #: Inertia along coordinates, by joint and coordinate: of all instances, 0 where none is.
-        self._rotors: dict[tuple[int, str, str], tuple[JointUse, Floats]] = {}
+        #: Places of coordinates with rotors, and the inertia along them.
+        self._rotors: list[tuple[Integers, Floats]] = []
         self.first_rows: dict[tuple[int, str], Integers] = {}
         self.entries: list[Integers] = []
         self.entry_count = 0
@@ -80,43 +72,20 @@ class Builder:
         group.members.append(Member(casting, _stacked(x, count), _stacked(w, count), u))
 
     def add_rotors(self) -> None:
-        """Make the coordinates along which rotors turn count, wherever one has inertia.
+        """Make the coordinates along which rotors turn count.
 
         Raises:
             ModelError: A rotor has no such coordinate, or its inertia is negative.
         """
-        for population in self.world.populations:
-            for name, inertia in population.prototype.rotors.items():
-                try:
-                    self._add_rotor(population, name, inertia)
-                except NotVectorisedError:
-                    raise
-                except BielaError as error:
-                    model = self.world.model.name
-                    said = str(error).removeprefix(f"{model}: ")
-                    raise ModelError(f"{model}: rotor of {name}: {said}") from error
-        for (_, _, coordinate), (use, J) in self._rotors.items():
-            turning = np.flatnonzero(J)
-            if len(turning):
-                self.declare(JointUse(use.population, use.joint, turning), coordinate)
-
-    def _add_rotor(self, population: Population, name: str, inertia: Value) -> None:
-        owner, instance, joint, coordinate = self.caster.coordinate_named(population, name)
-        J = population.value(inertia, "any")
-        if np.any(np.asarray(J) < 0):
-            raise ModelError(f"its inertia is zero or more, not {inertia!r}")
-        whole = JointUse(owner, joint, np.arange(owner.count))
-        key = id(owner), joint.name, coordinate.name
-        _, known = self._rotors.setdefault(key, (whole, np.zeros(owner.count)))
-        known[slice(None) if instance < 0 else instance] = J
+        for rotor in self.caster.rotors():
+            places = self.declare(rotor.use, rotor.coordinate)
+            self._rotors.append((places, rotor.inertia))
 
     def rotors(self) -> Floats:
         """The inertia along each of the coordinates that count turns."""
         found = np.zeros(len(self.extra))
-        for key, (_, J) in self._rotors.items():
-            turning = np.flatnonzero(J)
-            if len(turning):
-                found[self.counted[key][turning]] = J[turning]
+        for places, inertia in self._rotors:
+            found[places] = inertia
         return found
 
     def _group(self, casting: Casting, counted: frozenset[str], counting: str) -> Group:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from biela.equations.blocks.populations import (
     Population,
 )
 from biela.equations.blocks.world import World
-from biela.errors import ModelError
+from biela.errors import BielaError, ModelError
 from biela.model.bodies import GROUND
 from biela.model.element import SPECIAL, Element
 from biela.model.joints import Coordinate, Coupling, Joint
@@ -34,6 +35,15 @@ NAME = "element"
 _GROUND_IF_NONE = ("i", "along")
 #: What follows a coordinate in an expression to mean its rate.
 _RATE = ".rate"
+
+
+@dataclass(frozen=True, eq=False)
+class Rotors:
+    """Inertia along a coordinate of a joint, (n,), in some instances of a population."""
+
+    use: JointUse
+    coordinate: str
+    inertia: Floats
 
 
 class Caster:
@@ -79,6 +89,35 @@ class Caster:
             if coordinate.name == part and coordinate.manifold != "rotation":
                 return owner, instance, joint, coordinate
         return owner, instance, joint, _only(joint, name, part)
+
+    def rotors(self) -> list[Rotors]:
+        """The rotors of the model and its parts; of two for one coordinate the last one holds.
+
+        Raises:
+            ModelError: A rotor has no such coordinate, or its inertia is negative.
+        """
+        found: dict[tuple[int, str, str], tuple[Population, Joint, Floats]] = {}
+        model = self.world.model.name
+        for population in self.world.populations:
+            for name, inertia in population.prototype.rotors.items():
+                try:
+                    owner, instance, joint, coordinate = self.coordinate_named(population, name)
+                    J = population.value(inertia, "any")
+                    if np.any(np.asarray(J) < 0):
+                        raise ModelError(f"its inertia is zero or more, not {inertia!r}")
+                except NotVectorisedError:
+                    raise
+                except BielaError as error:
+                    said = str(error).removeprefix(f"{model}: ")
+                    raise ModelError(f"{model}: rotor of {name}: {said}") from error
+                key = id(owner), joint.name, coordinate.name
+                *_, rows = found.setdefault(key, (owner, joint, np.zeros(owner.count)))
+                rows[slice(None) if instance < 0 else instance] = J
+        return [
+            Rotors(JointUse(owner, joint, index), coordinate, rows[index])
+            for (*_, coordinate), (owner, joint, rows) in found.items()
+            if len(index := np.flatnonzero(rows))
+        ]
 
     def cast(
         self,
