@@ -91,14 +91,16 @@ class Caster:
         return owner, instance, joint, _only(joint, name, part)
 
     def rotors(self) -> list[Rotors]:
-        """The rotors of the model and its parts; of two for one coordinate the last one holds.
+        """The rotors of the model and its parts; of two for one coordinate that of the model holds.
 
         Raises:
             ModelError: A rotor has no such coordinate, or its inertia is negative.
         """
         found: dict[tuple[int, str, str], tuple[Population, Joint, Floats]] = {}
         model = self.world.model.name
-        for population in self.world.populations:
+        host = self.world.host
+        parts = [population for population in self.world.populations if population is not host]
+        for population in (*parts, host):
             for name, inertia in population.prototype.rotors.items():
                 try:
                     owner, instance, joint, coordinate = self.coordinate_named(population, name)
