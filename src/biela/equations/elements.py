@@ -1,4 +1,4 @@
-"""Rotors, drivers, forces and sensors say their part of the equations; what goes wrong names them."""
+"""Rotors, drivers, forces and sensors say their part of the equations; faults name them."""
 
 from __future__ import annotations
 

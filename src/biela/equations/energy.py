@@ -1,11 +1,12 @@
 """Energies of a symbolic system, and the power of what has no potential.
 
-    T = Σ ½ m v · v + v · (ω x mr) + ½ ω · I ω + Σ ½ J s²,     V = -Σ g · (m r + mr) + Σ ½ k (l - l0)²
+    T = Σ ½ m v · v + v · (ω x mr) + ½ ω · I ω + Σ ½ J s²,
+    V = -Σ g · (m r + mr) + Σ ½ k (l - l0)²
 
-for solids seen from any point of them, inertia J along speeds s, uniform gravity and springs; a flexible body is the solid
-that it makes in its shape, and more (`biela.equations.flexible`).  With the power P of all other
-forces, d(T + V)/dt = P - λᵀ β: what the constraints that move bring is minus their multipliers
-times β.
+for solids seen from any point of them, inertia J along speeds s, uniform gravity and springs; a
+flexible body is the solid that it makes in its shape, and more (`biela.equations.flexible`).  With
+the power P of all other forces, d(T + V)/dt = P - λᵀ β: what the constraints that move bring is
+minus their multipliers times β.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from biela.analysis.robots.recording import LoopedRecording
 from biela.equations import System, formulate, spatial
 from biela.equations.mechanism.drawing import drawn
 from biela.errors import ShapeError
-from biela.model import Model
 from biela.results import Results, RunStatistics
 
 if TYPE_CHECKING:

@@ -86,8 +86,7 @@ class Robot(Loops, Targets):
             inertia = model.number(value)
             if not (np.isfinite(inertia) and inertia >= 0):
                 raise ModelError(
-                    f"{model.name}: the inertia of the rotor of {name} is zero or more, not "
-                    f"{inertia!r}"
+                    f"{model.name}: rotor of {name}: its inertia is zero or more, not {inertia!r}"
                 )
         self.model = model
         self.snapshot = snapshot(model)

@@ -220,7 +220,7 @@ class ReferenceBlocks:
         return looped(self.watched, self.vectors(q, v, t, u), {"g": len(self.events)})["g"]
 
     def M(self) -> Floats:
-        """The mass matrix of the bodies, constant: a block each, (n, 6, 6), or (n, 3, 3) in a plane.
+        """The mass matrix of the bodies, constant: blocks (n, 6, 6), or (n, 3, 3) in a plane.
 
         Coordinates that count turns have no inertia but that of rotors.
         """

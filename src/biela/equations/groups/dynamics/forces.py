@@ -154,9 +154,7 @@ class ForceDerivation(GroupDerivation):
             bias = substitute(speed, accelerating) + self.space.bias_rate(speed)
             columns = [substitute(speed, values) for values in sh]
             outputs["Q"] = [-(J * bias * column) for column in columns]
-            outputs["M"] = [
-                J * columns[j] * columns[k] for j in range(width) for k in range(j + 1)
-            ]
+            outputs["M"] = [J * columns[j] * columns[k] for j in range(width) for k in range(j + 1)]
         live = set(ws.table.live([x.ref for part in outputs.values() for x in part]))
         known = tuple(
             k
