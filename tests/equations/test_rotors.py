@@ -216,6 +216,21 @@ def test_a_slider_crank_with_rotors_keeps_its_kinetic_energy(way: Run) -> None:
     np.testing.assert_allclose(results["kinetic energy"], _crank_inertia(0.7) * 25.0 / 2, rtol=1e-8)
 
 
+def test_robots_with_loops_move_by_their_recursions_as_they_are_simulated() -> None:
+    m = four_bar()
+    m.parameter("J", 0.1)
+    m.rotors |= {"A": "J", "B": 0.1}
+    robot = bl.Robot(m, parameters={"J": 0.7}, rotors={"B": 0.2})
+    assert robot.rotors == {"A.angle": 0.7, "B.angle": 0.2}
+    motion = robot.simulate(0.02, step=1e-3)
+    m.rotors["B"] = 0.2
+    np.testing.assert_array_equal(
+        motion.q, bl.simulate(m, 0.02, step=1e-3, parameters={"J": 0.7}).q
+    )
+    a = robot.constrained_forward_dynamics(motion.q[-1], motion.v[-1], np.zeros(robot.nv))
+    np.testing.assert_allclose(motion.a[-1], a, atol=1e-10)
+
+
 def test_a_robot_refuses_a_rotor_of_a_joint_that_closes_a_loop() -> None:
     with pytest.raises(ModelError, match=r"joint \w closes a loop and has a rotor"):
         bl.Robot(slider_crank())
