@@ -120,7 +120,7 @@ def test_bad_questions_are_answered_by_what_there_is() -> None:
         robot.function("pose", "upper", "local")
     with pytest.raises(ModelError, match=r"function\('jacobian', frame, axes\), not 'jacobian'"):
         robot.function("jacobian")
-    with pytest.raises(ModelError, match="rotor of shoulder is zero or more, not -1"):
+    with pytest.raises(ModelError, match="rotor of shoulder: its inertia is zero or more, not -1"):
         Robot(arm(), rotors={"shoulder": -1.0})
     with pytest.raises(ShapeError, match="array of 3 dimensions"):
         robot.mass_matrix(np.zeros((2, 2, 8)))

@@ -89,16 +89,12 @@ def test_rotors_of_parts_are_those_of_every_instance() -> None:
     np.testing.assert_allclose(bl.Robot(m).mass_matrix([0.1, 0.2]), 0.6 * np.eye(2), rtol=1e-14)
 
 
-def test_equations_without_rotors_say_so() -> None:
-    robot = bl.load(MJCF, notes=[])
-    with pytest.warns(UserWarning, match=r"without the inertia of its rotors \(j_1.angle"):
-        bl.formulate(robot.model)
-    m = robot.model
-    m.joint("point_on_line", "slot", m.ground.at(0, 0, -1.2, axis="x"), m.bodies["tip"])
-    closed = bl.Robot(m)
-    assert closed.constraints
-    with pytest.raises(ModelError, match="no rotors where loops are closed"):
-        closed.simulate(0.1)
+def test_equations_of_a_file_have_its_rotors() -> None:
+    m = bl.load(MJCF, notes=[]).model
+    q = [0.3, 0.2]
+    added = bl.Robot(m).mass_matrix(q) - bl.Robot(m, rotors={"j_1": 0.0}).mass_matrix(q)
+    np.testing.assert_allclose(added, np.diag([0.4, 0.0]), atol=1e-15)
+    np.testing.assert_allclose(bl.formulate(m).evaluate("M", q), bl.Robot(m).mass_matrix(q))
 
 
 def test_rotors_that_cannot_be_are_refused() -> None:
@@ -114,7 +110,7 @@ def test_rotors_that_cannot_be_are_refused() -> None:
         bl.load(MJCF.replace('armature="0.4"', 'armature="-1"'), notes=[])
     m = bl.load(MJCF, notes=[]).model
     m.rotors["k"] = -0.1
-    with pytest.raises(ModelError, match="rotor of k is zero or more"):
+    with pytest.raises(ModelError, match="rotor of k: its inertia is zero or more"):
         bl.Robot(m)
 
 

@@ -41,9 +41,6 @@ MISSING: Final[Mapping[tuple[str, str], str]] = {
         ("limits that stop", door): "limits are found between stored instants, when it is too late"
         for door in DOORS
     },
-    **{
-        ("rotors", door): "rotors are left out, with a warning" for door in DOORS if door != "robot"
-    },
 }
 #: Likewise, for robots without loops.
 MISSING_IN_TREES: Final[Mapping[str, str]] = {
@@ -58,7 +55,6 @@ MISSING_IN_TREES: Final[Mapping[str, str]] = {
 }
 MISSING_IN_LOOPS: Final[Mapping[str, str]] = {
     "friction under load": MISSING_IN_TREES["friction under load"],
-    "rotors": "a robot with loops is simulated without rotors",
 }
 
 
@@ -113,8 +109,7 @@ def readings(cell: Cell) -> dict[str, Floats]:
 @cache
 def expected(mechanism: str, feature: str) -> dict[str, Floats]:
     """What a cell is compared with: joint coordinates, unrolled."""
-    door = "robot" if feature == "rotors" else "joint"
-    return readings((mechanism, feature, door))
+    return readings((mechanism, feature, "joint"))
 
 
 def largest_difference(cell: Cell) -> tuple[float, str]:

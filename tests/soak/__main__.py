@@ -69,7 +69,7 @@ def written(folder: Path, result: dict[str, Any], kind: str) -> None:
     lines = [f"seed {result['seed']}: {result['kind']}"]
     try:
         case = drawn(result["seed"], kind or None)
-        lines += [f"t = {case.t!r}, parameters {case.parameters}, rotors {case.rotors}"]
+        lines += [f"t = {case.t!r}, parameters {case.parameters}, rotors {case.model.rotors}"]
         bl.save_model(case.model, name.with_suffix(".toml"))
     except Exception as error:
         lines += [f"the model cannot be written: {error}"]

@@ -99,7 +99,7 @@ def _judged(case: Case, door: str, sample: Sample, answers: list[tuple[Sample, A
     for motion in sample.state.values():
         numbers += [motion.p, motion.R, motion.v, motion.w]
     finite = all(np.isfinite(x).all() for x in numbers)
-    oracle = Oracle(case.model, case.parameters, sample.rotors, sample.without)
+    oracle = Oracle(case.model, case.parameters, case.model.rotors, sample.without)
     try:
         if not finite:
             raise FloatingPointError

@@ -58,7 +58,6 @@ class Sample:
     kinetic: float | None = None
     potential: float | None = None
     efforts: dict[str, float] = field(default_factory=dict)
-    rotors: dict[str, float] = field(default_factory=dict)
     #: Kinds of forces that the door leaves to its user.
     without: tuple[str, ...] = ()
     #: Force and moment on the body after each joint, and which of the six are said to be sure.
@@ -290,10 +289,7 @@ def robot(lowering: Lowering) -> Callable[[Case, int], Iterator[Sample]]:
 
     def door(case: Case, count: int) -> Iterator[Sample]:
         rng = np.random.default_rng([case.seed, 11])
-        made = bl.Robot(
-            case.model, rotors=case.rotors or None, parameters=case.parameters or None,
-            lowering=lowering,
-        )  # fmt: skip
+        made = bl.Robot(case.model, parameters=case.parameters or None, lowering=lowering)
         start = made.assemble(t=case.t)
         for k in range(count):
             q = start
@@ -317,7 +313,7 @@ def robot(lowering: Lowering) -> Callable[[Case, int], Iterator[Sample]]:
                 pose = np.concatenate([T[:3, 3], T[:3, :3].ravel()])
                 rows.append((pose, twist, acceleration))
             sample = _sample(case.t, names, *zip(*rows, strict=True))
-            sample.efforts, sample.rotors = efforts, case.rotors
+            sample.efforts = efforts
             sample.without = ("actuator",)  # joint forces stand in their place
             sample.kinetic, sample.potential = (float(x) for x in made.energy(q, v))
             yield sample
@@ -377,8 +373,6 @@ def chosen(case: Case, *, slow: bool = False) -> list[str]:
     names.append(("groups, natural", "groups, relative", "groups, reference")[case.seed % 3])
     if not case.tree:
         names.remove("robot, looped")  # closed loops are written out
-    if case.rotors:
-        names = [name for name in names if name.startswith("robot")] + names[:1]
     if slow:
         names.append(list(SLOW)[case.seed % len(SLOW)])
     return names

@@ -63,7 +63,6 @@ class Case:
     model: bl.Model
     t: float = 0.0
     parameters: dict[str, float] = field(default_factory=dict)
-    rotors: dict[str, float] = field(default_factory=dict)
     #: Whether the joints form no loop, so that every reaction is determinate.
     tree: bool = False
     #: Whether positions may be assembled elsewhere than where the bodies were drawn.
@@ -837,6 +836,6 @@ def drawn(seed: int, kind: str | None = None) -> Case:
     if d.loose and d.chance(0.5):
         name = str(d.pick(d.loose))
         case.parameters[name] = d.m.parameters[name] * d.uniform(0.7, 1.3)
-    if kind in TREES and d.angles and d.chance(0.2):
-        case.rotors[str(d.pick(d.angles))] = d.uniform(0.01, 0.3)
+    if d.angles and d.chance(0.2):
+        d.m.rotors[str(d.pick(d.angles))] = d.uniform(0.01, 0.3)
     return case

@@ -99,7 +99,8 @@ def test_trees_accelerate_as_in_pinocchio(seed: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_seed_makes_the_same_mechanism_again(kind: str) -> None:
     one, other = drawn(7, kind), drawn(7, kind)
-    assert (one.t, one.parameters, one.rotors) == (other.t, other.parameters, other.rotors)
+    assert (one.t, one.parameters) == (other.t, other.parameters)
+    assert one.model.rotors == other.model.rotors
     for table in ("bodies", "joints", "drivers", "forces"):
         assert str(getattr(one.model, table)) == str(getattr(other.model, table))
 

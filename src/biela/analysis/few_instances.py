@@ -49,6 +49,11 @@ def few_instances(
     for own, table in zip(_tables(model), _tables(copy), strict=True):
         table.update({name: element for name, element in own.items() if _fits(copy, element)})
         left += [name for name in own if name not in table]
+    for name, inertia in model.rotors.items():
+        if _known_joint(copy, name):
+            copy.rotors[name] = inertia
+        else:
+            left.append(f"the rotor of {name}")
     return FewInstances(copy, tuple(left))
 
 

@@ -177,9 +177,9 @@ class FreeBodies:
     def _through(self, rows: Floats) -> Floats:
         """The rows with what acts on an angle that counts turns passed on to the bodies.
 
-        Such an angle θ has no inertia: whatever acts on it is carried by the row ρ that reads it
-        from its markers, λ_ρ ∂ρ/∂θ = -Σ λ_k ∂Φ_k/∂θ.  That share belongs to row k, the driver or
-        the thread, and not to the hinge.
+        Such an angle θ moves no body: whatever acts on it, the inertia of a rotor included, is
+        carried by the row ρ that reads it from its markers, λ_ρ ∂ρ/∂θ = Q_θ - J θ'' - Σ λ_k ∂Φ_k/∂θ.
+        The share of λ_k belongs to row k, the driver or the thread, and none to the hinge.
         """
         if not self.counted:
             return rows

@@ -9,6 +9,9 @@ Where the rows depend on each other the reactions have one solution only in part
 says whether it is determinate; of the others the smallest are taken, in the norm Σ λ²: forces in N
 and moments in N m count alike, at a length of 1 m.  All rows of the joint library are unit forces
 or unit moments, so this is the norm of the joint wrenches, and the same for all coordinates.
+
+The torque -J s'' of a rotor acts along the coordinate s between the two bodies, as that of a motor
+or a spring does, and is no part of the wrench of the joint; a driver of s gives it besides.
 """
 
 from __future__ import annotations

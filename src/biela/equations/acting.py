@@ -26,6 +26,8 @@ class Acting(Declarations):
         self.potentials: list[Atom] = []
         #: Forces along speeds, each with the speed.
         self.pushes: list[tuple[Atom, Atom]] = []
+        #: Inertia along speeds, each with the speed.
+        self.rotors: list[tuple[Atom, Atom]] = []
 
     def wrench(
         self,
@@ -164,6 +166,22 @@ class Acting(Declarations):
         if energy.ref:
             self.potentials.append(energy)
 
+    def rotor(self, speed: Atom, inertia: Atom | float) -> None:
+        """Inertia along a speed s: the kinetic energy ½ J s², such as that of a geared rotor.
+
+        The dual of `push`: with s = S v, M gets J Sᵀ S and Q gets -J Sᵀ S' v.
+
+        Raises:
+            ModelError: If the speed has no velocity in it, or is not linear in them, or the inertia
+                is negative.
+        """
+        self._check_speed(speed)
+        J = self.workspace.atom(inertia)
+        if J.value is not None and J.value < 0:
+            raise ModelError(f"{self.name}: the inertia along {speed!r} is negative, {J.value}")
+        if J.ref:
+            self.rotors.append((speed, J))
+
     def _check_speed(self, speed: Atom) -> None:
         slopes = jacobian([speed], self.v).rows[0]
         if not any(slope.ref for slope in slopes):
@@ -180,6 +198,29 @@ class Acting(Declarations):
             jacobian([speed for speed, _ in self.pushes], self.v).rows, self.pushes, strict=True
         ):
             Q = [q + slope * force if slope.ref else q for q, slope in zip(Q, slopes, strict=True)]
+        return Q
+
+    def with_rotor_inertia(self, M: list[list[Atom]]) -> list[list[Atom]]:
+        """M with the inertia along speeds."""
+        if not self.rotors:
+            return M
+        found = [list(row) for row in M]
+        slopes = jacobian([speed for speed, _ in self.rotors], self.v).rows
+        for S, (_, J) in zip(slopes, self.rotors, strict=True):
+            moving = [k for k, slope in enumerate(S) if slope.ref]
+            for i in moving:
+                for j in moving:
+                    found[i][j] = found[i][j] + J * (S[i] * S[j])
+        return found
+
+    def with_rotor_forces(self, Q: list[Atom]) -> list[Atom]:
+        """Q with what the inertia along speeds needs while all velocities last, -J Sᵀ S' v."""
+        if not self.rotors:
+            return Q
+        slopes = jacobian([speed for speed, _ in self.rotors], self.v).rows
+        for S, (speed, J) in zip(slopes, self.rotors, strict=True):
+            bias = J * self.space.bias_rate(speed)
+            Q = [q - slope * bias if slope.ref else q for q, slope in zip(Q, S, strict=True)]
         return Q
 
     def _add(self, element: forces.Element) -> None:

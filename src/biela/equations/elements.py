@@ -1,4 +1,4 @@
-"""Drivers, forces and sensors say their part of the equations; what goes wrong names them."""
+"""Rotors, drivers, forces and sensors say their part of the equations; faults name them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from biela.model.drivers import Driver
 from biela.model.element import Element
 from biela.model.forces import Force
 from biela.model.joints import Coupling
+from biela.model.quantities.values import Value
 from biela.model.sensors import Sensor
 
 __all__ = ["derive_elements", "element_faults"]
@@ -20,9 +21,13 @@ __all__ = ["derive_elements", "element_faults"]
 def derive_elements(derivation: MechanismDerivation) -> None:
     """Let the drivers, forces and sensors of the model say what they hold, push and measure.
 
+    Rotors come first: they make coordinates that others then find.
+
     Raises:
         ModelError: One of them cannot; the message names it.
     """
+    for fault in _derive_rotors(derivation):
+        raise ModelError(fault)
     for element in _elements(derivation.model):
         try:
             _derive(derivation, element)
@@ -42,7 +47,7 @@ def element_faults(model: Model) -> list[str]:
     for joint in model.joints.values():
         if isinstance(joint, Coupling):
             derivation.hold_coupling(joint)
-    found = []
+    found = list(_derive_rotors(derivation))
     for element in _elements(model):
         try:
             _derive(derivation, element)
@@ -64,6 +69,29 @@ def _derive(derivation: MechanismDerivation, element: Element) -> None:
         element.act(derivation)
     elif isinstance(element, Sensor):
         element.read(derivation)
+
+
+def _derive_rotors(derivation: MechanismDerivation) -> Iterator[str]:
+    """Give coordinates of joints their rotors; yields what is wrong with one."""
+    model = derivation.model
+    # of two names of one coordinate the last one holds
+    rotors: dict[str, tuple[str, Value]] = {}
+    for name, inertia in model.rotors.items():
+        try:
+            joint, coordinate = derivation.joint(name)
+        except ModelError as error:
+            yield _rotor_fault(model, name, error)
+        else:
+            rotors[f"{joint.name}.{coordinate.name}"] = name, inertia
+    for full, (name, inertia) in rotors.items():
+        try:
+            derivation.rotor(full, inertia)
+        except BielaError as error:
+            yield _rotor_fault(model, name, error)
+
+
+def _rotor_fault(model: Model, name: str, error: BielaError) -> str:
+    return f"{model.name}: rotor of {name}: {str(error).removeprefix(f'{model.name}: ')}"
 
 
 def _naming(model: Model, element: Element, text: str) -> str:

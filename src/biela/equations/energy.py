@@ -1,11 +1,12 @@
 """Energies of a symbolic system, and the power of what has no potential.
 
-    T = Σ ½ m v · v + v · (ω x mr) + ½ ω · I ω,     V = -Σ g · (m r + mr) + Σ ½ k (l - l0)²
+    T = Σ ½ m v · v + v · (ω x mr) + ½ ω · I ω + Σ ½ J s²,
+    V = -Σ g · (m r + mr) + Σ ½ k (l - l0)²
 
-for solids seen from any point of them, uniform gravity and springs; a flexible body is the solid
-that it makes in its shape, and more (`biela.equations.flexible`).  With the power P of all other
-forces, d(T + V)/dt = P - λᵀ β: what the constraints that move bring is minus their multipliers
-times β.
+for solids seen from any point of them, inertia J along speeds s, uniform gravity and springs; a
+flexible body is the solid that it makes in its shape, and more (`biela.equations.flexible`).  With
+the power P of all other forces, d(T + V)/dt = P - λᵀ β: what the constraints that move bring is
+minus their multipliers times β.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ def kinetic_energy(system: SymbolicSystem) -> Atom:
         omega = angular_velocity(space.root, body.base)
         momentum, spin = body.relative_momenta()
         total = total + v.dot(momentum) + omega.dot(spin) + body.relative_energy()
+    return total + rotor_energy(system)
+
+
+def rotor_energy(system: SymbolicSystem) -> Atom:
+    """The kinetic energy of inertia along speeds, Σ ½ J s²."""
+    total = system.workspace.atom(0)
+    for speed, inertia in system.rotors:
+        total = total + inertia * speed * speed / 2
     return total
 
 

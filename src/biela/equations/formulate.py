@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -64,12 +63,6 @@ def formulate(
     if not model.bodies and not model.parts:
         raise ModelError(f"{model.name} has no bodies: add one with body(…)")
     whole = model.flattened() if model.parts else model
-    if any(whole.rotors.values()):
-        warnings.warn(
-            f"{model.name}: these equations are without the inertia of its rotors "
-            f"({', '.join(list(whole.rotors)[:3])} …), which biela.Robot(model) has",
-            stacklevel=2,
-        )
     if rods is not None and coordinates != "natural":
         raise ModelError(
             f"{model.name}: rods of two points are there in natural coordinates only, not in "

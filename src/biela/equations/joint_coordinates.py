@@ -111,8 +111,8 @@ def _carry(derivation: MechanismDerivation, branch: Branch, values: Values) -> N
 
 
 def _preferred(model: Model) -> set[str]:
-    """Joints whose coordinates somebody asks for: drivers, forces, gears, sensors."""
-    asked: set[str] = set()
+    """Joints whose coordinates somebody asks for: drivers, forces, gears, sensors, rotors."""
+    asked: set[str] = set(_named(model, list(model.rotors)))
     elements = [*model.drivers.values(), *model.forces.values(), *model.sensors.values()]
     for element in elements:
         for name, described in element.settings().items():

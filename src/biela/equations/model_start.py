@@ -255,7 +255,7 @@ def as_described(model: Model) -> Model:
     found = copy(model)
     found.parameters, found.joints = model.parameters.copy(), dict(model.joints)
     found.drivers, found.forces = dict(model.drivers), dict(model.forces)
-    found.sensors, found.rotors = dict(model.sensors), {}
+    found.sensors, found.rotors = dict(model.sensors), dict(model.rotors)
     found.bodies = {
         name: replace(body, markers=dict(body.markers)) for name, body in model.bodies.items()
     }

@@ -218,7 +218,8 @@ class SymbolicSystem(Acting):
     def mass_and_forces(self, route: Route) -> tuple[list[list[Atom]], list[Atom]]:
         """M and Q by virtual power, on a given route."""
         dynamics = self._dynamics(route.solids)
-        return dynamics.mass(route.carry), self.with_pushes(dynamics.forces(route.carry))
+        M = self.with_rotor_inertia(dynamics.mass(route.carry))
+        return M, self.with_rotor_forces(self.with_pushes(dynamics.forces(route.carry)))
 
     def _dynamics(self, algebra: Algebra) -> Dynamics:
         """What the bodies need by one algebra."""
@@ -250,10 +251,11 @@ class SymbolicSystem(Acting):
         together = choice.together
         held: dict[Atom, Atom | float] = {symbol: 0 for symbol in self._unknowns}
         both, alone_Q = (
-            self.with_pushes(substitute(Q, held)) for Q in (together.Q, choice.apart.Q)
+            self.with_rotor_forces(self.with_pushes(substitute(Q, held)))
+            for Q in (together.Q, choice.apart.Q)
         )
-        entries: dict[str, Any] = {"M": together.M, "Q": both}
-        alone: dict[str, Any] = {"M": choice.apart.M, "Q": alone_Q}
+        entries: dict[str, Any] = {"M": self.with_rotor_inertia(together.M), "Q": both}
+        alone: dict[str, Any] = {"M": self.with_rotor_inertia(choice.apart.M), "Q": alone_Q}
         if self._unknowns:
             by_unknown = jacobian(together.Q, self._unknowns).rows
             entries["V"] = [[-row[k] for row in by_unknown] for k in range(len(self._unknowns))]

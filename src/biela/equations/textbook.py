@@ -39,7 +39,7 @@ from biela.space import (
 def mass_and_forces_textbook(system: SymbolicSystem) -> tuple[list[list[Atom]], list[Atom]]:
     """M and Q by way of the complete equations of motion."""
     M, Q = split(system, dynamic_equations(system))
-    return M, system.with_pushes(Q)
+    return system.with_rotor_inertia(M), system.with_rotor_forces(system.with_pushes(Q))
 
 
 def dynamic_equations(system: SymbolicSystem) -> list[Atom]:

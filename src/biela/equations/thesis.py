@@ -34,7 +34,7 @@ def mass_and_forces_thesis(system: SymbolicSystem) -> tuple[list[list[Atom]], li
             _add_inertia_forces(motion, Q)
             with system.space.using(PLAIN_DOWN):
                 _add_wrenches(system, motion, Q)
-    return M, system.with_pushes(Q)
+    return system.with_rotor_inertia(M), system.with_rotor_forces(system.with_pushes(Q))
 
 
 def _add_mass(motion: Motion, M: list[list[Atom]]) -> None:

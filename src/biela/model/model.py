@@ -90,8 +90,8 @@ class Model:
         self.forces: dict[str, Force] = {}
         self.sensors: dict[str, Sensor] = {}
         self.parts: dict[str, Part] = {}
-        #: Inertia of rotors by joint or "joint.coordinate", reflected to it (kg m², or kg along a
-        #: slide), of which `biela.Robot` knows; other equations are without them, and warn.
+        #: Inertia J of rotors by joint or "joint.coordinate", reflected to its coordinate s (kg m²,
+        #: or kg along a slide): the kinetic energy ½ J s'².
         self.rotors: dict[str, Value] = {}
         #: Names that a file has for what is called otherwise here: ("joint", name) …
         self.aliases: dict[tuple[str, str], str] = {}

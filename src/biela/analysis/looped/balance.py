@@ -25,9 +25,7 @@ def unbalanced(motion: LoopedMotion, t: float, x: Floats, u: Floats) -> float:
     row, column = blocks.indices
     reaction = np.bincount(column, blocks.Phi_v(q, t) * lam[row], blocks.nv)
     Q = blocks.Q(q, v, t, u, lam)
-    inertia, bodies = np.zeros(blocks.nv), blocks.body_sizes[1]
-    moving = a[:bodies].reshape(-1, blocks.widths[1])
-    inertia[:bodies] = np.einsum("nij,nj->ni", blocks.M(), moving).ravel()
+    inertia = blocks.momentum(a[None])[0]
     if not np.isfinite([*Q, *reaction, *inertia]).all():
         return np.inf
     scale = sum(float(np.abs(part).max(initial=0.0)) for part in (Q, reaction, inertia))

@@ -1,4 +1,4 @@
-"""The mass matrix of a large mechanism: a small constant block a body."""
+"""The mass matrix of a large mechanism: a small constant block a body, and rotors."""
 
 from __future__ import annotations
 
@@ -17,4 +17,10 @@ def mass_entries(blocks: ReferenceBlocks) -> tuple[Integers, Integers, Floats]:
     there = (np.abs(M) > 0).any(axis=0)
     i, j = np.nonzero(np.tril(there))
     first = blocks.widths[1] * np.arange(len(M))[:, None]
-    return (first + i).ravel(), (first + j).ravel(), M[:, i, j].ravel()
+    turning = np.flatnonzero(blocks.rotors)
+    own = blocks.body_sizes[1] + turning
+    return (
+        np.concatenate([(first + i).ravel(), own]),
+        np.concatenate([(first + j).ravel(), own]),
+        np.concatenate([M[:, i, j].ravel(), blocks.rotors[turning]]),
+    )

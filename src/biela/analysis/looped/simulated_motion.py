@@ -117,7 +117,7 @@ class SimulatedMotion:
 
     def size(self) -> float:
         """The size of the energies at the start, J, and of velocities of some 1e-5 m/s."""
-        slow = 1e-9 * float(np.einsum("nii->", self.blocks.M()))
+        slow = 1e-9 * float(np.einsum("nii->", self.blocks.M()) + self.blocks.rotors.sum())
         return slow + self.blocks.height_size(self.q[0])
 
     def accelerations(self) -> Floats:
@@ -131,13 +131,12 @@ class SimulatedMotion:
         n, (wide, high) = blocks.world.count, blocks.widths
         for k in rows:
             q, v = self.q[k], self.v[k]
-            speed = v[: high * n].reshape(n, high)
-            moment = np.abs(np.einsum("nij,nj->ni", blocks.M(), speed))
+            moment = np.abs(blocks.momentum(v[None])[0])
             place = np.abs(q[: wide * n].reshape(n, wide)[:, :high])
             if wide != high:
                 place[:, 3:] = 1.0
             force = np.abs(blocks.Q(q, v, float(self.t[k]), self.u)[: high * n]).reshape(n, high)
-            sum_v = (moment * (np.abs(speed) + 0.01)).sum()
+            sum_v = (moment * (np.abs(v) + 0.01)).sum()
             found.append(float(sum_v + np.nansum(force * (place + 0.01))))
         return np.array(found)
 

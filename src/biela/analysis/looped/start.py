@@ -444,7 +444,7 @@ def _nearest(blocks: ReferenceBlocks, J: Floats, beta: Floats, v: Floats, soft: 
     """
     n, m, bodies = blocks.nv, len(blocks.rows), blocks.widths[1] * blocks.world.count
     first, second, M = mass_entries(blocks)
-    extra = np.arange(bodies, n)
+    extra = bodies + np.flatnonzero(blocks.rotors == 0)
     scale = _WEIGHT / float(np.abs(M).max()) if len(soft) else 1.0
     entries = np.concatenate([M, np.full(len(extra), M.mean())]) * scale
     at = np.concatenate([first, extra]), np.concatenate([second, extra])

@@ -269,11 +269,6 @@ class Motions(Configurations):
             from biela.analysis.robots.simulation import looped_robot_simulation
 
             return looped_robot_simulation(self, duration, **options)
-        if getattr(self, "constraints", ()) and any(self._rotors.values()):
-            raise ModelError(
-                f"{self.name}: simulate knows no rotors where loops are closed, and "
-                f"{next(name for name, x in self._rotors.items() if x)} has one; rollout does"
-            )
         from biela.analysis.simulation import simulate
 
         values = {"parameters": dict(self.parameter_values)} if self.parameter_values else {}

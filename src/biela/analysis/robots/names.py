@@ -17,6 +17,7 @@ from biela.equations import spatial
 from biela.errors import ShapeError, UnknownNameError
 from biela.model import Model
 from biela.model.joints import Coupling, Joint
+from biela.model.quantities.values import Value
 from biela.spelling import nearest
 
 Floats = npt.NDArray[np.float64]
@@ -37,7 +38,7 @@ class RobotNames:
     start: Floats
     _p: Floats | None
 
-    _rotors: dict[str, float]
+    _rotors: dict[str, Value]
 
     def function(self, name: str, *of: str, external: Sequence[str] = ()) -> Function:
         """The function behind a method."""
@@ -60,7 +61,7 @@ class RobotNames:
     @property
     def rotors(self) -> Mapping[str, float]:
         """Inertia of rotors by joint."""
-        return self._rotors
+        return {name: self.snapshot.number(value) for name, value in self._rotors.items()}
 
     @property
     def nq(self) -> int:

@@ -15,7 +15,6 @@ from biela.analysis.robots.recording import LoopedRecording
 from biela.equations import System, formulate, spatial
 from biela.equations.mechanism.drawing import drawn
 from biela.errors import ShapeError
-from biela.model import Model
 from biela.results import Results, RunStatistics
 
 if TYPE_CHECKING:
@@ -28,18 +27,13 @@ def drawn_system(robot: Motions) -> System:
     """The equations of a robot, with the figures of its bodies."""
     model = robot.snapshot.flattened() if robot.snapshot.parts else robot.snapshot
     if getattr(robot, "constraints", ()):
-        return formulate(_without_rotors(model))
-    system = spatial.spatial_system(model, rotors=robot.rotors)
+        whole = copy.copy(model)
+        whole.rotors = {**model.rotors, **robot._rotors}
+        return formulate(whole)
+    system = spatial.spatial_system(model, rotors=robot._rotors)
     values = robot.parameter_values
     system = replace(system, p=tuple(replace(p, value=values[p.name]) for p in system.p))
     return drawn(model, system)
-
-
-def _without_rotors(model: Model) -> Model:
-    """A copy for equations that show positions only; `Motions.simulate` refuses rotors there."""
-    bare = copy.copy(model)
-    bare.rotors = {}
-    return bare
 
 
 def recorded(robot: Motions, t: Any, q: Any, v: Any, a: Any) -> Results:

@@ -81,12 +81,12 @@ class Robot(Loops, Targets):
             model = parametrised(model.with_parameters(own) if own else model, symbolic)
         if values:
             model = model.with_parameters(values)
-        given = {name: model.number(x) for name, x in {**model.rotors, **(rotors or {})}.items()}
-        for name, inertia in given.items():
+        given: dict[str, Value] = {**model.rotors, **(rotors or {})}
+        for name, value in given.items():
+            inertia = model.number(value)
             if not (np.isfinite(inertia) and inertia >= 0):
                 raise ModelError(
-                    f"{model.name}: the inertia of the rotor of {name} is zero or more, not "
-                    f"{inertia!r}"
+                    f"{model.name}: rotor of {name}: its inertia is zero or more, not {inertia!r}"
                 )
         self.model = model
         self.snapshot = snapshot(model)
@@ -97,7 +97,7 @@ class Robot(Loops, Targets):
         self.frames = tuple(tree.frames)
         #: Coordinates where a motion starts.
         self.start: Floats = np.array(tree.start)
-        self._rotors = {tree.coordinate_name(name): inertia for name, inertia in given.items()}
+        self._rotors = {tree.coordinate_name(name): value for name, value in given.items()}
         self._functions: dict[tuple[str, ...], Function] = {}
         numbers = tree.model.parameters.given
         self._p = np.array(list(numbers.values())) if numbers else None

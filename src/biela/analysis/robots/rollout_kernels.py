@@ -48,7 +48,7 @@ def dynamics(robot: Configurations, names: Sequence[str], omega: float) -> Funct
         gains = (2 * omega, omega**2)
         forward = spatial.constrained_forward_dynamics(
             robot.snapshot,
-            rotors=robot.rotors,
+            rotors=robot._rotors,
             baumgarte=gains,
             ranked=getattr(robot, "_ranked", ()),
         )

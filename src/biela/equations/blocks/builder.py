@@ -37,6 +37,8 @@ class Builder:
         self.counted: dict[tuple[int, str, str], Integers] = {}
         #: The coordinates that count turns, with what they belong to: for the start.
         self.counted_uses: list[tuple[JointUse, str, Integers]] = []
+        #: Places of coordinates with rotors, and the inertia along them.
+        self._rotors: list[tuple[Integers, Floats]] = []
         self.first_rows: dict[tuple[int, str], Integers] = {}
         self.entries: list[Integers] = []
         self.entry_count = 0
@@ -68,6 +70,23 @@ class Builder:
             u = first + np.arange(count * len(kernel.inputs)).reshape(count, -1)
             self.input_values += [value for _, _, value in kernel.inputs] * count
         group.members.append(Member(casting, _stacked(x, count), _stacked(w, count), u))
+
+    def add_rotors(self) -> None:
+        """Make the coordinates along which rotors turn count.
+
+        Raises:
+            ModelError: A rotor has no such coordinate, or its inertia is negative.
+        """
+        for rotor in self.caster.rotors():
+            places = self.declare(rotor.use, rotor.coordinate)
+            self._rotors.append((places, rotor.inertia))
+
+    def rotors(self) -> Floats:
+        """The inertia along each of the coordinates that count turns."""
+        found = np.zeros(len(self.extra))
+        for places, inertia in self._rotors:
+            found[places] = inertia
+        return found
 
     def _group(self, casting: Casting, counted: frozenset[str], counting: str) -> Group:
         """Those with the same kernel, which is derived if it is the first."""
@@ -114,6 +133,10 @@ class Builder:
             use = JointUse(casting.population, casting.original, casting.index)
         else:
             use = casting.uses[int(owner[1:])]
+        return self.declare(use, coordinate)
+
+    def declare(self, use: JointUse, coordinate: str) -> Integers:
+        """Places of a coordinate among those that count turns, with the rows that read it."""
         key = (id(use.population), use.joint.name, coordinate)
         known = self.counted.setdefault(key, np.full(use.population.count, -1))
         missing = np.unique(use.index[known[use.index] < 0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from biela.equations.blocks.populations import (
     Population,
 )
 from biela.equations.blocks.world import World
-from biela.errors import ModelError
+from biela.errors import BielaError, ModelError
 from biela.model.bodies import GROUND
 from biela.model.element import SPECIAL, Element
 from biela.model.joints import Coordinate, Coupling, Joint
@@ -34,6 +35,15 @@ NAME = "element"
 _GROUND_IF_NONE = ("i", "along")
 #: What follows a coordinate in an expression to mean its rate.
 _RATE = ".rate"
+
+
+@dataclass(frozen=True, eq=False)
+class Rotors:
+    """Inertia along a coordinate of a joint, (n,), in some instances of a population."""
+
+    use: JointUse
+    coordinate: str
+    inertia: Floats
 
 
 class Caster:
@@ -65,6 +75,51 @@ class Caster:
                 f"{known}"
             )
         return owner, instance, joint, part
+
+    def coordinate_named(
+        self, population: Population, name: str
+    ) -> tuple[Population, int, Joint, Coordinate]:
+        """Population, instance, joint and coordinate of a name, which is that of a number.
+
+        Raises:
+            ModelError: There is no such joint or coordinate, or it is a rotation.
+        """
+        owner, instance, joint, part = self.joint_named(population, name)
+        for coordinate in joint.coordinates:
+            if coordinate.name == part and coordinate.manifold != "rotation":
+                return owner, instance, joint, coordinate
+        return owner, instance, joint, _only(joint, name, part)
+
+    def rotors(self) -> list[Rotors]:
+        """The rotors of the model and its parts; of two for one coordinate that of the model holds.
+
+        Raises:
+            ModelError: A rotor has no such coordinate, or its inertia is negative.
+        """
+        found: dict[tuple[int, str, str], tuple[Population, Joint, Floats]] = {}
+        model = self.world.model.name
+        host = self.world.host
+        parts = [population for population in self.world.populations if population is not host]
+        for population in (*parts, host):
+            for name, inertia in population.prototype.rotors.items():
+                try:
+                    owner, instance, joint, coordinate = self.coordinate_named(population, name)
+                    J = population.value(inertia, "any")
+                    if np.any(np.asarray(J) < 0):
+                        raise ModelError(f"its inertia is zero or more, not {inertia!r}")
+                except NotVectorisedError:
+                    raise
+                except BielaError as error:
+                    said = str(error).removeprefix(f"{model}: ")
+                    raise ModelError(f"{model}: rotor of {name}: {said}") from error
+                key = id(owner), joint.name, coordinate.name
+                *_, rows = found.setdefault(key, (owner, joint, np.zeros(owner.count)))
+                rows[slice(None) if instance < 0 else instance] = J
+        return [
+            Rotors(JointUse(owner, joint, index), coordinate, rows[index])
+            for (*_, coordinate), (owner, joint, rows) in found.items()
+            if len(index := np.flatnonzero(rows))
+        ]
 
     def cast(
         self,
@@ -235,9 +290,9 @@ def _marker(number: int, slots: Sequence[int]) -> Marker:
     return Marker(GROUND if slot == NO_BODY else f"b{slot}", f"m{number}")
 
 
-def _only(joint: Joint, name: str) -> Coordinate:
+def _only(joint: Joint, name: str, part: str = "") -> Coordinate:
     found = [c for c in joint.coordinates if c.manifold != "rotation"]
-    if len(found) != 1 or len(joint.coordinates) != 1:
+    if part or len(found) != 1 or len(joint.coordinates) != 1:
         known = ", ".join(f"{joint.name}.{c.name}" for c in found)
         raise ModelError(
             f"{name!r} is not one coordinate of joint {joint.name} ({joint.kind}), which has "

@@ -84,7 +84,9 @@ def _built(world: World, t: float, known: Relative | None) -> ReferenceBlocks:
     centres = poses[:, :3, 3] + np.einsum("nij,nj->ni", poses[:, :3, :3], world.centres)
     across = centres[:, "xyz".index(NORMAL[plane])] if plane else np.zeros(world.count)
     builder = Builder(world, across)
-    for group in _elements(world):
+    for number, group in enumerate(_elements(world)):
+        if number == 2:  # joints and couplings are there: what comes may read these coordinates
+            builder.add_rotors()
         for population, element in group:
             for casting in builder.caster.cast(population, element):
                 builder.add(casting)
@@ -104,6 +106,7 @@ def _built(world: World, t: float, known: Relative | None) -> ReferenceBlocks:
         plane=plane,
         world=world,
         extra=builder.extra,
+        rotors=builder.rotors(),
         rows=builder.row_names,
         positions=builder.blocks("position"),
         velocities=builder.blocks("velocity"),

@@ -25,6 +25,7 @@ class ReferenceBlocks:
         plane: The plane of a planar model.
         world: Its bodies, as populations.
         extra: Names of the coordinates that count turns.
+        rotors: Inertia along each of these.
         rows: Name of each row, "joint.label".
         positions: Blocks of Phi and Phi_v.
         velocities: Of beta.
@@ -52,6 +53,7 @@ class ReferenceBlocks:
     plane: str | None
     world: World
     extra: Names
+    rotors: Floats
     rows: Names
     positions: tuple[Block, ...]
     velocities: tuple[Block, ...]
@@ -169,9 +171,14 @@ class ReferenceBlocks:
 
     def kinetic_energy(self, v: Floats) -> Floats:
         """½ vᵀ M v of velocities, a row an instant."""
-        count, wide = self.world.count, self.widths[1]
-        speed = v[:, : wide * count].reshape(len(v), count, wide)
-        return np.asarray(np.einsum("tni,nij,tnj->t", speed, self.M(), speed, optimize=True) / 2)
+        return np.asarray(np.einsum("ti,ti->t", v, self.momentum(v)) / 2)
+
+    def momentum(self, v: Floats) -> Floats:
+        """M v of velocities, a row an instant: of the bodies, and of rotors."""
+        count, bodies = self.world.count, self.body_sizes[1]
+        speed = v[:, :bodies].reshape(len(v), count, self.widths[1])
+        found = np.einsum("nij,tnj->tni", self.M(), speed, optimize=True).reshape(len(v), bodies)
+        return np.concatenate([found, self.rotors * v[:, bodies:]], axis=1)
 
     def height_energy(self, q: Floats) -> Floats:
         """The potential energy of gravity of positions, a row an instant."""
@@ -213,9 +220,9 @@ class ReferenceBlocks:
         return looped(self.watched, self.vectors(q, v, t, u), {"g": len(self.events)})["g"]
 
     def M(self) -> Floats:
-        """The mass matrix, constant: a block a body, (n, 6, 6), or (n, 3, 3) in the plane.
+        """The mass matrix of the bodies, constant: blocks (n, 6, 6), or (n, 3, 3) in a plane.
 
-        Coordinates that count turns have no inertia.
+        Coordinates that count turns have no inertia but that of rotors.
         """
         p = self.masses.parameters
         if self.plane is not None:

@@ -18,6 +18,7 @@ from biela.equations.groups.cast import Cast, CastElement, CastMarker, Owner, Sp
 from biela.equations.groups.elements import Elements
 from biela.equations.groups.group import Group
 from biela.equations.groups.instances import ElementNames, Instances
+from biela.equations.groups.rotor import Rotor
 from biela.equations.groups.structure import Structure
 from biela.errors import ModelError
 from biela.model.joints import Coupling, Joint
@@ -98,19 +99,30 @@ class Casts:
         return named
 
     def forces(self) -> Iterator[Cast]:
-        """The forces of the model: casts of one element, all bodies of which are known."""
+        """The forces and rotors of the model: casts of one element, whose bodies are all known."""
         for population in self.world.populations:
             for force in population.prototype.forces.values():
                 for casting in self.caster.cast(population, force, np.arange(population.count)):
-                    count = len(casting)
-                    names = [population.prefix(int(k)) + force.name for k in casting.index]
-                    nothing = np.zeros(count, dtype=np.int64)
-                    rows = Instances([casting], nothing, np.arange(count), names)
-                    nobody = np.zeros((count, 0), dtype=np.int64)
-                    element = self._element(rows, nobody, [rows], nothing.astype(bool))
-                    group = replace(self.structure.groups[0], bodies=(), bodies_in_order=())
-                    plane = self.world.model.plane
-                    yield Cast(group, plane, nobody, (element,), nothing)
+                    yield self._alone(casting)
+        for rotor in self.caster.rotors():
+            coordinate = f"{rotor.use.joint.name}.{rotor.coordinate}"
+            element = Rotor(name=f"rotor of {coordinate}", coordinate=coordinate, inertia=1.0)
+            use, inertia = rotor.use, np.zeros(rotor.use.population.count)
+            inertia[use.index] = rotor.inertia
+            for casting in self.caster.cast(use.population, element, use.index):
+                casting.numbers = [inertia[casting.index]]
+                yield self._alone(casting)
+
+    def _alone(self, casting: Casting) -> Cast:
+        """An element by itself."""
+        count, prefix = len(casting), casting.population.prefix
+        names = [prefix(int(k)) + casting.original.name for k in casting.index]
+        nothing = np.zeros(count, dtype=np.int64)
+        rows = Instances([casting], nothing, np.arange(count), names)
+        nobody = np.zeros((count, 0), dtype=np.int64)
+        element = self._element(rows, nobody, [rows], nothing.astype(bool))
+        group = replace(self.structure.groups[0], bodies=(), bodies_in_order=())
+        return Cast(group, self.world.model.plane, nobody, (element,), nothing)
 
     # ------------------------------------------------------------------------ kinds
 

@@ -338,6 +338,22 @@ class MechanismDerivation(SystemDerivation):
         """A force along a speed."""
         self.system.push(rate, force)
 
+    def rotor(self, name: str, inertia: Value) -> None:
+        """Inertia along the rate of a joint coordinate, which becomes one of the system.
+
+        In a joint that carries no body this gives the added coordinate its inertia, and M stays
+        block-diagonal in reference-point coordinates.  The rows that read the coordinate from the
+        markers bring the torque of the rotor to both bodies, as they do with that of a motor.
+
+        Raises:
+            ModelError: The joint has no such coordinate, or the inertia is negative.
+        """
+        if self.model.number(inertia, "any") < 0:
+            raise ModelError(f"its inertia is zero or more, not {inertia!r}")
+        J = self.number(inertia, "any")
+        if J.ref:
+            self.system.rotor(self.as_coordinate(name).velocity, J)
+
     def store(self, energy: Atom) -> None:
         """Potential energy of what pushes."""
         self.system.potentials.append(energy)

@@ -20,6 +20,7 @@ from biela.atoms import Atom, diff
 from biela.code import Function
 from biela.equations import virtual_power
 from biela.equations.derived import Equations
+from biela.equations.energy import rotor_energy
 from biela.equations.natural.spanned import SpannedSystem
 from biela.equations.symbolic import SymbolicSystem
 from biela.equations.system import LazyFunctions
@@ -156,7 +157,7 @@ class NaturalSystem(SymbolicSystem):
 
     def _energy(self) -> Function:
         """Kinetic and potential energy."""
-        total = self.workspace.atom(0)
+        total = rotor_energy(self)
         rest = self.workspace.atom(0)
         g = self.gravity.components(self.base)
         for mass in self.masses:

@@ -10,8 +10,9 @@ from biela.code import Function
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, cross, minus, times, transposed
 from biela.errors import ModelError
+from biela.model.quantities.values import Value
 
-Rotors = Mapping[str, float]
+Rotors = Mapping[str, Value]
 
 
 def function_of(

@@ -18,12 +18,13 @@ from biela.equations.system import LazyFunctions, Quantity, System
 from biela.model import Model
 from biela.model.joints import Joint
 from biela.model.quantities.conjugate import dimension_along
+from biela.model.quantities.values import Value
 
 #: Velocities up to which accelerations come from the factors of M, which is shorter there.
 _FEW = 12
 
 
-def spatial_system(model: Model, *, rotors: Mapping[str, float] | None = None) -> System:
+def spatial_system(model: Model, *, rotors: Mapping[str, Value] | None = None) -> System:
     """The equations of a tree of bodies, by recursions in place of virtual power.
 
     The coordinates, velocities and frames are those of `biela.formulate(model)`.  The inputs are

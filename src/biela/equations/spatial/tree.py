@@ -71,7 +71,7 @@ class SpatialTree:
 
     @collector_paused()
     def __init__(
-        self, model: Model, *, rotors: Mapping[str, float] | None = None, short: bool = True
+        self, model: Model, *, rotors: Mapping[str, Value] | None = None, short: bool = True
     ) -> None:
         self.model = model.flattened() if model.parts else model
         if not self.model.bodies:
@@ -320,10 +320,10 @@ class SpatialTree:
             name = branch.after if steps else link.name
             self.links[parent] = Link(name, link.parent, link.place, link.step, J, J)
 
-    def _rotors(self, given: Mapping[str, float]) -> list[Scalar]:
+    def _rotors(self, given: Mapping[str, Value]) -> list[Scalar]:
         found: list[Scalar] = [0.0] * len(self.v)
         named = {
-            self.coordinate_name(name): inertia
+            self._rotor_name(name): inertia
             for rotors in (self.model.rotors, given)
             for name, inertia in rotors.items()
         }
@@ -334,6 +334,18 @@ class SpatialTree:
             ratio = rate if rate.value is None else float(rate.value)
             found[k] = found[k] + self.number(inertia, "any") * ratio * ratio
         return found
+
+    def _rotor_name(self, name: str) -> str:
+        for joint in self.closing:
+            if name == joint.name or name.rpartition(".")[0] == joint.name:
+                raise ModelError(
+                    f"{self.model.name}: joint {joint.name} closes a loop and has a rotor, and a "
+                    f"robot knows rotors of the joints in its tree only; use simulate(model)"
+                )
+        try:
+            return self.coordinates.full_name(name)
+        except ModelError as error:
+            raise ModelError(f"{self.model.name}: rotor of {name}: {error}") from None
 
     def coordinate_name(self, name: str) -> str:
         """The "joint.coordinate" of a name, or of a joint with one coordinate.

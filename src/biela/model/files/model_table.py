@@ -154,6 +154,6 @@ class ModelTable(Table):
     sensors: dict[str, Any] = Field({}, description="what is measured, by name")
     parts: dict[str, Any] = Field({}, description="models used in this one, by name")
     rotors: dict[str, value_of("any")] = Field(  # type: ignore[valid-type]
-        {}, description="inertia of rotors of a robot, reflected to its joints, by joint"
+        {}, description="inertia of rotors, reflected to the coordinates of joints, by joint"
     )
     run: RunTable = Field(None, description="what a run uses if nothing else is said")  # type: ignore[assignment]

@@ -67,8 +67,13 @@ def flattened(model: Model, limit: int | None = LARGEST) -> Model:
         )
     whole = _copied(model)
     whole.written_out = True
+    whole.rotors.clear()
     for part in model.parts.values():
         _add_part(model, part, whole)
+    # of two rotors for one coordinate the last one holds: that of the host
+    for name, inertia in model.rotors.items():
+        whole.rotors.pop(name, None)
+        whole.rotors[name] = inertia
     _keep_markers(whole)
     return whole
 

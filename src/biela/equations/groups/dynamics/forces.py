@@ -6,7 +6,10 @@ a speed r', bring
 
     Q_j = F · v_j + T · ω_j + f r_j
 
-with the columns v_j, ω_j of that marker and r_j of that speed.
+with the columns v_j, ω_j of that marker and r_j of that speed.  A rotor of inertia J along a speed
+s brings, with the rate b of s at z'' = 0,
+
+    M_jk = J s_j s_k,      Q_j = -J s_j b.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from biela.code import Function
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Cast, CastElement, Owner, Poses
 from biela.equations.groups.derivation import GroupDerivation
+from biela.equations.groups.rotor import Rotor
 from biela.equations.groups.symbols import Column, Known
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
@@ -33,7 +37,7 @@ __all__ = ["ForceDerivation", "ForceKernel"]
 
 @dataclass(frozen=True, eq=False)
 class ForceKernel:
-    """The kernel of a force: outputs Q; inputs h, dh, sh and p."""
+    """The kernel of a force: outputs Q, and M of a rotor; inputs h, dh, ddh, sh and p."""
 
     function: Function
     known: tuple[Known, ...]
@@ -65,7 +69,14 @@ class ForceDerivation(GroupDerivation):
         self._loose = loose
         #: Forces and what they act along, linear in rates.
         self._pushes: list[tuple[Atom, Atom]] = []
+        #: Inertia along a speed.
+        self._rotor: tuple[Atom, Atom] | None = None
         force = cast.elements[0].element
+        if isinstance(force, Rotor):
+            with self.element(0):
+                speed = self.speed(force.coordinate)
+                self._rotor = self.number(force.inertia, "any"), speed
+            return
         assert isinstance(force, Force)
         if force.needs_reactions:
             raise ModelError(
@@ -75,6 +86,11 @@ class ForceDerivation(GroupDerivation):
             )
         with self.element(0):
             force.act(self)
+
+    @property
+    def is_rotor(self) -> bool:
+        """Whether it is inertia along a speed."""
+        return self._rotor is not None
 
     def coordinate(self, name: str) -> Atom:
         """The coordinate of a joint, over any number of turns.
@@ -129,19 +145,31 @@ class ForceDerivation(GroupDerivation):
         for force, along in self._pushes:
             for j in range(width):
                 Q[j] = Q[j] + force * substitute(along, sh[j])
-        live = set(ws.table.live([q.ref for q in Q]))
+        outputs = {"Q": Q}
+        if self._rotor is not None:
+            J, speed = self._rotor
+            accelerating: dict[Atom, Atom | float] = {
+                k.symbol.velocity: k.symbol.acceleration for k in self.known
+            }
+            bias = substitute(speed, accelerating) + self.space.bias_rate(speed)
+            columns = [substitute(speed, values) for values in sh]
+            outputs["Q"] = [-(J * bias * column) for column in columns]
+            outputs["M"] = [J * columns[j] * columns[k] for j in range(width) for k in range(j + 1)]
+        live = set(ws.table.live([x.ref for part in outputs.values() for x in part]))
         known = tuple(
             k
             for k in self.known
-            if live & {k.symbol.ref, k.symbol.velocity.ref}
+            if live & {k.symbol.ref, k.symbol.velocity.ref, k.symbol.acceleration.ref}
             or any(s[k.symbol.velocity].ref in live for s in sh)
         )
-        columns = tuple(c for c in self.columns if c.symbol.ref in live)
+        numbers = tuple(c for c in self.columns if c.symbol.ref in live)
         inputs: dict[str, list[Atom]] = {}
         if known:
             inputs["h"] = [k.symbol for k in known]
             inputs["dh"] = [k.symbol.velocity for k in known]
+            if self._rotor is not None:
+                inputs["ddh"] = [k.symbol.acceleration for k in known]
             inputs["sh"] = [s[k.symbol.velocity] for k in known for s in sh]
-        if columns:
-            inputs["p"] = [c.symbol for c in columns]
-        return ForceKernel(Function(name, inputs, {"Q": Q}), known, columns)
+        if numbers:
+            inputs["p"] = [c.symbol for c in numbers]
+        return ForceKernel(Function(name, inputs, outputs), known, numbers)

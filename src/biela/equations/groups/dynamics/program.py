@@ -74,7 +74,6 @@ class MotionProgram(GroupProgram):
         self.influence, self.laws = influence, laws
         self.coordinates, self.freedoms = coordinates, coordinates.freedoms
         self._solve = solve
-        self.mass_rows, self.mass_columns = self._mass_pattern()
         mass, inertia, gravity = masses_of(casts.world)
         self._masses: list[list[BodyMasses]] = [
             [
@@ -91,6 +90,7 @@ class MotionProgram(GroupProgram):
             [Asked(item) for item in dict.fromkeys(k.item for k in force.known)]
             for force in self._forces
         ]
+        self.mass_rows, self.mass_columns = self._mass_pattern()
         super().__init__(casts, equations, (), iteration, kinds=influence.casts)
         self.function = self.program.function(self.memory, ["t", "state", "p"], ["slope"], "slope")
 
@@ -98,7 +98,8 @@ class MotionProgram(GroupProgram):
         """Rows and columns of the lower triangle of M, row by row, the diagonal last."""
         f = self.freedoms
         keys = [np.arange(f) * f + np.arange(f)]
-        for columns in self.influence.columns:
+        turning = [self._force_columns(f.cast, True) for f in self._forces if f.is_rotor]
+        for columns in (*self.influence.columns, *turning):
             for j in range(columns.shape[1]):
                 keys += [columns[:, j] * f + columns[:, k] for k in range(j)]
         found = np.unique(np.concatenate(keys))
@@ -312,7 +313,7 @@ class MotionProgram(GroupProgram):
         memory = self.memory
         found: list[Stage] = []
         for force, reads in zip(self._forces, self._force_reads, strict=True):
-            columns = self._force_columns(force.cast)
+            columns = self._force_columns(force.cast, force.is_rotor)
             width = columns.shape[1]
             if not width:
                 continue
@@ -323,20 +324,28 @@ class MotionProgram(GroupProgram):
             if kernel.known:
                 for d in ("", "d"):
                     gather[f"{d}h"] = self._places_of(kernel.known, reads, d)
+                if force.is_rotor:
+                    gather["ddh"] = self._places_of(kernel.known, reads, "dd")
                 gather["sh"] = self._column_places(kernel.known, reads, columns)
+            scatter = {"Q": Write(memory.first("Q") + columns, "add")}
+            if force.is_rotor:
+                scatter["M"] = Write(memory.first("M") + self._mass_places(columns), "add")
             found.append(
                 Stage(
                     kernel.function,
                     gather,
-                    {"Q": Write(memory.first("Q") + columns, "add")},
+                    scatter,
                     kernel.parameters if kernel.columns else None,
                     name=f"force {force.cast.elements[0].label}",
                 )
             )
         return found
 
-    def _force_columns(self, cast: Cast) -> Integers:
-        """The independent coordinates that the bodies of a force depend on, filled up."""
+    def _force_columns(self, cast: Cast, ordered: bool = False) -> Integers:
+        """The independent coordinates that the bodies of a force depend on, filled up.
+
+        They are ``ordered`` where entries of the lower triangle of M belong to them.
+        """
         rows: list[list[int]] = []
         element = cast.elements[0]
         frames = [m.frames.body for m in element.markers]
@@ -353,6 +362,8 @@ class MotionProgram(GroupProgram):
         for row in rows:
             spare = (z for z in range(self.freedoms) if z not in set(row))
             row += [next(spare) for _ in range(width - len(row))]
+            if ordered:
+                row.sort()
         return np.array(rows, dtype=np.int64).reshape(cast.count, width)
 
     def _solving(self) -> list[Stage | Call]:

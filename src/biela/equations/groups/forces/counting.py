@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from biela.atoms import Atom
 from biela.code import Function
 from biela.equations.blocks.populations import Floats, Integers
 from biela.equations.groups.cast import Cast, CastElement, Spin
@@ -94,6 +95,8 @@ class ReadingKernel:
     bodies: list[Integers]
     names: list[str]
     turns: bool
+    #: What a rotor of inertia J along it needs, -J x'': inputs "h", "dh", "ddh", "p" and "J".
+    inertia: Function
 
     def parameters(self) -> Floats | None:
         """The rows of parameters."""
@@ -132,5 +135,22 @@ def reading_kernels(cast: Cast, centres: Floats, counted: Collection[str]) -> li
                 inputs["p"] = [c.symbol for c in columns]
             function = Function("reading", inputs, {"x": [value], "dx": [rate]})
             bodies = [solid.numbers for solid in derivation.solids]
-            found.append(ReadingKernel(function, columns, bodies, names, coordinate.reading.turns))
+            inertia = _inertia(derivation, symbols, columns, rate)
+            turns = coordinate.reading.turns
+            found.append(ReadingKernel(function, columns, bodies, names, turns, inertia))
     return found
+
+
+def _inertia(
+    derivation: MultiplierDerivation, symbols: list[Atom], columns: Sequence[Column], rate: Atom
+) -> Function:
+    """The force of a rotor along a coordinate with such a rate."""
+    J = derivation.workspace.parameter("rotor_inertia")
+    force = -(J * derivation.space.time_rate(rate))
+    inputs = {
+        "h": symbols,
+        "dh": [s.velocity for s in symbols],
+        "ddh": [s.acceleration for s in symbols],
+        "p": [*(c.symbol for c in columns), J],
+    }
+    return Function("rotor", inputs, {"Qx": [force]})

@@ -7,8 +7,8 @@ row Φ changes by
     Φ' = J_v v + J_ω ω + J_θ θ' + …,
 
 so that a unit of its multiplier is the force J_v and the moment J_ω about the centre.  θ are the
-coordinates that count turns (`biela.model.joints.readings`): they have no inertia, and the row that
-reads them carries what acts on them.
+coordinates that count turns (`biela.model.joints.readings`): they move no body, and the row that
+reads them carries what acts on them, the inertia of rotors included.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class ForceProgram(ForceWorkspace):
         stages: list[Any] = [Clear(first, self.memory.first("W") - first)]
         if self.applied:
             stages += [*self._states(), *self._force_stages()]
-        return [*stages, *self._loads()]
+        return [*stages, *self._rotor_stages(), *self._loads()]
 
     def _after(self, stages: list[Any], tape: list[Segment]) -> Program:
         """Groups in the reverse order after other stages."""
@@ -172,6 +172,24 @@ class ForceProgram(ForceWorkspace):
         }
         p = block.parameters if any(a.name == "p" for a in block.kernel.inputs) else None
         return Stage(block.kernel, gather, scatter, p, independent=True, name=block.name)
+
+    def _rotor_stages(self) -> Iterator[Stage]:
+        """The inertia of rotors, along coordinates that count turns."""
+        for reading in self.readings if self.blocks.rotors.any() else ():
+            places = self.count_places("Qx", reading.names)
+            inertia = self.blocks.rotors[places - self.memory.first("Qx")]
+            turning = np.flatnonzero(inertia)
+            if not len(turning):
+                continue
+            gather = {
+                f"{d}h": np.concatenate(self.body_symbols(reading.bodies, d), axis=1)[turning]
+                for d in ("", "d", "dd")
+            }
+            p = inertia[:, None]
+            if (given := reading.parameters()) is not None:
+                p = np.concatenate([given, p], axis=1)
+            scatter = {"Qx": Write(places[turning], "add")}
+            yield Stage(reading.inertia, gather, scatter, p[turning], independent=True)
 
     # ----------------------------------------------------- coordinates that count turns
 
