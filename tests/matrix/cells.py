@@ -37,10 +37,8 @@ MISSING: Final[Mapping[tuple[str, str], str]] = {
     ("stops", "groups"): "events are found between stored instants, and not stored",
     ("events that stop", "groups"): _UNKNOWN,
     ("limits", "looped"): "limits are not looked at",
-    **{
-        ("limits that stop", door): "limits are found between stored instants, when it is too late"
-        for door in DOORS
-    },
+    ("limits that stop", "looped"): "limits are not looked at",
+    ("limits that stop", "groups"): _UNKNOWN,
     **{
         ("rotors", door): "rotors are left out, with a warning" for door in DOORS if door != "robot"
     },
@@ -65,7 +63,7 @@ MISSING_IN_LOOPS: Final[Mapping[str, str]] = {
 def missing(cell: Cell) -> str:
     """Why a cell cannot be had yet; nothing if it can."""
     mechanism, feature, door = cell
-    if door == "robot" and feature != "limits that stop":
+    if door == "robot":
         found = MISSING_IN_LOOPS if mechanism in LOOPS else MISSING_IN_TREES
         return found.get(feature, "")
     return MISSING.get((feature, door), "")

@@ -41,6 +41,7 @@ from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.instant import independent
 from biela.analysis.law_changes import breaks
 from biela.analysis.law_faults import names_laws
+from biela.analysis.limits import LimitEnd, asked_ends, limit_ends
 from biela.analysis.looped.simulation import looped_simulation
 from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
@@ -139,7 +140,7 @@ class Simulator:
         self.formulation, self.integrator = formulation, integrator
         self.options = options or Options()
         self._kernels: dict[tuple[Any, ...], Kernels] = {}
-        self._equations: ProjectedEquations | None = None
+        self._equations: dict[tuple[LimitEnd, ...], ProjectedEquations] = {}
         #: How many constraints are independent, where independent velocities are chosen.
         self._rank: int | None = None
 
@@ -181,7 +182,9 @@ class Simulator:
             control: Sampled controller ``u = law(t, q, v)``, or a compiled one (see `control`).
             sample_time: Time between its samples, s (default: the step).
             on_event: What to do at an event, by its name: "stop", or a function of t, q and v that
-                returns None, "stop", or the (q, v) to go on with.
+                returns None, "stop", or the (q, v) to go on with.  Limits of coordinates are events
+                too, "limit of slide.displacement passed" and "slide.displacement within its limits
+                again".
             progress: Whether to show a progress bar (default: on a terminal, for long runs).
             assemble: Whether to make the start consistent; False takes it as it is.
             timers: Whether to measure the time in linear solves after the run, on states that it
@@ -205,7 +208,7 @@ class Simulator:
             duration = -1.0
         if not duration > 0:
             raise ModelError(f"{system.name}: the duration must be a positive time, not {given!r}")
-        self._check_stepping(step, control)
+        self._check_stepping(step, control, bool(asked_ends(limit_ends(system), on_event)))
         plan = Plan.make(
             self.integrator,
             duration,
@@ -229,10 +232,14 @@ class Simulator:
             q0 = values(system, "coordinate", system.q, q)
             v0 = values(system, "velocity", system.v, v)
         check_masses(system, t, q0, u, p)
+        ends = limit_ends(system, p)
+        watched = tuple(asked_ends(ends, on_event))
+        if control is not None and self.formulation not in STEPPING:
+            watched = tuple(ends)  # samples between stored instants leave no second look
         led = None
         if assemble and control is None and self.formulation not in STEPPING:
             led = plan.led(system, q0, v0, u, p)
-        kernels = self._compiled(t, q0 if led is None else led.q, u, p, plan)
+        kernels = self._compiled(t, q0 if led is None else led.q, u, p, plan, watched)
         plan = self._looking(plan, kernels.formulation, q0, u, p)
         law = controller(system, control, kernels.formulation) if control is not None else None
         units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
@@ -243,17 +250,17 @@ class Simulator:
         stepper = following(kernels)
         other = None
         if kernels.formulation.basis is not None:
-            other = self._other_choices(following, plan, p, u, controlled=law is not None)
+            other = self._other_choices(following, plan, p, u, watched, controlled=law is not None)
 
         def again(
             at: float, place: Floats, basis: CoordinateBasis | None, part: Plan
         ) -> tuple[Kernels, Stepper]:
-            made = kernels if basis is None else self._compiled(at, place, u, p, plan, basis)
+            made = kernels if basis is None else self._compiled(at, place, u, p, plan, (), basis)
             return made, following(made, law=None, plan=part, events=False)
 
         run = Run(
             *(system, kernels, stepper, law, on_event or {}, plan, p, u, other, timers),
-            *(again, watch, tolerance),
+            *(again, watch, tolerance, watched, ends),
         )
         prepared = time.perf_counter()
         try:
@@ -276,6 +283,7 @@ class Simulator:
         plan: Plan,
         p: Floats,
         u: Floats,
+        ends: tuple[LimitEnd, ...],
         *,
         controlled: bool,
     ) -> OtherChoices:
@@ -294,7 +302,7 @@ class Simulator:
                     calm = watch.pace > 0 and not controlled
                     made.projected.stop_below(*(watch.limits if calm else (0.0, 0.0)))
                 return None
-            fresh = self._compiled(t, q, u, p, plan, basis)
+            fresh = self._compiled(t, q, u, p, plan, ends, basis)
             return fresh, following(fresh)
 
         return OtherChoices(ask, watch)
@@ -308,6 +316,7 @@ class Simulator:
         u: Floats,
         p: Floats,
         plan: Plan,
+        ends: tuple[LimitEnd, ...] = (),
         basis: CoordinateBasis | None = None,
     ) -> Kernels:
         system = self.system
@@ -324,13 +333,14 @@ class Simulator:
         masses = moved_masses(system, t, q, u, p) if self.formulation in PENALISED else ()
         if options.refinements is None:
             options = replace(options, refinements=int(plan.adaptive))
-        steps = plan.steps if plan.integrator in FUSED and not system.events else 0
+        watched = bool(system.events or ends)
+        steps = plan.steps if plan.integrator in FUSED and not watched else 0
         steps = min(steps, LONG_RUN) if steps >= LONG_RUN else min(steps, 1)
         chosen = None if basis is None else (basis.rows, basis.T.tobytes())
         method = str(plan.integrator) if steps else ""
-        key = (lacking, chosen, masses, options, steps, method)
+        key = (lacking, chosen, masses, options, steps, method, ends)
         if key not in self._kernels:
-            self._kernels[key] = self._make(lacking, basis, masses, options, steps, method)
+            self._kernels[key] = self._make(lacking, basis, masses, options, steps, method, ends)
         return self._kernels[key]
 
     def _make(
@@ -341,9 +351,10 @@ class Simulator:
         options: Options,
         steps: int,
         integrator: str,
+        ends: tuple[LimitEnd, ...],
     ) -> Kernels:
         if self.formulation in PROJECTED and basis is not None:
-            return self._make_projected(lacking, basis, options)
+            return self._make_projected(lacking, basis, options, ends)
         unrolled = Unrolled(self.system)
         made = formulate(unrolled, self.formulation, options, lacking, masses, basis)
         assert isinstance(made.f, Function), "all but projected ones are straight-line code"
@@ -360,21 +371,25 @@ class Simulator:
             functions["project_q"] = made.project_q
         if made.project_v is not None:
             functions["project_v"] = made.project_v
-        if self.system.events:
-            q, v = made.place
-            functions["events"] = unrolled.kernel(
-                "events", {"g": list(unrolled("events", q=q, v=v))}, made.symbols
-            )
+        if self.system.events or ends:
+            values = unrolled.watched(ends, *made.place)
+            functions["events"] = unrolled.kernel("events", {"g": values}, made.symbols)
+            return Kernels(made, hoisted(functions), watched=len(values))
         return Kernels(made, hoisted(functions))
 
     def _make_projected(
-        self, lacking: Stiffening, basis: CoordinateBasis, options: Options
+        self,
+        lacking: Stiffening,
+        basis: CoordinateBasis,
+        options: Options,
+        ends: tuple[LimitEnd, ...],
     ) -> Kernels:
         """Kernels that are routines with memory of their own; what they call is made once."""
-        if self._equations is None:
-            self._equations = ProjectedEquations(Unrolled(self.system))
-        unrolled = self._equations.unrolled
-        made = formulate(unrolled, self.formulation, options, lacking, (), basis, self._equations)
+        if ends not in self._equations:
+            self._equations[ends] = ProjectedEquations(Unrolled(self.system), ends)
+        equations = self._equations[ends]
+        unrolled = equations.unrolled
+        made = formulate(unrolled, self.formulation, options, lacking, (), basis, equations)
         assert made.projected is not None, "made as one of these"
         functions = {}
         if made.project_q is not None:
@@ -384,9 +399,9 @@ class Simulator:
         given = len(unrolled.p) + len(unrolled.u)
         held = hoisted(functions) if functions else Hoisted({}, (), given)
         bound = {"f": made.f}
-        if self.system.events:
+        if equations.events is not None:
             bound["events"] = made.projected.events()
-        return Kernels(made, held, bound=bound)
+        return Kernels(made, held, bound=bound, watched=equations.watched)
 
     def _stepper(
         self,
@@ -439,7 +454,7 @@ class Simulator:
 
         return nearly
 
-    def _check_stepping(self, step: float | None, control: Any) -> None:
+    def _check_stepping(self, step: float | None, control: Any, limited: bool) -> None:
         """Refuse what formulations with a step of their own cannot do."""
         if self.formulation not in STEPPING:
             return
@@ -448,7 +463,7 @@ class Simulator:
             wrong = "has its own integrator: leave integrator out"
         elif step is None:
             wrong = "takes steps of fixed length: give step=…, in s"
-        elif self.system.events:
+        elif self.system.events or limited:
             wrong = "does not stop at events: use formulation='multipliers'"
         elif control is not None and self.formulation == "generalised_alpha":
             wrong = "does not take controllers: use formulation='multipliers'"
@@ -458,7 +473,7 @@ class Simulator:
     def _problem(self, kernels: Kernels, law: Controller | None, events: bool) -> Problem:
         native: dict[str, Any] = {n: f.native for n, f in kernels.hoisted.kernels.items()}
         native |= kernels.bound
-        system = self.system
+        system, looked = self.system, native.get("events") if events else None
         return Problem(
             native["f"],
             kernels.formulation.size,
@@ -473,8 +488,8 @@ class Simulator:
             control=law.kernel if law is not None else None,
             nu=len(system.u) if law is not None else 0,
             u_first=len(system.p),
-            events=native.get("events") if events else None,
-            directions=[BOTH] * len(system.events) if events else (),
+            events=looked,
+            directions=() if looked is None else [BOTH] * kernels.watched,
         )
 
 

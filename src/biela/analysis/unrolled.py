@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from biela.analysis.limits import LimitEnd, beyond
 from biela.atoms import Atom, Kind, Workspace, jacobian, maximum
 from biela.code import Function
 from biela.code.arrays import Entries
@@ -141,6 +142,12 @@ class Unrolled:
         unit = self.moved([self.zero] * len(self.v), place)
         change = [a - b for a, b in zip(unit, place, strict=True)]
         return unit, [e for e in change if e.ref]
+
+    def watched(self, ends: Sequence[LimitEnd], q: Row, v: Row) -> Row:
+        """The event functions of the system, and those of ends of ranges, in a state."""
+        own = list(self("events", q=q, v=v)) if self.system.events else []
+        places = {entry.name: k for k, entry in enumerate(self.system.q)}
+        return [*own, *beyond(ends, [q[places[end.coordinate]] for end in ends])]
 
     # --------------------------------------------------------------- functions
 
