@@ -30,15 +30,7 @@ _TORQUES = "a robot has torques of all its joints as inputs, and knows no actuat
 _BARE = "a robot without loops has neither the sensors nor the events of its model"
 #: Why a feature does not go through a door yet; of robots, where there are no loops.
 MISSING: Final[Mapping[tuple[str, str], str]] = {
-    ("inputs", "groups"): _UNKNOWN,
-    ("control", "groups"): _UNKNOWN,
-    ("control", "looped"): _UNKNOWN,
     ("friction under load", "groups"): "forces that depend on reactions are not in group programs",
-    ("stops", "groups"): "events are found between stored instants, and not stored",
-    ("events that stop", "groups"): _UNKNOWN,
-    ("limits", "looped"): "limits are not looked at",
-    ("limits that stop", "looped"): "limits are not looked at",
-    ("limits that stop", "groups"): _UNKNOWN,
     **{
         ("rotors", door): "rotors are left out, with a warning" for door in DOORS if door != "robot"
     },

@@ -135,7 +135,8 @@ class EventAnswers:
         owner: Whose events they are, for messages.
         names: Those there are.
         reactions: By the name of an event "stop", or a `Reaction`.
-        ends: Ends of ranges of coordinates whose event functions come after those of the names.
+        ends: Ends of ranges of coordinates by the places of their event functions; or in order,
+            where these come after those of the names.
         others: Ends that are not looked at in the run, for their names.
 
     Attributes:
@@ -152,7 +153,7 @@ class EventAnswers:
         owner: str,
         names: Sequence[str],
         reactions: Mapping[str, Reaction | str] | None,
-        ends: Sequence[LimitEnd] = (),
+        ends: Sequence[LimitEnd] | Mapping[int, LimitEnd] = (),
         others: Sequence[LimitEnd] = (),
     ) -> None:
         if reactions is not None and not isinstance(reactions, Mapping):
@@ -160,7 +161,10 @@ class EventAnswers:
                 f"{owner}: on_event gives a reaction for each event by its name, such as "
                 f"{{{next(iter(names), 'hit')!r}: 'stop'}}, not {reactions!r}"
             )
-        self._owner, self._names, self.ends = owner, names, tuple(ends)
+        if not isinstance(ends, Mapping):
+            ends = {len(names) + k: end for k, end in enumerate(ends)}
+        self._owner, self._names, self._at = owner, names, ends
+        self.ends = tuple(ends.values())
         self._reactions = dict(reactions or {})
         self.events: list[Event] = []
         self.until = np.inf
@@ -168,7 +172,8 @@ class EventAnswers:
         self._ways: dict[int, tuple[int, _Way]] = {}
         if not self._reactions:
             return
-        limits = dict.fromkeys(name for end in (*ends, *others) for name in end.names)
+        limits = dict.fromkeys(name for end in (*self.ends, *others) for name in end.names)
+        names = [name for k, name in enumerate(names) if k not in ends]
         known = {*names, *limits}
         for name in self._reactions:
             if name not in known:
@@ -180,20 +185,20 @@ class EventAnswers:
 
     def begin(self, values: Floats, t: float) -> None:
         """Note the coordinates that are outside their limits from the start."""
-        for end, x in zip(self.ends, values[len(self._names) :], strict=True):
-            if x > end.tolerance:
+        for k, end in self._at.items():
+            if values[k] > end.tolerance:
                 self.events.append(end.event(t, 0))
 
     def _event(self, k: int, t: float, direction: int) -> Event:
         """The event of a function that has changed its sign."""
-        if k < len(self._names):
-            return Event(t, self._names[k], direction)
-        return self.ends[k - len(self._names)].event(t, direction)
+        if k in self._at:
+            return self._at[k].event(t, direction)
+        return Event(t, self._names[k], direction)
 
     def passing(self, fired: npt.NDArray[np.int64]) -> bool:
         """Whether all that fired are limits to which nobody has an answer."""
         return all(
-            k >= len(self._names) and self._event(k, 0.0, int(fired[k])).name not in self._reactions
+            k in self._at and self._event(k, 0.0, int(fired[k])).name not in self._reactions
             for k in np.flatnonzero(fired).tolist()
         )
 

@@ -162,14 +162,14 @@ def _spliced(track: Track, seen: Mapping[int, Track]) -> Track:
     """A track with closer ones in place of some of its intervals."""
     parts: list[Track] = []
     last = 0
-    for k, part in seen.items():
-        inside = slice(1, -1)  # both ends are there already
-        parts += [_rows(track, slice(last, k + 1)), _rows(part, inside)]
-        last = k + 1
+    for k, part in sorted(seen.items()):
+        # ends of a part stand in place of those of the interval
+        parts += [_rows(track, slice(last, max(k, last))), _rows(part, slice(int(k < last), None))]
+        last = k + 2
     parts.append(_rows(track, slice(last, None)))
-    bent = all(part.ddx is not None for part in parts)
     t, x, dx = (np.concatenate([getattr(p, name) for p in parts]) for name in ("t", "x", "dx"))
-    return Track(t, x, dx, np.concatenate([p.ddx for p in parts]) if bent else None)
+    bent = [np.full(len(p.t), np.nan) if p.ddx is None else p.ddx for p in parts]
+    return Track(t, x, dx, np.concatenate(bent))
 
 
 def _rows(track: Track, rows: slice) -> Track:

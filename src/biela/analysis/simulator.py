@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from biela.analysis.alpha import AlphaStepper, alpha_kernels
 from biela.analysis.control import Controller, controller
-from biela.analysis.engine_choice import check_unrolled, simulated_in_loops
+from biela.analysis.engine_choice import UNROLLED_UP_TO, check_unrolled, simulated_in_loops
 from biela.analysis.event_answers import Reaction
 from biela.analysis.formulations import (
     FORMULATIONS,
@@ -66,6 +66,7 @@ from biela.equations import System
 from biela.equations.elimination import Stiffening
 from biela.errors import ModelError
 from biela.model import Model as FileModel
+from biela.model.parts.flattening import body_count
 from biela.results import Results
 from biela.solvers.coordinate_basis import CoordinateBasis
 from biela.solvers.integrators import BOTH, METHODS, Problem
@@ -75,7 +76,7 @@ Floats = npt.NDArray[np.float64]
 
 
 #: Arguments of a run that the looped engine does not know.
-_ONLY_UNROLLED = ("control", "sample_time", "timers")
+_ONLY_UNROLLED = ("timers",)
 
 #: Methods that update positions and velocities in different ways.
 SPLIT_METHODS = ("semi_implicit_euler", "second_order_euler", "nystrom")
@@ -518,6 +519,9 @@ def simulate(
         "assemble=False": not run.get("assemble", True),
     }
     unusual |= {name: run.get(name) is not None for name in _ONLY_UNROLLED}
+    if engine is None and run.get("control") is not None and isinstance(model, FileModel):
+        # who has written a controller knows the order of the coordinates
+        engine = "unrolled" if body_count(model) <= UNROLLED_UP_TO else None
     if simulated_in_loops(engine, model, unusual):
         known = {k: value for k, value in run.items() if k not in (*_ONLY_UNROLLED, "assemble")}
         assert isinstance(model, FileModel), "the choice of the engine has looked at it"
