@@ -107,9 +107,12 @@ class SystemEvents:
             own = np.atleast_1d(system.evaluate("events", q, v, t=t, u=self.u, p=self.p))
         if not self.ends:
             return own
-        places = {entry.name: k for k, entry in enumerate(system.q)}
-        found = beyond(self.ends, [float(q[places[end.coordinate]]) for end in self.ends])
-        return np.concatenate([own, found])
+        known = dict(zip((entry.name for entry in system.q), q.tolist(), strict=True))
+        if any(end.coordinate not in known for end in self.ends):
+            read, _ = system.evaluate("joint_coordinates", q, v, t=t, u=self.u, p=self.p)
+            entries = system.joint_coordinates
+            known |= {e.name: float(x) for e, x in zip(entries, np.ravel(read), strict=True)}
+        return np.concatenate([own, beyond(self.ends, [known[e.coordinate] for e in self.ends])])
 
     def moved(self, t: float, q: Floats, way: Floats) -> Floats:
         """The position a short way ahead."""

@@ -83,17 +83,18 @@ def limit_ends(system: System, p: Floats | None = None) -> list[LimitEnd]:
     """
     if not _limited(system):
         return []
-    entries = system.q if p is None else at_values(system, p).q
+    found = system if p is None else at_values(system, p)
     return [
         LimitEnd(entry.name, side, limit)
-        for entry in entries
+        for entry in (*found.q, *found.joint_coordinates)
         for limit, side in ((entry.lower, -1), (entry.upper, 1))
         if np.isfinite(limit)
     ]
 
 
 def _limited(system: System) -> bool:
-    return any(np.isfinite(entry.lower) or np.isfinite(entry.upper) for entry in system.q)
+    entries = (*system.q, *system.joint_coordinates)
+    return any(np.isfinite(entry.lower) or np.isfinite(entry.upper) for entry in entries)
 
 
 def asked_ends(ends: Sequence[LimitEnd], reactions: object) -> list[LimitEnd]:

@@ -277,6 +277,11 @@ class Recording:
     def track(self, name: str) -> Track:
         """A coordinate with its rates at all instants; rates are zero where none is its own."""
         found, system = self.readings(), self.system
+        followers = [entry.name for entry in system.joint_coordinates]
+        if name in followers:
+            x, dx = (np.reshape(part, (len(self.t), -1))[:, followers.index(name)]
+                     for part in self.evaluate("joint_coordinates"))  # fmt: skip
+            return Track(self.t, x, dx)
         k = [entry.name for entry in system.q].index(name)
         own = own_velocities(system)[k]
         rows = [np.asarray(found[part])[:, own] for part in "va" if own >= 0 and part in found]

@@ -146,8 +146,12 @@ class Unrolled:
     def watched(self, ends: Sequence[LimitEnd], q: Row, v: Row) -> Row:
         """The event functions of the system, and those of ends of ranges, in a state."""
         own = list(self("events", q=q, v=v)) if self.system.events else []
-        places = {entry.name: k for k, entry in enumerate(self.system.q)}
-        return [*own, *beyond(ends, [q[places[end.coordinate]] for end in ends])]
+        known = dict(zip((entry.name for entry in self.system.q), q, strict=True))
+        if any(end.coordinate not in known for end in ends):
+            read, _ = self("joint_coordinates", q=q, v=v)
+            entries = self.system.joint_coordinates
+            known |= {entry.name: x for entry, x in zip(entries, read, strict=True)}
+        return [*own, *beyond(ends, [known[end.coordinate] for end in ends])]
 
     # --------------------------------------------------------------- functions
 

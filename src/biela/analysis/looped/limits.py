@@ -163,6 +163,21 @@ class LoopedLimits:
 
         return _everywhere(model, change)
 
+    def started(
+        self, plain: ReferenceBlocks, blocks: ReferenceBlocks, t: float, q: Floats, v: Floats
+    ) -> tuple[Floats, Floats]:
+        """A state of the equations without event functions as one of those that have them."""
+        read = _Read(self._sensing(), plain)
+        x, dx = read.at(np.array([t]), q[None], v[None])
+        known = self._unwound(np.array([t]), read.names, x, dx, None)
+        places = dict(zip(plain.coordinate_names, q.tolist(), strict=True))
+        speeds = dict(zip(plain.velocity_names, v.tolist(), strict=True))
+        own_q, own_v = list(blocks.coordinate_names), list(blocks.velocity_names)
+        for name, rate in zip(blocks.extra, own_v[len(own_v) - len(blocks.extra) :], strict=True):
+            if name not in places:
+                places[name], speeds[rate] = (float(part[0]) for part in known[name])
+        return np.array([places[name] for name in own_q]), np.array([speeds[n] for n in own_v])
+
     def places(self, blocks: ReferenceBlocks) -> dict[int, LimitEnd]:
         """The ends that are watched, by the places of their event functions."""
         if not self.asked:
@@ -271,10 +286,11 @@ class _Read:
 
     def __call__(self, motion: SimulatedMotion) -> tuple[list[str], Floats, Floats]:
         """Names, coordinates and rates, a row an instant."""
-        x, dx = self._rows(motion.t, motion.q, motion.v)
+        x, dx = self.at(motion.t, motion.q, motion.v)
         return self.names, x, dx
 
-    def _rows(self, t: Floats, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+    def at(self, t: Floats, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Coordinates and rates in some states, a row an instant."""
         place, speed = self._state
         instants = zip(t.tolist(), q, v, strict=True)
         y = np.array([self._sensing.y(a[place], b[speed], at) for at, a, b in instants])
@@ -288,5 +304,5 @@ class _Read:
             way = side * _APART * motion.v + _APART**2 / 2 * motion.a
             q = np.array([self._own.moved(a, b) for a, b in zip(motion.q, way, strict=True)])
             v = motion.v + side * _APART * motion.a
-            found.append(self._rows(motion.t + side * _APART, q, v)[1])
+            found.append(self.at(motion.t + side * _APART, q, v)[1])
         return (found[0] - found[1]) / (2 * _APART)

@@ -161,14 +161,20 @@ def looped_simulation(
         plan = replace(plan, stops=breaks(model, plan.start, plan.duration))
     q, v = _by_name(model, "q", q), _by_name(model, "v", v)
     limits = LoopedLimits(with_start(model, q or {})[0], parameters, on_event, controlled)
-    model = limits.watching(model)
     blocks, guess, speed = first_state(model, q, v, t, parameters)
     u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
     start = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
-    motion = LoopedMotion(blocks, start)
-    if speed is None:
+    motion = None if speed is not None else LoopedMotion(blocks, start)
+    if motion is not None:
         speed = first_velocity(model, blocks, start, t, v, parameters)
         _check_moving(motion, t, start, speed, u)
+    assert speed is not None, "found here, or known"
+    if limits.asked:
+        # where it starts must not depend on what is looked at: the start is that without it
+        plain, model, motion = blocks, limits.watching(model), None
+        blocks = first_state(model, q, v, t, parameters)[0]
+        start, speed = limits.started(plain, blocks, t, start, speed)
+    motion = motion or LoopedMotion(blocks, start)
     if on_event and not events:
         raise ModelError(f"{model.name}: on_event answers events, which events=False leaves out")
     ends = limits.places(blocks)
