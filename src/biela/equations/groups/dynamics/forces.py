@@ -134,7 +134,9 @@ class ForceDerivation(GroupDerivation):
         if self._inputs is None:
             return super().input(name, unit, value, dimension)
         names = self.cast.elements[0].names
-        symbol = self.column(f"u{len(self.inputs)}", np.array([self._inputs[n] for n in names]))
+        (symbol,) = self.system.parameters([self.fresh(f"u{len(self.inputs)}")])
+        # a column whatever it is now: zero is no constant
+        self.columns.append(Column(symbol, np.array([self._inputs[n] for n in names])))
         self.inputs.append((symbol, names))
         return symbol
 
