@@ -61,11 +61,13 @@ def thrown(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = running._run
 
     def run(simulator: Any, grid: Any, *more: Any) -> Any:
-        states, failure, dead = plain(simulator, grid, *more)
+        rows = plain(simulator, grid, *more)
         if grid.samples >= 100:  # not what is run once more
             nq = simulator.start.coordinates.positions
-            states[len(states) // 2 :, nq:] *= 1.2
-        return states, failure, dead
+            rows.x = [x.copy() for x in rows.x]
+            for x in rows.x[len(rows.x) // 2 :]:
+                x[nq:] *= 1.2
+        return rows
 
     monkeypatch.setattr(running, "_run", run)
 

@@ -153,7 +153,9 @@ def test_an_adaptive_run_agrees_with_fixed_steps() -> None:
 
 def test_what_a_run_needs_and_lacks_is_said() -> None:
     m = four_bars(2, 1.0, 0.0)
-    with pytest.raises(ModelError, match="does not know control"):
+    with pytest.raises(ModelError, match="does not know timers"):
+        bl.simulate(m, 1.0, step=1e-3, engine="looped", timers=True)
+    with pytest.raises(ModelError, match="has no inputs, so a controller has nothing to set"):
         bl.simulate(m, 1.0, step=1e-3, engine="looped", control=lambda t, q, v: [])
     with pytest.raises(ModelError, match="not known; use unrolled or looped"):
         bl.simulate(m, 1.0, step=1e-3, engine="fast")

@@ -25,22 +25,11 @@ DURATION, STEP = 0.01, 2.5e-4
 #: Part of the largest value of a reading by which cells may differ.
 AGREEMENT: Final = 1e-9
 
-_UNKNOWN = "the door does not know the setting"
 _TORQUES = "a robot has torques of all its joints as inputs, and knows no actuators"
 _BARE = "a robot without loops has neither the sensors nor the events of its model"
 #: Why a feature does not go through a door yet; of robots, where there are no loops.
 MISSING: Final[Mapping[tuple[str, str], str]] = {
-    ("inputs", "groups"): _UNKNOWN,
-    ("control", "groups"): _UNKNOWN,
-    ("control", "looped"): _UNKNOWN,
     ("friction under load", "groups"): "forces that depend on reactions are not in group programs",
-    ("stops", "groups"): "events are found between stored instants, and not stored",
-    ("events that stop", "groups"): _UNKNOWN,
-    ("limits", "looped"): "limits are not looked at",
-    **{
-        ("limits that stop", door): "limits are found between stored instants, when it is too late"
-        for door in DOORS
-    },
 }
 #: Likewise, for robots without loops.
 MISSING_IN_TREES: Final[Mapping[str, str]] = {
@@ -61,7 +50,7 @@ MISSING_IN_LOOPS: Final[Mapping[str, str]] = {
 def missing(cell: Cell) -> str:
     """Why a cell cannot be had yet; nothing if it can."""
     mechanism, feature, door = cell
-    if door == "robot" and feature != "limits that stop":
+    if door == "robot":
         found = MISSING_IN_LOOPS if mechanism in LOOPS else MISSING_IN_TREES
         return found.get(feature, "")
     return MISSING.get((feature, door), "")

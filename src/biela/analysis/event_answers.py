@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from biela.analysis.assembly import consistent
 from biela.analysis.instant import Instant
+from biela.analysis.limits import LimitEnd, beyond
 from biela.equations import System
 from biela.errors import ModelError
 from biela.results import Event
@@ -80,12 +81,13 @@ class Watched(Protocol):
 
 @dataclass(frozen=True)
 class SystemEvents:
-    """The events of a system under given inputs, as `Watched`."""
+    """The events of a system under given inputs, as `Watched`; limits come after its own."""
 
     system: System
     u: Floats
     p: Floats
     what: str = ""
+    ends: tuple[LimitEnd, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -99,7 +101,18 @@ class SystemEvents:
 
     def values(self, t: float, q: Floats, v: Floats) -> Floats:
         """The event functions."""
-        return np.atleast_1d(self.system.evaluate("events", q, v, t=t, u=self.u, p=self.p))
+        system = self.system
+        own = np.zeros(0)
+        if system.events:
+            own = np.atleast_1d(system.evaluate("events", q, v, t=t, u=self.u, p=self.p))
+        if not self.ends:
+            return own
+        known = dict(zip((entry.name for entry in system.q), q.tolist(), strict=True))
+        if any(end.coordinate not in known for end in self.ends):
+            read, _ = system.evaluate("joint_coordinates", q, v, t=t, u=self.u, p=self.p)
+            entries = system.joint_coordinates
+            known |= {e.name: float(x) for e, x in zip(entries, np.ravel(read), strict=True)}
+        return np.concatenate([own, beyond(self.ends, [known[e.coordinate] for e in self.ends])])
 
     def moved(self, t: float, q: Floats, way: Floats) -> Floats:
         """The position a short way ahead."""
@@ -125,9 +138,13 @@ class EventAnswers:
         owner: Whose events they are, for messages.
         names: Those there are.
         reactions: By the name of an event "stop", or a `Reaction`.
+        ends: Ends of ranges of coordinates by the places of their event functions; or in order,
+            where these come after those of the names.
+        others: Ends that are not looked at in the run, for their names.
 
     Attributes:
         events: Those met so far.
+        ends: Ends of ranges that are looked at.
         until: When a state went on beyond an event that should have thrown it back, s.
 
     Raises:
@@ -135,25 +152,58 @@ class EventAnswers:
     """
 
     def __init__(
-        self, owner: str, names: Sequence[str], reactions: Mapping[str, Reaction | str] | None
+        self,
+        owner: str,
+        names: Sequence[str],
+        reactions: Mapping[str, Reaction | str] | None,
+        ends: Sequence[LimitEnd] | Mapping[int, LimitEnd] = (),
+        others: Sequence[LimitEnd] = (),
     ) -> None:
         if reactions is not None and not isinstance(reactions, Mapping):
             raise ModelError(
                 f"{owner}: on_event gives a reaction for each event by its name, such as "
                 f"{{{next(iter(names), 'hit')!r}: 'stop'}}, not {reactions!r}"
             )
-        self._owner, self._names = owner, names
+        if not isinstance(ends, Mapping):
+            ends = {len(names) + k: end for k, end in enumerate(ends)}
+        self._owner, self._names, self._at = owner, names, ends
+        self.ends = tuple(ends.values())
         self._reactions = dict(reactions or {})
         self.events: list[Event] = []
         self.until = np.inf
         #: By event the direction in which it fired last, and where its answer lets it go.
         self._ways: dict[int, tuple[int, _Way]] = {}
-        known = set(names) if self._reactions else set()
+        if not self._reactions:
+            return
+        limits = dict.fromkeys(name for end in (*self.ends, *others) for name in end.names)
+        names = [name for k, name in enumerate(names) if k not in ends]
+        known = {*names, *limits}
         for name in self._reactions:
             if name not in known:
-                some = ", ".join(names[:_SOME]) or "none"
-                hint = nearest(name, names) if len(names) > _SOME else f"; it has {some}"
+                listed = [*names[: _SOME + 1], *limits][: _SOME + 1]
+                some = ", ".join(listed[:_SOME]) or "none"
+                every = [*names, *limits]
+                hint = nearest(name, every) if len(every) > _SOME else f"; it has {some}"
                 raise ModelError(f"{owner} has no event {name}{hint}")
+
+    def begin(self, values: Floats, t: float) -> None:
+        """Note the coordinates that are outside their limits from the start."""
+        for k, end in self._at.items():
+            if values[k] > end.tolerance:
+                self.events.append(end.event(t, 0))
+
+    def _event(self, k: int, t: float, direction: int) -> Event:
+        """The event of a function that has changed its sign."""
+        if k in self._at:
+            return self._at[k].event(t, direction)
+        return Event(t, self._names[k], direction)
+
+    def passing(self, fired: npt.NDArray[np.int64]) -> bool:
+        """Whether all that fired are limits to which nobody has an answer."""
+        return all(
+            k in self._at and self._event(k, 0.0, int(fired[k])).name not in self._reactions
+            for k in np.flatnonzero(fired).tolist()
+        )
 
     def react(
         self, watched: Watched, t: float, q: Floats, v: Floats, fired: npt.NDArray[np.int64]
@@ -169,11 +219,13 @@ class EventAnswers:
         """
         stop, states = False, []
         for k in np.flatnonzero(fired):
-            name, direction = self._names[int(k)], int(fired[k])
+            direction = int(fired[k])
+            event = self._event(int(k), t, direction)
+            name = event.name
             before = _Ahead(watched, int(k), direction, t, q, v)
             if self._left_again(before):
                 continue
-            self.events.append(Event(t, name, direction))
+            self.events.append(event)
             answer: Any = self._reactions.get(name)
             if callable(answer):
                 answer = answer(t, q.copy(), v.copy())
@@ -225,7 +277,7 @@ class EventAnswers:
             if beyond < -_at_zero(q):
                 del self._ways[k]
             elif beyond > _at_zero(q) and way is not _Way.PUSHED:
-                name = self._names[k]
+                name = self._event(k, 0.0, direction).name
                 self.until = max(event.time for event in self.events if event.name == name)
                 after = f"after event {name} at t = {self.until:.6g} s the state goes on beyond it"
                 if way is _Way.BACK:

@@ -98,14 +98,18 @@ def with_values(model: AnyModel, parameters: AnyValues) -> tuple[AnyModel, AnyVa
 
 def at_values(system: System, p: Floats) -> System:
     """The system with the limits of its coordinates as values of its parameters have them."""
-    if system.begins is None or np.array_equal(p, system.parameters):
+    read = system.limits if system.begins is None else system.begins.limits
+    if read is None or np.array_equal(p, system.parameters):
         return system
-    limits = system.begins.limits(dict(zip((e.name for e in system.p), p.tolist(), strict=True)))
-    entries = (
-        replace(e, lower=limits[e.name][0], upper=limits[e.name][1]) if e.name in limits else e
-        for e in system.q
-    )
-    return replace(system, q=tuple(entries))
+    limits = read(dict(zip((e.name for e in system.p), p.tolist(), strict=True)))
+
+    def at(entries: Sequence[Quantity]) -> tuple[Quantity, ...]:
+        return tuple(
+            replace(e, lower=limits[e.name][0], upper=limits[e.name][1]) if e.name in limits else e
+            for e in entries
+        )
+
+    return replace(system, q=at(system.q), joint_coordinates=at(system.joint_coordinates))
 
 
 def values(system: System, what: str, entries: Sequence[Quantity], given: Values) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -13,8 +13,7 @@ import numpy.typing as npt
 from biela.analysis.closure import displacements, speeds
 from biela.analysis.divergence import energy_size, relative_drift
 from biela.analysis.formulations import StateKernel
-from biela.analysis.limits import has_limits, limit_events
-from biela.analysis.preparation import at_values
+from biela.analysis.limits import LimitEnd, Track, events_beyond, limit_ends
 from biela.analysis.scenes import mechanism_scene
 from biela.analysis.watch import Account, Fault
 from biela.equations import System
@@ -187,16 +186,20 @@ class Recording:
         events: Sequence[Event],
         interrupted: bool,
         more: Mapping[str, tuple[Callable[[], Floats], str]] | None = None,
+        known: Collection[LimitEnd] = (),
+        closer: Callable[[int], Recording | None] | None = None,
     ) -> Results:
         """Results with all channels of the system; ``more`` are monitors with their units.
 
-        Where a coordinate leaves its limits is told, and counted, among the events.
+        Where a coordinate leaves its limits is told, and counted, among the events: but for ends
+        that are ``known``, whose events are there.  ``closer`` runs the interval from a stored
+        instant to the next once more, to find them as closely as steps do.
         """
         system = self.system
         read = self.readings
-        if has_limits(system):
-            passed = limit_events(at_values(system, self._p), self.t, read()["q"])
-            events = sorted([*events, *passed], key=lambda event: event.time) if passed else events
+        passed = self.limit_events(known, closer)
+        if passed:
+            events = sorted([*events, *passed], key=lambda event: event.time)
             if statistics.events is not None:
                 statistics = replace(statistics, events=len(events))
         units_v = [e.unit for e in system.v]
@@ -250,6 +253,40 @@ class Recording:
             events,
             interrupted,
         )
+
+    def limit_events(
+        self,
+        known: Collection[LimitEnd] = (),
+        closer: Callable[[int], Recording | None] | None = None,
+    ) -> list[Event]:
+        """The events of limits that are not ``known``, in order; see `results`."""
+        ends = limit_ends(self.system, self._p)
+        if not ends or len(self.t) == 0:
+            return []
+        seen: dict[int, Recording | None] = {}
+
+        def near(name: str, k: int) -> Track | None:
+            assert closer is not None, "asked where there is one"
+            if k not in seen:
+                seen[k] = closer(k)
+            found = seen[k]
+            return None if found is None else found.track(name)
+
+        return events_beyond(ends, self.track, near if closer is not None else None, known)
+
+    def track(self, name: str) -> Track:
+        """A coordinate with its rates at all instants; rates are zero where none is its own."""
+        found, system = self.readings(), self.system
+        followers = [entry.name for entry in system.joint_coordinates]
+        if name in followers:
+            x, dx = (np.reshape(part, (len(self.t), -1))[:, followers.index(name)]
+                     for part in self.evaluate("joint_coordinates"))  # fmt: skip
+            return Track(self.t, x, dx)
+        k = [entry.name for entry in system.q].index(name)
+        own = own_velocities(system)[k]
+        rows = [np.asarray(found[part])[:, own] for part in "va" if own >= 0 and part in found]
+        dx = rows[0] if rows else np.zeros(len(self.t))
+        return Track(self.t, found["q"][:, k], dx, rows[1] if len(rows) > 1 else None)
 
     def _joints(self) -> Channels:
         """Coordinates of joints that are no coordinates of the system, over any number of turns."""

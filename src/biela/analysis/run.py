@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -21,6 +21,7 @@ from biela.analysis.hoisting import Hoisted
 from biela.analysis.instant import Instant
 from biela.analysis.law_changes import within_a_step
 from biela.analysis.leading import LedState
+from biela.analysis.limits import LimitEnd
 from biela.analysis.partitioning import PartitionWatch
 from biela.analysis.plan import Plan, closer
 from biela.analysis.progress import Progress, rows_from
@@ -65,7 +66,7 @@ class Kernels:
 
     ``whole_step`` says that f is the map of a whole step, whose length is an entry of p;
     ``project`` that stored states have velocities still to be projected.  ``bound`` are kernels
-    with memory of their own, which take no constants.
+    with memory of their own, which take no constants.  ``watched`` counts the event functions.
     """
 
     formulation: Formulation
@@ -73,6 +74,7 @@ class Kernels:
     whole_step: bool = False
     project: bool = False
     bound: Mapping[str, Any] = field(default_factory=dict)
+    watched: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,10 +112,12 @@ class Run:
         again: Again | None = None,
         watch: str = "error",
         tolerance: float = 0.0,
+        watched: Sequence[LimitEnd] = (),
+        ends: Sequence[LimitEnd] = (),
     ) -> None:
         self.system, self.kernels, self.stepper = system, kernels, stepper
         self.law, self.plan = law, plan
-        self.answers = EventAnswers(system.name, system.events, reactions)
+        self.answers = EventAnswers(system.name, system.events, reactions, watched, ends)
         self.p, self.u, self.other = p, u, other
         self.closed: list[dict[str, Floats]] = []
         self.costs: dict[str, Any] = {}
@@ -164,6 +168,7 @@ class Run:
             known = {e.name: float(x) for e, x in zip(self.system.p, self.p, strict=True)}
             told = within_a_step(model, plan.start, plan.duration, plan.step, known)
             self.answers.events.extend(told)
+        self.answers.begin(self._events(self.u).values(plan.start, q, v), plan.start)
         interrupted, status, stopped = False, FINISHED, False
         done, native, violated = 0, 0.0, ""
         if led is not None:
@@ -358,7 +363,8 @@ class Run:
         }
         t, held = read.pop("t"), read.pop("u")
         recording = Recording(self.system, read, t, np.zeros((len(t), 0)), self.p, held)
-        return recording.results(RunStatistics(), self.answers.events, True)
+        events, known = self.answers.events, self.answers.ends
+        return recording.results(RunStatistics(), events, True, known=known)
 
     def _first_multipliers(self, t: float, u: Floats) -> Floats:
         """The smallest multipliers at a start in a singular position: Φ_vᵀ λ = Q - M v'."""
@@ -479,7 +485,7 @@ class Run:
         if not self.times or not self.answers.awaits(t):
             return ""
         q, v = self.kernels.formulation.read.walk([t], x, np.concatenate([self.p, u]))[:2]
-        return self.answers.fallen(SystemEvents(self.system, u, self.p), t, q, v)
+        return self.answers.fallen(self._events(u), t, q, v)
 
     def _take(self, done: int, found: Progressed) -> str:
         """Store the output times among those that an integrator reached after so many instants.
@@ -553,17 +559,21 @@ class Run:
     def _react(self, t: float, x: Floats, fired: npt.NDArray[np.int64]) -> bool:
         """Store the state at an event, and those to go on with; whether to stop there."""
         made, held = self.kernels.formulation, self.inputs[-1][-1:]
-        self._store(np.array([t]), x[None].copy(), held)
+        if not self.answers.passing(fired):
+            self._store(np.array([t]), x[None].copy(), held)
         given = np.concatenate([self.p, held[0]])
         q, v = made.read.walk([t], x, given)[:2]
-        watched = SystemEvents(self.system, held[0], self.p)
-        stop, states = self.answers.react(watched, t, q, v, fired)
+        stop, states = self.answers.react(self._events(held[0]), t, q, v, fired)
         for q, v in states:
             x = made.state(t, q, v, given)
             self._store(np.array([t]), x[None], held)
         if not stop:
             self.stepper.restart(x)
         return stop
+
+    def _events(self, u: Floats) -> SystemEvents:
+        """The event functions under given inputs."""
+        return SystemEvents(self.system, u, self.p, ends=self.answers.ends)
 
     def _results(
         self, began: float, prepared: float, native: float, interrupted: bool
@@ -597,7 +607,8 @@ class Run:
         more = {}
         if any(basis is not None for _, basis in self.choices):
             more["partition condition"] = (partial(recording.conditions, self.choices), "")
-        return recording.results(counted, events, interrupted, more), fault
+        known, closer = self.answers.ends, partial(self._closer, recording)
+        return recording.results(counted, events, interrupted, more, known, closer), fault
 
     # ------------------------------------------------------------------- watch
 
@@ -640,6 +651,13 @@ class Run:
         sizes = np.max([np.abs(np.atleast_2d(one)) @ fast for one in rows], axis=0)
         largest = float(np.abs(v).max(initial=0.0))
         return slip_fault(system.multipliers, t, recording.slips(), sizes, largest, means)
+
+    def _closer(self, recording: Recording, k: int) -> Recording | None:
+        """The run once more from a stored instant to the next, where that is more than a step."""
+        step, length = self.plan.step, float(recording.t[k + 1] - recording.t[k])
+        if self.law is not None or (step is not None and length < 1.5 * step):
+            return None
+        return self._replayed(recording, k, 1)
 
     def _replayed(self, recording: Recording, k: int, finer: int) -> Recording | None:
         """The run once more from a stored instant to the next, seen closely."""

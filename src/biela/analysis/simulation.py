@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-from biela.analysis.engine_choice import chosen_engine
+from biela.analysis.engine_choice import UNROLLED_UP_TO, chosen_engine
 from biela.analysis.event_answers import Reaction
 from biela.analysis.formulations import Options
 from biela.analysis.groups.simulation import GroupRuns
@@ -24,6 +24,7 @@ from biela.doors import door, doors
 from biela.equations import System
 from biela.errors import ModelError
 from biela.model import Model as FileModel
+from biela.model.parts.flattening import body_count
 from biela.results import Results
 
 
@@ -146,7 +147,9 @@ class Simulator:
             control: Sampled controller ``u = law(t, q, v)``, or a compiled one (see `control`).
             sample_time: Time between its samples, s (default: the step).
             on_event: What to do at an event, by its name: "stop", or a function of t, q and v that
-                returns None, "stop", or the (q, v) to go on with.
+                returns None, "stop", or the (q, v) to go on with.  Limits of coordinates are
+                events too, "limit of slide.displacement passed" and "slide.displacement within its
+                limits again".
             progress: Whether to show a progress bar (default: on a terminal, for long runs).
             assemble: Whether to make the start consistent; False takes it as it is.
             timers: Whether to measure the time in linear solves after the run, on states that it
@@ -208,8 +211,16 @@ class Simulator:
             "options": self._options is not None,
             "an integrator of your own": not (method is None or isinstance(method, str)),
             "assemble=False": not run.get("assemble", True),
-            **{name: bool(run.get(name)) for name in ("control", "sample_time", "timers")},
+            "timers": bool(run.get("timers")),
+            # who has written a controller knows the order of the coordinates
+            "control": run.get("control") is not None and self._may_be_unrolled(),
         }
+
+    def _may_be_unrolled(self) -> bool:
+        """Whether nobody has asked for the engine, and the model is not large."""
+        model = self._model
+        small = isinstance(model, FileModel) and body_count(model) <= UNROLLED_UP_TO
+        return self._wanted is None and small
 
 
 @names_laws

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from biela.analysis.limits import LimitEnd, beyond
 from biela.atoms import Atom, Kind, Workspace, jacobian, maximum
 from biela.code import Function
 from biela.code.arrays import Entries
@@ -141,6 +142,16 @@ class Unrolled:
         unit = self.moved([self.zero] * len(self.v), place)
         change = [a - b for a, b in zip(unit, place, strict=True)]
         return unit, [e for e in change if e.ref]
+
+    def watched(self, ends: Sequence[LimitEnd], q: Row, v: Row) -> Row:
+        """The event functions of the system, and those of ends of ranges, in a state."""
+        own = list(self("events", q=q, v=v)) if self.system.events else []
+        known = dict(zip((entry.name for entry in self.system.q), q, strict=True))
+        if any(end.coordinate not in known for end in ends):
+            read, _ = self("joint_coordinates", q=q, v=v)
+            entries = self.system.joint_coordinates
+            known |= {entry.name: x for entry, x in zip(entries, read, strict=True)}
+        return [*own, *beyond(ends, [known[end.coordinate] for end in ends])]
 
     # --------------------------------------------------------------- functions
 

@@ -39,6 +39,7 @@ from biela.analysis.fused import FUSED, LONG_RUN, fused_step, worth_fusing
 from biela.analysis.hoisting import Hoisted, hoisted
 from biela.analysis.instant import independent
 from biela.analysis.law_changes import breaks
+from biela.analysis.limits import LimitEnd, asked_ends, limit_ends
 from biela.analysis.one_start import start_state
 from biela.analysis.partitioning import PartitionWatch, independent_basis
 from biela.analysis.plan import Plan
@@ -126,7 +127,7 @@ class UnrolledSimulator:
         self.formulation, self.integrator = formulation, integrator
         self.options = options or Options()
         self._kernels: dict[tuple[Any, ...], Kernels] = {}
-        self._equations: ProjectedEquations | None = None
+        self._equations: dict[tuple[LimitEnd, ...], ProjectedEquations] = {}
         #: How many constraints are independent, where independent velocities are chosen.
         self._rank: int | None = None
 
@@ -168,7 +169,7 @@ class UnrolledSimulator:
             duration = -1.0
         if not duration > 0:
             raise ModelError(f"{system.name}: the duration must be a positive time, not {given!r}")
-        self._check_stepping(step, control)
+        self._check_stepping(step, control, bool(asked_ends(limit_ends(system), on_event)))
         plan = Plan.make(
             self.integrator,
             duration,
@@ -192,10 +193,16 @@ class UnrolledSimulator:
             q0 = values(system, "coordinate", system.q, q)
             v0 = values(system, "velocity", system.v, v)
         check_masses(system, t, q0, u, p)
+        ends = limit_ends(system, p)
+        watched = tuple(asked_ends(ends, on_event))
+        if control is not None and self.formulation not in STEPPING:
+            watched = tuple(ends)  # samples between stored instants leave no second look
+        if not events:
+            ends, watched = type(ends)(), ()
         led = None
         if assemble and control is None and self.formulation not in STEPPING:
             led = plan.led(system, q0, v0, u, p)
-        kernels = self._compiled(t, q0 if led is None else led.q, u, p, plan)
+        kernels = self._compiled(t, q0 if led is None else led.q, u, p, plan, watched)
         plan = self._looking(plan, kernels.formulation, q0, u, p)
         law = controller(system, control, kernels.formulation) if control is not None else None
         units, rates = [e.unit for e in system.q], [e.unit for e in system.v]
@@ -217,17 +224,17 @@ class UnrolledSimulator:
         stepper = following(kernels)
         other = None
         if kernels.formulation.basis is not None:
-            other = self._other_choices(following, plan, p, u, controlled=law is not None)
+            other = self._other_choices(following, plan, p, u, watched, controlled=law is not None)
 
         def again(
             at: float, place: Floats, basis: CoordinateBasis | None, part: Plan
         ) -> tuple[Kernels, Stepper]:
-            made = kernels if basis is None else self._compiled(at, place, u, p, plan, basis)
+            made = kernels if basis is None else self._compiled(at, place, u, p, plan, (), basis)
             return made, following(made, law=None, plan=part, events=False)
 
         run = Run(
             *(system, kernels, stepper, law, on_event or {}, plan, p, u, other, timers),
-            *(again, watch, tolerance),
+            *(again, watch, tolerance, watched, ends),
         )
         prepared = time.perf_counter()
         try:
@@ -250,6 +257,7 @@ class UnrolledSimulator:
         plan: Plan,
         p: Floats,
         u: Floats,
+        ends: tuple[LimitEnd, ...],
         *,
         controlled: bool,
     ) -> OtherChoices:
@@ -268,7 +276,7 @@ class UnrolledSimulator:
                     calm = watch.pace > 0 and not controlled
                     made.projected.stop_below(*(watch.limits if calm else (0.0, 0.0)))
                 return None
-            fresh = self._compiled(t, q, u, p, plan, basis)
+            fresh = self._compiled(t, q, u, p, plan, ends, basis)
             return fresh, following(fresh)
 
         return OtherChoices(ask, watch)
@@ -282,6 +290,7 @@ class UnrolledSimulator:
         u: Floats,
         p: Floats,
         plan: Plan,
+        ends: tuple[LimitEnd, ...] = (),
         basis: CoordinateBasis | None = None,
     ) -> Kernels:
         system = self.system
@@ -298,13 +307,14 @@ class UnrolledSimulator:
         masses = moved_masses(system, t, q, u, p) if self.formulation in PENALISED else ()
         if options.refinements is None:
             options = replace(options, refinements=int(plan.adaptive))
-        steps = plan.steps if plan.integrator in FUSED and not system.events else 0
+        watched = bool(system.events or ends)
+        steps = plan.steps if plan.integrator in FUSED and not watched else 0
         steps = min(steps, LONG_RUN) if steps >= LONG_RUN else min(steps, 1)
         chosen = None if basis is None else (basis.rows, basis.T.tobytes())
         method = str(plan.integrator) if steps else ""
-        key = (lacking, chosen, masses, options, steps, method)
+        key = (lacking, chosen, masses, options, steps, method, ends)
         if key not in self._kernels:
-            self._kernels[key] = self._make(lacking, basis, masses, options, steps, method)
+            self._kernels[key] = self._make(lacking, basis, masses, options, steps, method, ends)
         return self._kernels[key]
 
     def _make(
@@ -315,9 +325,10 @@ class UnrolledSimulator:
         options: Options,
         steps: int,
         integrator: str,
+        ends: tuple[LimitEnd, ...],
     ) -> Kernels:
         if self.formulation in PROJECTED and basis is not None:
-            return self._make_projected(lacking, basis, options)
+            return self._make_projected(lacking, basis, options, ends)
         unrolled = Unrolled(self.system)
         made = formulate(unrolled, self.formulation, options, lacking, masses, basis)
         assert isinstance(made.f, Function), "all but projected ones are straight-line code"
@@ -334,21 +345,25 @@ class UnrolledSimulator:
             functions["project_q"] = made.project_q
         if made.project_v is not None:
             functions["project_v"] = made.project_v
-        if self.system.events:
-            q, v = made.place
-            functions["events"] = unrolled.kernel(
-                "events", {"g": list(unrolled("events", q=q, v=v))}, made.symbols
-            )
+        if self.system.events or ends:
+            values = unrolled.watched(ends, *made.place)
+            functions["events"] = unrolled.kernel("events", {"g": values}, made.symbols)
+            return Kernels(made, hoisted(functions), watched=len(values))
         return Kernels(made, hoisted(functions))
 
     def _make_projected(
-        self, lacking: Stiffening, basis: CoordinateBasis, options: Options
+        self,
+        lacking: Stiffening,
+        basis: CoordinateBasis,
+        options: Options,
+        ends: tuple[LimitEnd, ...],
     ) -> Kernels:
         """Kernels that are routines with memory of their own; what they call is made once."""
-        if self._equations is None:
-            self._equations = ProjectedEquations(Unrolled(self.system))
-        unrolled = self._equations.unrolled
-        made = formulate(unrolled, self.formulation, options, lacking, (), basis, self._equations)
+        if ends not in self._equations:
+            self._equations[ends] = ProjectedEquations(Unrolled(self.system), ends)
+        equations = self._equations[ends]
+        unrolled = equations.unrolled
+        made = formulate(unrolled, self.formulation, options, lacking, (), basis, equations)
         assert made.projected is not None, "made as one of these"
         functions = {}
         if made.project_q is not None:
@@ -358,9 +373,9 @@ class UnrolledSimulator:
         given = len(unrolled.p) + len(unrolled.u)
         held = hoisted(functions) if functions else Hoisted({}, (), given)
         bound = {"f": made.f}
-        if self.system.events:
+        if equations.events is not None:
             bound["events"] = made.projected.events()
-        return Kernels(made, held, bound=bound)
+        return Kernels(made, held, bound=bound, watched=equations.watched)
 
     def _stepper(
         self,
@@ -413,7 +428,7 @@ class UnrolledSimulator:
 
         return nearly
 
-    def _check_stepping(self, step: float | None, control: Any) -> None:
+    def _check_stepping(self, step: float | None, control: Any, limited: bool) -> None:
         """Refuse what formulations with a step of their own cannot do."""
         if self.formulation not in STEPPING:
             return
@@ -422,7 +437,7 @@ class UnrolledSimulator:
             wrong = "has its own integrator: leave integrator out"
         elif step is None:
             wrong = "takes steps of fixed length: give step=…, in s"
-        elif self.system.events:
+        elif self.system.events or limited:
             wrong = "does not stop at events: use formulation='multipliers'"
         elif control is not None and self.formulation == "generalised_alpha":
             wrong = "does not take controllers: use formulation='multipliers'"
@@ -432,7 +447,7 @@ class UnrolledSimulator:
     def _problem(self, kernels: Kernels, law: Controller | None, events: bool) -> Problem:
         native: dict[str, Any] = {n: f.native for n, f in kernels.hoisted.kernels.items()}
         native |= kernels.bound
-        system = self.system
+        system, looked = self.system, native.get("events") if events else None
         return Problem(
             native["f"],
             kernels.formulation.size,
@@ -447,6 +462,6 @@ class UnrolledSimulator:
             control=law.kernel if law is not None else None,
             nu=len(system.u) if law is not None else 0,
             u_first=len(system.p),
-            events=native.get("events") if events else None,
-            directions=[BOTH] * len(system.events) if events else (),
+            events=looked,
+            directions=() if looked is None else [BOTH] * kernels.watched,
         )

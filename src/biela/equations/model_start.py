@@ -40,6 +40,28 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
+def limits_of(model: Model, parameters: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """The limits of coordinates of joints, by name, for values of parameters."""
+    model = _at_values(model, parameters)
+    found = {}
+    for joint in model.joints.values():
+        if not isinstance(joint, Joint):
+            continue
+        for coordinate in joint.coordinates:
+            if coordinate.name in joint.limits:
+                dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
+                low, high = (model.number(x, dimension) for x in joint.limits[coordinate.name])
+                found[f"{joint.name}.{coordinate.name}"] = low, high
+    return found
+
+
+def _at_values(model: Model, parameters: Mapping[str, float]) -> Model:
+    model = copy(model)
+    known = {name: x for name, x in parameters.items() if name in model.parameters}
+    model.parameters = model.parameters.changed(known, model.name)
+    return model
+
+
 @dataclass(frozen=True, eq=False)
 class BodyMotion:
     """Where bodies are and how they move: T (4, 4) by name, and velocity and ω (6) by name."""
@@ -171,24 +193,11 @@ class ModelStart:
 
     def model_at(self, parameters: Mapping[str, float]) -> Model:
         """The model with other values of its parameters; names that it does not have are left."""
-        model = copy(self.model)
-        known = {name: x for name, x in parameters.items() if name in model.parameters}
-        model.parameters = model.parameters.changed(known, model.name)
-        return model
+        return _at_values(self.model, parameters)
 
     def limits(self, parameters: Mapping[str, float]) -> dict[str, tuple[float, float]]:
         """The limits of coordinates of joints, by name, for values of parameters."""
-        model = self.model_at(parameters)
-        found = {}
-        for joint in model.joints.values():
-            if not isinstance(joint, Joint):
-                continue
-            for coordinate in joint.coordinates:
-                if coordinate.name in joint.limits:
-                    dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
-                    low, high = (model.number(x, dimension) for x in joint.limits[coordinate.name])
-                    found[f"{joint.name}.{coordinate.name}"] = low, high
-        return found
+        return limits_of(self.model, parameters)
 
     def guess(self, parameters: Mapping[str, float], t: float) -> dict[str, float]:
         """First values of the joint coordinates, by name, for values of parameters and a time."""

@@ -172,6 +172,11 @@ class System:
     #: Where the motions of the model start, the same for all coordinates; None for equations that
     #: come from no model.
     begins: ModelStart | None = None
+    #: The limits of coordinates by name, for values of parameters by name, where ``begins`` does
+    #: not tell.
+    limits: Callable[[Mapping[str, float]], dict[str, tuple[float, float]]] | None = field(
+        default=None, compare=False
+    )
     functions: Mapping[str, Function] = field(default_factory=dict)
 
     def __contains__(self, capability: object) -> bool:

@@ -15,7 +15,7 @@ matrices from the kernels of the system, and the solver for J_d is a choice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -31,6 +31,7 @@ from biela.analysis.formulations.projected_state import (
     RATES,
     READ,
 )
+from biela.analysis.limits import LimitEnd
 from biela.analysis.unrolled import Row, Unrolled
 from biela.atoms import Kind
 from biela.code import Function
@@ -60,7 +61,7 @@ MANY: Final = 30
 class ProjectedEquations:
     """The kernels of a system that a projected state calls, and their patterns; made once."""
 
-    def __init__(self, unrolled: Unrolled) -> None:
+    def __init__(self, unrolled: Unrolled, ends: Sequence[LimitEnd] = ()) -> None:
         self.unrolled = u = unrolled
         self.jacobian = [
             (i, j, e) for i, row in enumerate(u.Phi_v) for j, e in enumerate(row) if e.ref
@@ -80,8 +81,10 @@ class ProjectedEquations:
         )
         self.moved = self._kernel("moved", [*u.q, *delta], u.moved(delta))
         self.events: Function | None = None
-        if u.system.events:
-            self.events = self._kernel("event_values", state, list(u("events")))
+        values = u.watched(ends, u.q, u.v)
+        self.watched = len(values)
+        if values:
+            self.events = self._kernel("event_values", state, values)
 
     def _kernel(self, name: str, state: Row, values: Row) -> Function:
         return self.unrolled.kernel(name, {"y": values}, state)
@@ -205,7 +208,7 @@ class Projected:
 
     def events(self) -> BoundKernel:
         """The kernel of the event functions."""
-        return self.kernel(EVENTS, [("g", len(self.equations.unrolled.system.events))])
+        return self.kernel(EVENTS, [("g", self.equations.watched)])
 
     def reset(self) -> None:
         """Count from zero, and evaluate everywhere."""

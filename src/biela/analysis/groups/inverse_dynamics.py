@@ -18,6 +18,7 @@ from biela.analysis.groups.multipliers import Multipliers
 from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.limits import limit_ends
 from biela.analysis.preparation import values, with_values
 from biela.analysis.recording import Recording
 from biela.analysis.sampling import sampling
@@ -165,7 +166,8 @@ def _of_system(
         "missing force": (lambda: found.missing, ""),
         "indeterminate": (lambda: unsure, ""),
     }
-    return recording.results(statistics, plain.events, False, more)
+    known = limit_ends(system, p)  # the events of limits are there already
+    return recording.results(statistics, plain.events, False, more, known=known)
 
 
 def _in_order(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,10 @@ import numpy.typing as npt
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.groups.body_motion import planar_motion, spatial_motion
 from biela.analysis.groups.held_spins import turned_back
-from biela.analysis.groups.motion_events import motion_events
 from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
 from biela.analysis.groups.solver import GroupSolver
+from biela.analysis.limits import LimitEnd, limit_ends
 from biela.analysis.looped.motion import LoopedMotion
 from biela.analysis.looped.results import channel_groups
 from biela.analysis.looped.simulated_motion import SimulatedMotion
@@ -28,7 +29,7 @@ from biela.model import Model
 from biela.model.parts.flattening import body_count
 from biela.results import Event, Results, RunStatistics
 
-__all__ = ["body_coordinates", "counted_coordinates", "group_results"]
+__all__ = ["GroupRun", "body_coordinates", "counted_coordinates", "group_results"]
 
 Floats = npt.NDArray[np.float64]
 #: Of large mechanisms the work of forces is found at one stored instant of so many, and at so
@@ -47,7 +48,7 @@ def group_results(
     *,
     still: bool = False,
     judge: Callable[[Motion], Fault | None] | None = None,
-    every: int = 1,
+    run: GroupRun | None = None,
 ) -> Results:
     """All channels of a motion that groups have found.
 
@@ -60,41 +61,75 @@ def group_results(
         still: Rods whose spin nothing determines are shown as inertia leaves them, without a spin;
             else as groups hold them, level.
         judge: Of a motion under forces, not one that drivers give, what is wrong with it.  That is
-            told as an event, and events of small models are looked for.
-        every: One instant of so many is shown; what is judged are all of them.
+            told as an event.
+        run: Of such a motion what its run has found besides: readings of all pieces, the instants
+            that are shown, inputs and events; what is judged are all instants.
     """
-    solver, t = motions[0].solver, motions[0].t
+    solver = motions[0].solver
     shown = solver.model if model is None else model
     system = None if solver.large else formulate(shown, "reference")
     counted = [] if system is None else counted_coordinates(shown, system)
     pieces = [body_coordinates(motion, counted, still=still) for motion in motions]
+    if run is not None and run.readings:
+        pieces = list(run.readings)
+    first = [0] + [1 if run is None or not run.changed[k] else 0 for k in range(1, len(motions))]
     readings = pieces[0]
-    for motion, piece in zip(motions[1:], pieces[1:], strict=True):
+    for start, piece in zip(first[1:], pieces[1:], strict=True):
         turned = _turned_on(readings[0][-1], piece, solver)
         q, v, a = (
-            np.concatenate([before, after[1:]])
+            np.concatenate([before, after[start:]])
             for before, after in zip(readings, turned, strict=True)
         )
         readings = q, v, a
-        t = np.concatenate([t, motion.t[1:]])
+
+    def joined(rows: Sequence[Any]) -> Any:
+        return np.concatenate([part[k:] for k, part in zip(first, rows, strict=True)])
+
+    t = joined([motion.t for motion in motions])
+    kept = np.ones(len(t), dtype=bool) if run is None else joined(run.shown)
     if system is None:
-        t, readings = t[::every], (readings[0][::every], readings[1][::every], readings[2][::every])
-        return _of_arrays(motions, t, readings, name, spent, shown, judge)
+        q, v, a = (part[kept] for part in readings)
+        return _of_arrays(motions, t[kept], (q, v, a), name, spent, shown, judge)
     p = values(system, "parameter", system.p, solver.parameters)
     u = np.tile(values(system, "input", system.u, None), (len(t), 1))
+    if run is not None and len(run.inputs):
+        u = joined(run.inputs)
     rows_of = dict(zip("qva", readings, strict=True))
     whole = GroupRecording(solver, system, rows_of, t, np.zeros((len(t), 0)), p, u)
-    q, v, a = (part[::every] for part in readings)
-    t = t[::every]
-    recording = whole if every == 1 else whole.of(t, (q, v, a), 0)
+    recording = whole if kept.all() else whole.among(kept)
     error = recording.constraint_error()
-    seen: list[Event] = []
+    seen = [] if run is None else list(run.events)
+    known = limit_ends(system, p)
+    seen += whole.limit_events(known=() if run is None else run.known)
     if judge is not None:
-        seen = motion_events(system, t, q, v, u[::every], p)
         fault = judge(whole)
         seen += [fault.event] if fault is not None else []
-        seen.sort(key=lambda event: event.time)
-    return recording.results(_statistics(motions, t, name, spent, error), seen, False)
+    seen.sort(key=lambda event: event.time)
+    found = _statistics(motions, t[kept], name, spent, error)
+    if run is not None:
+        found = replace(found, events=len(seen))
+    return recording.results(found, seen, False, known=known)
+
+
+@dataclass(frozen=True)
+class GroupRun:
+    """What a run of dynamics has found besides the motion, piece by piece of it.
+
+    Attributes:
+        shown: Which instants are shown.
+        changed: Whether a piece begins with another state than that in which the one before ends.
+        readings: Positions, velocities and accelerations; read from the motions where empty.
+        inputs: What was held; the values of the model where empty.
+        events: The events that were met.
+        known: The ends of ranges of coordinates whose events are among these.
+    """
+
+    shown: Sequence[npt.NDArray[np.bool_]]
+    changed: Sequence[bool]
+    readings: Sequence[Readings] = ()
+    inputs: Sequence[Floats] = ()
+    events: Sequence[Event] = ()
+    known: Sequence[LimitEnd] = ()
 
 
 def _turned_on(last: Floats, piece: Readings, solver: GroupSolver) -> Readings:

@@ -41,6 +41,13 @@ class GroupRecording(Recording):
         rows = {"q": q, "v": v, "a": a}
         return GroupRecording(self._solver, self.system, rows, t, states, self._p, inputs)
 
+    def among(self, kept: npt.NDArray[np.bool_]) -> GroupRecording:
+        """The motion at some of its instants."""
+        found = self.readings()
+        rows = {name: found[name][kept] for name in "qva"}
+        t, states, inputs = self.t[kept], self._states[kept], self.inputs[kept]
+        return GroupRecording(self._solver, self.system, rows, t, states, self._p, inputs)
+
     def _multipliers(self) -> Floats:
         """The smallest multipliers, (Φ_v Φ_vᵀ) λ = Φ_v (Q - M v') where that finds them."""
         system = self.system

@@ -14,20 +14,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.divergence import fastest, half_turn
 from biela.analysis.engine_choice import LARGE
+from biela.analysis.event_answers import Reaction
 from biela.analysis.groups.beginning import Beginning
 from biela.analysis.groups.coordinates import Coordinates, placed_group
+from biela.analysis.groups.events import GroupEvents, inputs_of
 from biela.analysis.groups.independent import Independent, independent_coordinates
 from biela.analysis.groups.massless import refuse_massless
-from biela.analysis.groups.motion import body_coordinates, counted_coordinates, group_results
+from biela.analysis.groups.motion import (
+    GroupRun,
+    body_coordinates,
+    counted_coordinates,
+    group_results,
+)
 from biela.analysis.groups.quintic import quintic
 from biela.analysis.groups.recorded_turns import GroupRecording
 from biela.analysis.groups.solved_motion import GroupMotion
@@ -36,10 +43,13 @@ from biela.analysis.groups.workspace import dead_point
 from biela.analysis.law_faults import names_laws
 from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
+from biela.analysis.sampled_law import SampledLaw
 from biela.analysis.sampling import sampling
+from biela.analysis.stepping import whole_steps
 from biela.analysis.watch import Account, Fault, Means, Motion, check_watch, energy_fault
 from biela.code.looped import Failure
 from biela.doors import door, doors
+from biela.equations import formulate
 from biela.equations.blocks.world import World
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
@@ -85,7 +95,22 @@ _FINEST: Final = 64
 _UNEXPLAINED: Final = 0.25
 _SMALL: Final = 1e-4
 #: Settings of a run that groups know.
-_SETTINGS: Final = ("q", "v", "t", "step", "output", "parameters", "progress", "watch")
+_SETTINGS: Final = (
+    "q",
+    "v",
+    "t",
+    "step",
+    "output",
+    "parameters",
+    "inputs",
+    "control",
+    "sample_time",
+    "on_event",
+    "progress",
+    "watch",
+)
+#: Steps that are looked at together, at first.
+_LOOKED_AT: Final = 50
 #: Integrators that take the velocities for the rates of the positions.
 _OF_NUMBERS: Final = ("second_order_euler", "nystrom")
 
@@ -106,6 +131,7 @@ class GroupSimulator:
         iteration: Tolerance and number of steps of the groups.
         state: Position and velocity of all bodies in reference-point coordinates, of a motion that
             goes on from there; ``q`` and ``v`` are not used then.
+        inputs: Values of all inputs by name, where these are not those of the model.
 
     Attributes:
         start: The independent coordinates and where they start.
@@ -127,10 +153,11 @@ class GroupSimulator:
         parameters: Mapping[str, float] | None = None,
         iteration: Iteration | None = None,
         state: tuple[Floats, Floats] | None = None,
+        inputs: Mapping[str, float] | None = None,
     ) -> None:
         model, parameters = with_values(model, parameters)
-        if model.parts and body_count(model) <= LARGE:
-            model = model.flattened()  # joints between instances are then joints like others
+        model = _written_out(model)
+        self.inputs = inputs
         self.model = model
         self.t, self.parameters, self.coordinates = float(t), parameters, coordinates
         self.iteration = iteration
@@ -167,7 +194,14 @@ class GroupSimulator:
             start.coordinates,
             iteration,
             positive_definite_stage,
+            self.inputs,
         )
+
+    def hold(self, inputs: Mapping[str, float]) -> None:
+        """Give the inputs other values from now on, by name."""
+        if self.inputs != inputs:
+            self.inputs = dict(inputs)
+            self.program.hold(inputs)
 
     def begin(self) -> Floats:
         """Assemble the groups at the start, and give the state there.
@@ -255,17 +289,27 @@ class GroupSimulator:
 
     # ------------------------------------------------------------------------ what it tells
 
-    def accelerations(self, t: Floats, states: Floats) -> Floats:
-        """The accelerations of the independent coordinates at states of a run."""
+    def accelerations(
+        self, t: Floats, states: Floats, inputs: Sequence[Mapping[str, float]] = ()
+    ) -> Floats:
+        """The accelerations of the independent coordinates at states of a run.
+
+        ``inputs`` are those held at each of them; without it, as they are now.
+        """
         nq = self.start.coordinates.positions
         instants = list(zip(t, states, strict=True))
         self.begin()
-        slope, nothing = self.program.function, np.zeros(0)
-        found = [slope(np.array([a]), x, nothing)[nq:] for a, x in instants]
+        slope, nothing, found = self.program.function, np.zeros(0), []
+        for k, (a, x) in enumerate(instants):
+            if inputs:
+                self.hold(inputs[k])
+            found.append(slope(np.array([a]), x, nothing)[nq:])
         if self.failed():  # stored instants are too far apart for groups to keep their branches
             self.begin()
             before = instants[0]
             for k, instant in enumerate(instants):
+                if inputs:
+                    self.hold(inputs[k])
                 found[k] = self._walked(before, instant, _HALVINGS)[nq:]
                 before = instant
         return np.array(found).reshape(len(t), self.start.coordinates.freedoms)
@@ -311,13 +355,15 @@ class GroupSimulator:
             )
         return self._solver
 
-    def body_motion(self, t: Floats, states: Floats) -> GroupMotion:
+    def body_motion(
+        self, t: Floats, states: Floats, inputs: Sequence[Mapping[str, float]] = ()
+    ) -> GroupMotion:
         """The motion of all bodies at states of a run; the program stands at the last one then.
 
         Between instants that are far apart it goes by others, so that groups keep their branches.
         """
         start, solver, parts = self.start, self.solver, 1
-        values = start.coordinates.laws(states, self.accelerations(t, states))
+        values = start.coordinates.laws(states, self.accelerations(t, states, inputs))
         while True:
             times, given = _refined(t, values, parts)
             motion = solver.run(times, given=(start.drivers, given))
@@ -456,6 +502,11 @@ class GroupSimulator:
         return np.array(found)
 
 
+def _written_out(model: Model) -> Model:
+    """The model without parts, unless it is large; joints between them are then like others."""
+    return model.flattened() if model.parts and body_count(model) <= LARGE else model
+
+
 def exchanges(rows: Floats, held: Collection[int] = ()) -> Iterator[list[int]]:
     """Choices of other independent coordinates, from the best single exchange on.
 
@@ -569,14 +620,19 @@ def group_simulation(
     output: float | None = None,
     t: float = 0.0,
     parameters: Mapping[str, float] | None = None,
+    inputs: Any = None,
+    control: Any = None,
+    sample_time: float | None = None,
+    on_event: Mapping[str, Reaction | str] | None = None,
     progress: bool | None = None,
     watch: str = "error",
     **options: Any,
 ) -> Results:
     """The motion of a mechanism under its forces, in independent coordinates, by groups.
 
-    Events of models that are not large are found from the stored instants, and are in the results;
-    nothing reacts to them: a run that stops or changes at events is that of `simulate`.
+    Events, inputs and controllers are those of `biela.simulate`; q and v of reactions and
+    controllers are those of all bodies, in the order of these channels.  Large models have none of
+    these.
 
     Args:
         model: Bodies, joints, forces; drivers of some freedoms stay drivers.
@@ -586,6 +642,11 @@ def group_simulation(
         output: Time between stored instants, s (default: the step).
         t: Start time, s.
         parameters: Values other than those of the model.
+        inputs: Constant values of the inputs, by name or in order.
+        control: Sampled controller ``u = law(t, q, v)``, or a compiled one (see `control`).
+        sample_time: Time between its samples, s (default: the step).
+        on_event: What to do at an event, by its name: "stop", or a function of t, q and v that
+            returns None, "stop", or the (q, v) to go on with.
         progress: Whether to show a bar; None shows it on a terminal for long runs.
         watch: What to do where the energy goes wrong by more than the step explains: "error", or
             "event", which says so in the events of the results.
@@ -595,22 +656,24 @@ def group_simulation(
         All channels of the bodies, and of the joints of small models.
 
     Raises:
-        ModelError: An argument makes no sense, a force depends on reactions, or events are to be
-            answered.
+        ModelError: An argument makes no sense, or a force depends on reactions.
         ShapeError: The step does not divide the duration or the time between stored instants.
         DeadPointError: A group is at a dead point; the results until then are in it.
         SimulationError: The motion diverges, or its energy is wrong.
     """
     model, parameters = with_values(model, parameters)
     began = time.perf_counter()
-    if "on_event" in options:
-        raise ModelError(
-            f"{model.name}: a simulation by groups finds events and goes on; to stop or to change "
-            f"something at them use simulate(model, …, on_event=…)"
-        )
     watch = check_watch(model.name, watch)
     taken = sampling(duration, step, t=t, output=output)
     steps, stride = taken.steps, taken.stride
+    if sample_time is not None and control is None:
+        raise ModelError("sample_time is that of a controller: give control=…, or leave it out")
+    model = _written_out(model)
+    seen = _seen(model, parameters, inputs, control, on_event)
+    if seen is not None:
+        options["inputs"] = seen.inputs if inputs is not None or control is not None else None
+        if sample_time is not None:
+            seen.every = whole_steps(sample_time, step, "sample_time", of="the step")
     simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
     taken.check_memory(6 * body_count(model))  # at least
     if integrator in _OF_NUMBERS and simulator.start.coordinates.rotations:
@@ -622,15 +685,25 @@ def group_simulation(
     named = options.get("independent", "auto") != "auto"
     # coordinates are changed at samples, which are not farther apart than a dead point is seen
     inner = stride if simulator.model.parts else _divisor(stride, _BEFORE[1])
-    grid = _Grid(float(t), step, steps // inner, inner, integrator)
+    looking = seen if seen is not None and seen.looks else None
+    if looking is not None:
+        inner = 1  # events are looked for after every step
+    grid = _Grid(float(t), step, steps // inner, inner, integrator, stride // inner)
     with Progress(f"simulation of {model.name}", grid.samples, progress) as bar:
-        pieces, failure, dead = _motions(simulator, grid, named, bar.update)
+        pieces, failure, dead = _motions(simulator, grid, named, bar.update, looking)
     shown = simulator.model
     lasted = time.perf_counter() - began
-    judge = _Judge(grid, pieces)
-    motions = [motion for motion, _ in pieces]
-    results = group_results(motions, "groups", lasted, shown, still=True, judge=judge,
-                            every=stride // inner)  # fmt: skip
+    judge = _Judge(grid, pieces, sampled=control is not None)
+    run = GroupRun([piece.shown for piece in pieces], [piece.changed for piece in pieces])
+    if seen is not None:
+        read = [piece.read(seen.events.counted) for piece in pieces]
+        answers = seen.events.answers
+        run = replace(run, readings=read, events=answers.events, known=answers.ends)
+        run = replace(run, inputs=[piece.held(seen.events.u) for piece in pieces])
+    motions = [piece.motion for piece in pieces]
+    results = group_results(motions, "groups", lasted, shown, still=True, judge=judge, run=run)
+    if seen is not None and failure:
+        results = results.between(results.t[0], min(seen.events.answers.until, results.t[-1]))
     wrong = judge.fault if judge.fault is not None and judge.fault.wrong else None
     if failure and wrong is not None:  # it was wrong before it stopped
         results = results.between(results.t[0], wrong.time)
@@ -705,15 +778,87 @@ class GroupRuns:
         return group_simulation(model, duration, integrator=self._integrator, **run)
 
 
+@dataclass
+class _Seen:
+    """What a run looks at after its steps: events, and samples of a controller.
+
+    Attributes:
+        events: The events, and what the bodies do.
+        law: The controller, if there is one.
+        every: Steps between its samples.
+        last: After how many steps it was asked last.
+    """
+
+    events: GroupEvents
+    law: SampledLaw | None = None
+    every: int = 1
+    last: int = -1
+
+    @property
+    def looks(self) -> bool:
+        """Whether there is anything to look at."""
+        return self.events.ne > 0 or self.law is not None
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """The inputs by name."""
+        return self.named(self.events.u)
+
+    def named(self, u: Floats) -> dict[str, float]:
+        """Values of the inputs by name."""
+        names = [entry.name for entry in self.events.system.u]
+        return dict(zip(names, u.tolist(), strict=True))
+
+    def sample(self, simulator: GroupSimulator, done: int, t: float, q: Floats, v: Floats) -> None:
+        """Ask the controller for inputs after so many steps, if it is due, and hold them."""
+        if self.law is None or done % self.every or done == self.last:
+            return
+        self.last = done
+        x, p = np.concatenate([q, v]), np.concatenate([self.events.p, self.events.u])
+        self.events.u = self.law(t, x, p)
+        simulator.hold(self.inputs)
+
+
+def _seen(
+    model: Model,
+    parameters: Mapping[str, float] | None,
+    inputs: Any,
+    control: Any,
+    reactions: Mapping[str, Reaction | str] | None,
+) -> _Seen | None:
+    """What is looked at after the steps of a run; None of large models, which are not written out.
+
+    Raises:
+        ModelError: Something is asked for that large models do not have.
+    """
+    if model.parts or body_count(model) > LARGE:
+        asked = {"inputs": inputs, "control": control, "on_event": reactions}
+        for name, given in asked.items():
+            if given is not None:
+                raise ModelError(
+                    f"{model.name}: {name} is for models of up to {LARGE} bodies in a simulation "
+                    f"by groups; use simulate(model, …, {name}=…)"
+                )
+        return None
+    system = formulate(model, "reference")
+    law = None if control is None else SampledLaw(system, control)
+    u = inputs_of(system, inputs)
+    return _Seen(GroupEvents(model, system, parameters, reactions, u, law is not None), law)
+
+
 @dataclass(frozen=True)
 class _Grid:
-    """Samples of a run, each so many steps after the one before, and the method of the steps."""
+    """Samples of a run, each so many steps after the one before, and the method of the steps.
+
+    One sample of ``every`` is shown.
+    """
 
     t: float
     step: float
     samples: int
     stride: int
     integrator: str
+    every: int = 1
 
     def time(self, sample: int) -> float:
         """When a sample is."""
@@ -724,8 +869,73 @@ class _Grid:
         return np.array([self.time(k) for k in range(first, end)])
 
 
-#: The motion of all bodies in some independent coordinates, and whose they are.
-_Piece: TypeAlias = tuple[GroupMotion, GroupSimulator]
+@dataclass
+class _Rows:
+    """What a run has stored from the start of a simulator on.
+
+    Attributes:
+        t: Times.
+        x: States.
+        samples: How many samples were done.
+        ahead: How long after the last of them, s; events are between samples.
+        inputs: What was held until then; no columns where that does not change.
+        failure: What stopped it, in words.
+        dead: Whether that is a group that was not solved.
+        stopped: Whether an answer to an event stopped it.
+        changed: The state of the bodies that an answer to the last event gives, to go on with.
+    """
+
+    t: list[float]
+    x: list[Floats]
+    samples: list[int]
+    ahead: list[float]
+    inputs: list[Floats]
+    failure: str = ""
+    dead: bool = False
+    stopped: bool = False
+    changed: tuple[Floats, Floats] | None = None
+
+    def store(self, t: float, x: Floats, sample: int, ahead: float, u: Floats) -> None:
+        """One more state."""
+        self.t.append(t)
+        self.x.append(x)
+        self.samples.append(sample)
+        self.ahead.append(ahead)
+        self.inputs.append(u)
+
+
+@dataclass
+class _Piece:
+    """The motion of all bodies in some independent coordinates.
+
+    Attributes:
+        motion: It itself.
+        simulator: Whose it is.
+        shown: Which of its instants are shown.
+        inputs: What was held at each of them; no columns where that does not change.
+        changed: Whether it begins with another state than that in which the one before ends.
+    """
+
+    motion: GroupMotion
+    simulator: GroupSimulator
+    shown: npt.NDArray[np.bool_]
+    inputs: Floats
+    changed: bool
+    _readings: Any = None
+
+    def read(self, counted: Sequence[str]) -> Any:
+        """Positions, velocities and accelerations of the bodies.
+
+        They are read before the simulator goes on from elsewhere: turns count from its start.
+        """
+        if self._readings is None:
+            self._readings = body_coordinates(self.motion, counted, still=True)
+        return self._readings
+
+    def held(self, u: Floats) -> Floats:
+        """The inputs at each instant; ``u`` where they do not change."""
+        changing = self.inputs.shape[1] > 0
+        return self.inputs if changing else np.repeat(u[None], len(self.motion.t), 0)
 
 
 @dataclass
@@ -735,11 +945,13 @@ class _Judge:
     Attributes:
         grid: The samples of the run.
         pieces: Its motion, piece by piece of independent coordinates.
+        sampled: Whether a controller holds inputs, so that nothing is run once more.
         fault: What is wrong, if anything.
     """
 
     grid: _Grid
     pieces: Sequence[_Piece]
+    sampled: bool = False
     fault: Fault | None = field(default=None, init=False)
 
     def __call__(self, motion: Motion) -> Fault | None:
@@ -752,23 +964,31 @@ class _Judge:
         means = Means(0.0, grid.step, grid.stride * grid.samples, cause=_cause)
         if isinstance(motion, GroupRecording):
             means = replace(means, place=partial(fastest, motion.system, motion))
-            if all(simulator.start.anywhere for _, simulator in self.pieces):
+            anywhere = all(piece.simulator.start.anywhere for piece in self.pieces)
+            if anywhere and not self.sampled:
                 means = replace(means, replay=partial(self._replayed, motion))
-        self.fault = energy_fault(Account.glance(motion), motion, means)
+        account = Account.glance(motion, sampled=self.sampled)
+        self.fault = energy_fault(account, motion, means)
         return self.fault
 
     def _replayed(self, recording: GroupRecording, k: int, finer: int) -> GroupRecording | None:
         """The run once more from a stored instant to the next, in shorter steps."""
         found, t = recording.readings(), float(recording.t[k])
-        ends = np.cumsum([len(motion.t) - 1 for motion, _ in self.pieces])
-        simulator = self.pieces[int(np.searchsorted(ends, k, side="right"))][1]
-        grid = replace(self.grid, t=t, step=self.grid.step / finer, samples=finer)
+        rows = [len(p.motion.t) - (0 if p.changed else 1) for p in self.pieces]
+        rows[0] = len(self.pieces[0].motion.t) - 1
+        simulator = self.pieces[int(np.searchsorted(np.cumsum(rows), k, side="right"))].simulator
+        length = float(recording.t[k + 1]) - t
+        if not length > 0:
+            return None
+        step = length / (self.grid.stride * finer)
+        grid = replace(self.grid, t=t, step=step, samples=finer)
         try:
             if not simulator.restarted((found["q"][k], found["v"][k]), t):
                 return None
-            states, failure, _ = _run(simulator, grid, 0, True, _nobody)
-            if failure:
+            rows_found = _run(simulator, grid, 0, True, _nobody)
+            if rows_found.failure:
                 return None
+            states = np.array(rows_found.x)
             motion = simulator.body_motion(grid.times(0, len(states)), states)
         except BielaError:
             return None
@@ -795,31 +1015,35 @@ def _nobody(done: int) -> None:
 
 
 def _motions(
-    simulator: GroupSimulator, grid: _Grid, named: bool, told: Callable[[int], None]
+    simulator: GroupSimulator,
+    grid: _Grid,
+    named: bool,
+    told: Callable[[int], None],
+    seen: _Seen | None = None,
 ) -> tuple[list[_Piece], str, bool]:
     """The motion of all bodies, piece by piece of independent coordinates.
 
     Returns:
-        The pieces, each with its simulator; what stopped the last one, in words, and whether that
-        is a dead point.
+        The pieces; what stopped the last one, in words, and whether that is a dead point.
     """
-    motions: list[_Piece] = []
+    pieces: list[_Piece] = []
     known = {frozenset(simulator.start.names): simulator}
     others: list[tuple[str, ...]] | None = None
     state: tuple[Floats, Floats] | None = None
-    done = 0
+    done, ahead, changed = 0, 0.0, False
+    counted = cache(partial(counted_coordinates, simulator.model))
     tried: set[frozenset[str]] = set()  # coordinates that come no further from where it is
     while True:
         tried.add(frozenset(simulator.start.names))
         moving = time.perf_counter()
         try:
-            states, failure, dead = _run(simulator, grid, done, named, told)
-            if dead and len(states) == 1 and not motions:
+            rows = _run(simulator, grid, done, named, told, seen, ahead)
+            if rows.dead and len(rows.t) == 1 and not pieces:
                 raise DeadPointError(
-                    f"{simulator.model.name}: at the start, t = {simulator.t:g} s, {failure}"
+                    f"{simulator.model.name}: at the start, t = {simulator.t:g} s, {rows.failure}"
                 )
         except DeadPointError as error:
-            if motions:
+            if pieces:
                 raise
             # the start is a dead point of these coordinates, not of the mechanism
             found = list(islice(simulator.others_at_start(), _CHOICES))
@@ -833,42 +1057,106 @@ def _motions(
             simulator = following
             continue
         spent = time.perf_counter() - moving
-        if not motions or len(states) > 1:
+        dead, count = rows.dead, len(rows.t)
+        if not pieces or count > 1 or changed:
             group, others = simulator.failed_group(), None
             for before in _BEFORE if dead and not named else (0,):
-                kept = len(states) - -(-before // grid.stride)
+                kept = count - -(-before // grid.stride)
                 if before and kept < 2:
                     continue
-                piece = grid.times(done, done + kept)
-                try:
-                    motion = simulator.body_motion(piece, states[:kept])
-                except DeadPointError as error:
-                    # steps so long that a dead point was passed between two of them
-                    assert isinstance(error.results, GroupMotion)
-                    if not len(error.results.t):
-                        raise
-                    motions.append((error.results, simulator))
-                    passed = "a group passed a dead point between two steps: take shorter ones"
-                    return motions, passed, True
+                motion, passed = _followed(simulator, rows, kept, seen)
+                if passed:
+                    if len(motion.t):
+                        pieces.append(_piece(simulator, grid, motion, rows, changed))
+                    return pieces, passed, True
                 if not dead or named:
                     break
                 state = simulator.state(motion)
-                found = list(islice(simulator.others(motion, group, states[kept - 1]), _CHOICES))
+                found = list(islice(simulator.others(motion, group, rows.x[kept - 1]), _CHOICES))
                 if found:
                     others = found
                     break
-            done += kept - 1
+            done, ahead = rows.samples[kept - 1], rows.ahead[kept - 1]
             if kept > 1:
                 tried = {frozenset(simulator.start.names)}
             motion.time_run = spent
-            motions.append((motion, simulator))
-        if not failure or others is None or state is None:
-            return motions, failure, dead
+            pieces.append(_piece(simulator, grid, motion, rows, changed))
+            changed = False
+        if rows.changed is not None:
+            _read(pieces, counted())
+            simulator, changed = _changed(simulator, known, rows.changed, rows.t[-1], named), True
+            tried = set()
+            continue
+        if not rows.failure or others is None or state is None:
+            return pieces, rows.failure, dead
         untried = [names for names in others if frozenset(names) not in tried]
-        following = _following(simulator, known, iter(untried), state, grid.time(done))
+        _read(pieces, counted())
+        following = _following(simulator, known, iter(untried), state, grid.time(done) + ahead)
         if following is None:
-            return motions, failure, dead
+            return pieces, rows.failure, dead
         simulator = following
+
+
+def _followed(
+    simulator: GroupSimulator, rows: _Rows, kept: int, seen: _Seen | None
+) -> tuple[GroupMotion, str]:
+    """The motion of all bodies at the first of some states, and what it could not pass, in words.
+
+    Raises:
+        DeadPointError: There is no motion at all.
+    """
+    t, states, inputs = np.array(rows.t[:kept]), np.array(rows.x[:kept]), []
+    if seen is not None and seen.law is not None:
+        inputs = [seen.named(u) for u in rows.inputs[:kept]]
+    try:
+        return simulator.body_motion(t, states, inputs), ""
+    except DeadPointError as error:
+        # steps so long that a dead point was passed between two of them
+        assert isinstance(error.results, GroupMotion)
+        if not len(error.results.t):
+            raise
+        passed = "a group passed a dead point between two steps: take shorter ones"
+        return error.results, passed
+
+
+def _piece(
+    simulator: GroupSimulator, grid: _Grid, motion: GroupMotion, rows: _Rows, changed: bool
+) -> _Piece:
+    """A piece of a motion, as far as it was followed."""
+    count = len(motion.t)
+    ahead, samples = np.array(rows.ahead[:count]), np.array(rows.samples[:count])
+    shown = (ahead > 0) | (samples % grid.every == 0)
+    return _Piece(motion, simulator, shown, np.array(rows.inputs[:count]), changed)
+
+
+def _read(pieces: Sequence[_Piece], counted: Sequence[str]) -> None:
+    """Read the pieces of a motion before a simulator goes on from elsewhere."""
+    for piece in pieces:
+        if not piece.motion.solver.large:
+            piece.read(counted)
+
+
+def _changed(
+    simulator: GroupSimulator,
+    known: dict[frozenset[str], GroupSimulator],
+    state: tuple[Floats, Floats],
+    t: float,
+    named: bool,
+) -> GroupSimulator:
+    """What goes on from the state that an answer to an event gives.
+
+    Raises:
+        SimulationError: Nothing does.
+    """
+    own = tuple(name for name in simulator.start.names if not name.endswith(".spin"))
+    choices: list[Any] = [own] if named else [own, "auto"]
+    following = _following(simulator, known, iter(choices), state, t)
+    if following is None:
+        raise SimulationError(
+            f"{simulator.model.name}: at t = {t:.6g} s the state that a reaction has returned is a "
+            f"dead point of {', '.join(own)}; take other independent coordinates"
+        )
+    return following
 
 
 def _dead_start(error: DeadPointError, others: Sequence[tuple[str, ...]]) -> DeadPointError:
@@ -884,13 +1172,13 @@ def _dead_start(error: DeadPointError, others: Sequence[tuple[str, ...]]) -> Dea
 def _following(
     simulator: GroupSimulator,
     known: dict[frozenset[str], GroupSimulator],
-    others: Iterator[tuple[str, ...]],
+    others: Iterator[tuple[str, ...] | str],
     state: tuple[Floats, Floats],
     t: float,
 ) -> GroupSimulator | None:
     """The same motion from a state on, in the next of other coordinates in which it can go on."""
     for names in others:
-        found = known.get(frozenset(names))
+        found = None if isinstance(names, str) else known.get(frozenset(names))
         try:
             if found is None or not found.restarted(state, t):
                 found = GroupSimulator(
@@ -901,8 +1189,11 @@ def _following(
                     parameters=simulator.parameters,
                     iteration=simulator.iteration,
                     state=state,
+                    inputs=simulator.inputs,
                 )
-            known[frozenset(names)] = found
+            known[frozenset(found.start.names)] = found
+            if simulator.inputs is not None:
+                found.hold(simulator.inputs)
             found.begin()
         except BielaError:  # these are none here: they do not determine the motion
             continue
@@ -916,7 +1207,9 @@ def _run(
     done: int,
     named: bool,
     told: Callable[[int], None],
-) -> tuple[Floats, str, bool]:
+    seen: _Seen | None = None,
+    ahead: float = 0.0,
+) -> _Rows:
     """Samples from the start of a simulator on, as far as it goes.
 
     Args:
@@ -925,24 +1218,33 @@ def _run(
         done: How many of them are done.
         named: Whether the independent coordinates have to stay.
         told: Is told how many are done.
+        seen: What is looked at after every step; a sample is then a step.
+        ahead: How long after the last sample it starts, s.
 
     Returns:
-        The states, that at the start first; what stopped it, in words, and whether that is a group
-        that was not solved.
+        The states, that at the start first, and what stopped it.
     """
     x = simulator.begin()
     w, nothing = simulator.program.function.w, np.zeros(0)
     stepper = FixedStep(simulator.problem, grid.integrator)
-    states, longest = [x[None]], max(1, _CHUNK // grid.stride)
-    chunk = longest
+    longest = max(1, _CHUNK // grid.stride)
+    chunk = longest if seen is None else min(longest, _LOOKED_AT)
+    look = None if seen is None else _Look(seen, simulator, stepper, grid.time(done) + ahead, x)
+    if look is not None and ahead == 0.0 and not done:
+        look.begin(done)
+    u = np.zeros(0) if look is None else look.held
+    rows = _Rows([grid.time(done) + ahead], [x], [done], [ahead], [u])
 
     def good(run: FixedStepRun) -> bool:
         return run.status == FINISHED and not simulator.failed()
 
     while done < grid.samples:
-        take = min(chunk, grid.samples - done)
+        take = 1 if ahead else min(chunk, grid.samples - done)
+        if look is not None:
+            take = look.until_sample(done, take, ahead)
+        began, h = grid.time(done) + ahead, grid.step - ahead / grid.stride
         before = w.copy()
-        run = stepper.run(grid.time(done), x, nothing, grid.step, take, grid.stride)
+        run = stepper.run(began, x, nothing, h, take, grid.stride)
         if not good(run) and take > 1:
             w[:] = before
             chunk = max(1, take // 8)  # to come to where it fails
@@ -951,14 +1253,132 @@ def _run(
             if good(run) or not simulator.failed():
                 break
             w[:] = before
-            run = stepper.run(
-                grid.time(done), x, nothing, grid.step / parts, 1, grid.stride * parts
-            )
+            run = stepper.run(began, x, nothing, h / parts, 1, grid.stride * parts)
         if not good(run):
-            dead = simulator.failed()
-            failure = simulator.what_failed() if dead else "the motion diverges"
-            return np.concatenate(states), failure, dead
-        states.append(run.states[1:])
-        x, done, chunk = run.x, done + take, min(2 * chunk, longest)
+            rows.dead = simulator.failed()
+            rows.failure = simulator.what_failed() if rows.dead else "the motion diverges"
+            return rows
+        met = None
+        if look is not None:
+            u = look.held
+            times = np.array([began, *(grid.time(done + k) for k in range(1, take + 1))])
+            met = look.after(times, run.states, before, h)
+        steps = take if met is None else met.steps
+        for k in range(1, steps + 1):
+            rows.store(grid.time(done + k), run.states[k], done + k, 0.0, u)
+        done, ahead = done + steps, ahead if steps == 0 else 0.0
+        if met is None:
+            x, ahead = run.x, 0.0
+            chunk = min(2 * chunk, longest)
+        elif met.failure:
+            rows.dead, rows.failure = met.dead, met.failure
+            return rows
+        else:
+            x, ahead = met.x, ahead + met.length
+            if met.told:
+                rows.store(met.t, x, done, ahead, u)
+            if met.stop or met.changed is not None:
+                rows.stopped, rows.changed = met.stop, met.changed
+                return rows
         told(done)
-    return np.concatenate(states), "", False
+    return rows
+
+
+@dataclass
+class _Met:
+    """An event that a run has met, or what ends it.
+
+    Attributes:
+        steps: After how many steps of those looked at.
+        length: How long after the last of these, s.
+        t: When.
+        x: The state there.
+        told: Whether the state is stored.
+        stop: Whether the run stops.
+        changed: The state of the bodies to go on with.
+        failure: What ends the run, in words.
+        dead: Whether that is a group that was not solved.
+    """
+
+    steps: int
+    length: float = 0.0
+    t: float = 0.0
+    x: Floats = field(default_factory=lambda: np.zeros(0))
+    told: bool = True
+    stop: bool = False
+    changed: tuple[Floats, Floats] | None = None
+    failure: str = ""
+    dead: bool = False
+
+
+class _Look:
+    """Looks at the bodies after every step of a simulator: for events, and for its controller."""
+
+    def __init__(
+        self, seen: _Seen, simulator: GroupSimulator, stepper: FixedStep, t: float, x: Floats
+    ) -> None:
+        self.seen, self.events = seen, seen.events
+        self.simulator, self._stepper = simulator, stepper
+        self._near = simulator.start.poses
+        self._t = t
+        q, v = self.events.bodies(simulator, self._near, np.array([t]), x[None])
+        self._now = q[0], v[0]
+        self.events.begin(t, *self._now)
+
+    @property
+    def held(self) -> Floats:
+        """The inputs, where a controller changes them."""
+        return np.zeros(0) if self.seen.law is None else self.events.u.copy()
+
+    def begin(self, done: int) -> None:
+        """The start of the whole run."""
+        self.events.first_look(self._t, *self._now)
+        self.seen.sample(self.simulator, done, self._t, *self._now)
+
+    def until_sample(self, done: int, take: int, ahead: float) -> int:
+        """How many steps to take until the controller is asked again, who is asked before."""
+        seen = self.seen
+        if seen.law is None:
+            return take
+        if ahead == 0.0:
+            seen.sample(self.simulator, done, self._t, *self._now)
+        return min(take, seen.every - done % seen.every)
+
+    def after(self, t: Floats, states: Floats, before: Floats, h: float) -> _Met | None:
+        """What has happened in some steps of length h, from a workspace on; nothing if None."""
+        events, simulator = self.events, self.simulator
+        q, v = events.bodies(simulator, self._near, t, states)
+        k = events.first(t, q, v)
+        until = len(t) - 1 if k < 0 else k
+        fallen = events.fallen(float(t[until]), q[until], v[until])
+        if fallen:
+            return _Met(until, failure=fallen)
+        if k < 0:
+            self._stand(float(t[-1]), q[-1], v[-1])
+            return None
+        w, nothing = simulator.program.function.w, np.zeros(0)
+        w[:] = before
+        start, x = float(t[k]), states[k]
+        if k:
+            self._stepper.run(float(t[0]), states[0], nothing, h, k, 1)
+        kept = w.copy()
+
+        def step(length: float) -> Floats | None:
+            w[:] = kept
+            run = self._stepper.run(start, x, nothing, length, 1, 1)
+            return run.x if run.status == FINISHED and not simulator.failed() else None
+
+        found = events.located(simulator, step, start, x, q[k], v[k], h)
+        if found is None:
+            dead = simulator.failed()
+            said = simulator.what_failed() if dead else "the motion diverges"
+            return _Met(k, failure=said, dead=dead)
+        length, reached, (place, speed), fired = found
+        self._stand(start + length, place, speed)
+        told = bool(fired.any()) and not events.answers.passing(fired)
+        stop, answered = events.react(self._t, place, speed, fired)
+        changed = answered[-1] if answered and not stop else None
+        return _Met(k, length, self._t, reached, told, stop, changed)
+
+    def _stand(self, t: float, q: Floats, v: Floats) -> None:
+        self._t, self._now, self._near = t, (q, v), self.events.poses(q)

@@ -17,7 +17,9 @@ class SimulatedMotion:
     """The stored states of a run; what follows from them is found when somebody asks for it."""
 
     def __init__(self, motion: LoopedMotion, t: Floats, states: Floats, u: Floats) -> None:
-        self.motion, self.blocks, self.t, self.u = motion, motion.blocks, t, u
+        self.motion, self.blocks, self.t = motion, motion.blocks, t
+        #: The inputs, for all instants or a row an instant.
+        self.u = u
         self.q, self.v = states[:, : self.blocks.nq], states[:, self.blocks.nq :]
 
     @cached_property
@@ -31,18 +33,23 @@ class SimulatedMotion:
         return np.array([lam for _, lam in self._instants()])
 
     def _instants(self) -> list[tuple[Floats, Floats]]:
-        rows = zip(self.t, self.q, self.v, strict=True)
-        return [self.motion.accelerations(float(t), q, v, self.u) for t, q, v in rows]
+        rows = zip(self.t, self.q, self.v, self.held, strict=True)
+        return [self.motion.accelerations(float(t), q, v, u) for t, q, v, u in rows]
+
+    @property
+    def held(self) -> Floats:
+        """The inputs, a row an instant."""
+        return np.broadcast_to(self.u, (len(self.t), np.shape(self.u)[-1]))
 
     def outputs(self) -> Floats:
         """What sensors read."""
-        rows = zip(self.t, self.q, self.v, strict=True)
+        rows = zip(self.t, self.q, self.v, self.held, strict=True)
         needed = self.blocks.reads_multipliers
         lams = self.lam if needed else [None] * len(self.t)
         return np.array(
             [
-                self.blocks.y(q, v, float(t), self.u, lam)
-                for (t, q, v), lam in zip(rows, lams, strict=True)
+                self.blocks.y(q, v, float(t), u, lam)
+                for (t, q, v, u), lam in zip(rows, lams, strict=True)
             ]
         )
 
@@ -65,8 +72,8 @@ class SimulatedMotion:
     @cached_property
     def _energies(self) -> tuple[Floats, Floats]:
         blocks = self.blocks
-        rows = zip(self.t, self.q, self.v, strict=True)
-        stored = [blocks.stored_energy(q, v, float(t), self.u) for t, q, v in rows]
+        rows = zip(self.t, self.q, self.v, self.held, strict=True)
+        stored = [blocks.stored_energy(q, v, float(t), u) for t, q, v, u in rows]
         return blocks.kinetic_energy(self.v), blocks.height_energy(self.q) + np.array(stored)
 
     def energies(self) -> tuple[Floats, Floats]:
@@ -97,7 +104,7 @@ class SimulatedMotion:
         """None: the coordinates of bodies contain no motion."""
 
     def _power(self, k: int) -> float:
-        blocks, u = self.blocks, self.u
+        blocks, u = self.blocks, self.held[k]
         t, q, v = float(self.t[k]), self.q[k], self.v[k]
         lam = None
         if blocks.law_count or read_multipliers(blocks.forces):
@@ -135,7 +142,9 @@ class SimulatedMotion:
             place = np.abs(q[: wide * n].reshape(n, wide)[:, :high])
             if wide != high:
                 place[:, 3:] = 1.0
-            force = np.abs(blocks.Q(q, v, float(self.t[k]), self.u)[: high * n]).reshape(n, high)
+            force = np.abs(blocks.Q(q, v, float(self.t[k]), self.held[k])[: high * n]).reshape(
+                n, high
+            )
             sum_v = (moment * (np.abs(v) + 0.01)).sum()
             found.append(float(sum_v + np.nansum(force * (place + 0.01))))
         return np.array(found)
@@ -143,4 +152,4 @@ class SimulatedMotion:
     def at(self, rows: npt.NDArray[np.intp]) -> SimulatedMotion:
         """The motion at some of its instants."""
         states = np.concatenate([self.q[rows], self.v[rows]], axis=1)
-        return SimulatedMotion(self.motion, self.t[rows], states, self.u)
+        return SimulatedMotion(self.motion, self.t[rows], states, self.held[rows])

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.closure import displacements, in_conflict, speeds
+from biela.analysis.control import Controller
 from biela.analysis.divergence import (
     SINGULAR,
     half_turn,
@@ -26,12 +28,14 @@ from biela.analysis.divergence import (
     relative_drift,
     weakness,
 )
+from biela.analysis.engine_choice import with_start
 from biela.analysis.event_answers import EventAnswers, Reaction
 from biela.analysis.instant import unit_rows
 from biela.analysis.law_changes import blows, breaks, within_a_step
 from biela.analysis.looped.balance import unbalanced
 from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
+from biela.analysis.looped.limits import LoopedLimits
 from biela.analysis.looped.motion import EXAMINED, LoopedMotion
 from biela.analysis.looped.pictures import looped_scene
 from biela.analysis.looped.results import channel_groups, coordinate_units, rank_report
@@ -41,9 +45,12 @@ from biela.analysis.looped.start import first_state, first_velocity, named_value
 from biela.analysis.plan import Plan, closer
 from biela.analysis.preparation import numbers, with_values
 from biela.analysis.progress import Progress, rows_from
+from biela.analysis.sampled_law import SampledLaw
 from biela.analysis.singularity import joints_of
 from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault, slip_fault
+from biela.equations import Quantity
+from biela.equations.blocks import ReferenceBlocks
 from biela.errors import AssemblyError, ModelError, SimulationError, SingularityError
 from biela.model import Model
 from biela.model.parts.flattening import body_count
@@ -106,6 +113,8 @@ class LoopedSimulator:
         tolerance: float | None = None,
         parameters: Mapping[str, float] | None = None,
         inputs: Mapping[str, float] | Sequence[float] | None = None,
+        control: Any = None,
+        sample_time: float | None = None,
         on_event: Mapping[str, Reaction | str] | None = None,
         events: bool = True,
         progress: bool | None = None,
@@ -116,7 +125,8 @@ class LoopedSimulator:
         Names of ``q`` are "joint.coordinate" of the model itself, or coordinates of bodies
         ("cell[3].crank.rx" …); those of ``v`` are velocities of bodies ("crank.angle_rate" …).
         Without ``events`` the run looks for none, which may be too much of thousands of buffers.
-        ``on_event`` functions take and return the q and v of all bodies, as in these channels.
+        Controllers and ``on_event`` functions take the q and v of all bodies, as in these channels.
+        Limits of coordinates are looked for in the run where they are answered.
 
         Returns:
             Channels q, v, a of the bodies, outputs y, the motion of frames, and the monitors
@@ -145,19 +155,28 @@ class LoopedSimulator:
                 f"{model.name}: on_event answers events, which events=False leaves out"
             )
         columns = 14 * body_count(model)  # position, quaternion and velocity of each
-        plan = Plan.make(self.integrator, duration, t, step, output, None, False, columns)
+        controlled = control is not None
+        plan = Plan.make(
+            self.integrator, duration, t, step, output, sample_time, controlled, columns
+        )
         tolerance = plan.checked_tolerance(model.name, tolerance)
         q, v = _by_name(model, "q", q), _by_name(model, "v", v)
-        made = self._made(q, v, t, parameters, inputs)
+        limits = LoopedLimits(
+            with_start(with_values(model, parameters)[0], q or {})[0], None, on_event, controlled
+        )
+        made = self._made(q, v, t, parameters, inputs, limits)
         model, motion, u, blocks = made.model, made.motion, made.u, made.motion.blocks
         if plan.adaptive:
             plan = replace(plan, stops=breaks(model, plan.start, plan.duration))
-        answers = EventAnswers(blocks.name, blocks.events, on_event)
-        run = _Run(model, motion, plan, u, answers, watch)
+        ends = limits.places(blocks)
+        answers = EventAnswers(blocks.name, blocks.events, on_event, ends, limits.ends)
+        law = SampledLaw(_controlled(blocks), control).controller if controlled else None
+        run = _Run(model, motion, plan, u, answers, watch, limits, law)
         x = np.concatenate([made.q, made.v])
         watched = events and len(blocks.events) > 0
+        sampled: dict[str, Any] = {} if law is None else {"control": law.kernel, "nu": len(u)}
         if plan.integrator == "rk4" and not watched:
-            problem = Problem(motion.step, len(x), len(u) + 1, nq=blocks.nq)
+            problem = Problem(motion.step, len(x), len(u) + 1, nq=blocks.nq, **sampled)
             return run.go(problem, x, tolerance, progress, began)
         held = bool(len(blocks.rows))
         problem = Problem(
@@ -169,6 +188,7 @@ class LoopedSimulator:
             q_iterations=1 if held else 0,
             events=motion.events if watched else None,
             directions=[BOTH] * len(blocks.events) if watched else (),
+            **sampled,
         )
         return run.go(problem, x, tolerance, progress, began)
 
@@ -179,21 +199,29 @@ class LoopedSimulator:
         t: float,
         parameters: Mapping[str, float] | None,
         inputs: Mapping[str, float] | Sequence[float] | None,
+        limits: LoopedLimits,
     ) -> _Prepared:
         """The equations and the start of a run: those of the run before if it began alike."""
         given = [q, v, t, parameters, inputs]
         key = [dict(x) if isinstance(x, Mapping) else np.array(x).tolist() for x in given]
+        key.append(sorted(limits.asked))
         if self._prepared is not None and self._prepared[0] == key:
             return self._prepared[1]
         model, parameters = with_values(self.model, parameters)
         blocks, guess, speed = first_state(model, q, v, t, parameters)
         u = named_values(blocks, "input", blocks.inputs, blocks.input_values, inputs)
         start = Follower(blocks, 1e-10).assembled(t, guess) if len(blocks.rows) else guess
-        motion = LoopedMotion(blocks, start)
-        if speed is None:
+        motion = None if speed is not None else LoopedMotion(blocks, start)
+        if motion is not None:
             speed = first_velocity(model, blocks, start, t, v, parameters)
             _check_moving(motion, t, start, speed, u)
-        made = _Prepared(model, motion, start, speed, u)
+        assert speed is not None, "found here, or known"
+        if limits.asked:
+            # where it starts must not depend on what is looked at: the start is that without it
+            plain, model, motion = blocks, limits.watching(model), None
+            blocks = first_state(model, q, v, t, parameters)[0]
+            start, speed = limits.started(plain, blocks, t, start, speed)
+        made = _Prepared(model, motion or LoopedMotion(blocks, start), start, speed, u)
         self._prepared = key, made
         return made
 
@@ -207,6 +235,15 @@ class _Prepared:
     q: Floats
     v: Floats
     u: Floats
+
+
+def _controlled(blocks: ReferenceBlocks) -> Any:
+    """What a controller sees of a large mechanism: states of all bodies, and inputs."""
+    units, rates = coordinate_units(blocks)
+    q = [Quantity(n, unit) for n, unit in zip(blocks.coordinate_names, units, strict=True)]
+    v = [Quantity(n, unit) for n, unit in zip(blocks.velocity_names, rates, strict=True)]
+    u = [Quantity(name) for name in blocks.inputs]
+    return SimpleNamespace(name=blocks.name, q=q, v=v, u=u, p=())
 
 
 def _check_moving(motion: LoopedMotion, t: float, q: Floats, v: Floats, u: Floats) -> None:
@@ -270,15 +307,23 @@ class _Run:
         u: Floats,
         answers: EventAnswers,
         watch: str,
+        limits: LoopedLimits,
+        law: Controller | None,
     ) -> None:
-        self.model = model
+        self.model, self.limits, self.law = model, limits, law
+        #: What a controller held until each stored instant.
+        self.inputs: list[Floats] = []
         self.motion, self.plan, self.u, self.answers = motion, plan, u, answers
         self.watch = watch
-        self.watched = LoopedEvents(motion, u)
         self.times: list[Floats] = []
         self.states: list[Floats] = []
         #: How many numbers were stored at events.
         self.at_events = 0
+
+    @property
+    def watched(self) -> LoopedEvents:
+        """The event functions under the inputs."""
+        return LoopedEvents(self.motion, self.u)
 
     def go(
         self, problem: Problem, x: Floats, tolerance: float, progress: bool | None, began: float
@@ -300,6 +345,10 @@ class _Run:
         stepper.pause = 10
         self.times.append(np.array([plan.start]))
         self.states.append(x[None].copy())
+        self.inputs.append(self.u[None])
+        if self.answers.ends:
+            values = self.watched.values(plan.start, x[: blocks.nq], x[blocks.nq :])
+            self.answers.begin(values, plan.start)
         kinds = len(self.motion.fronts.kinds)
         unranked = self.motion.unranked(dependent)
         if unranked:
@@ -316,6 +365,9 @@ class _Run:
                     found = stepper.advance(len(plan.times) - done)
                     spent = time.perf_counter() - tick
                     native += spent
+                    if self.law is not None:
+                        self.law.raise_failure()
+                        self._held(found)
                     fault = self._take(done, found)
                     done += len(found.times)
                     fault = fault or self._fault(found.status, found.t, found.x)
@@ -360,6 +412,13 @@ class _Run:
         read = (vector for block in self.motion.blocks.gaps for vector, _ in block.gather.values())
         return any(vector in ("t", "w") for vector in read)
 
+    def _held(self, found: Progressed) -> None:
+        """Note what the controller held at last, and what at first at the start."""
+        if len(self.times) == 1 and len(found.first):
+            self.inputs[0] = found.first
+        if len(found.inputs):
+            self.u = found.inputs[-1].copy()
+
     def _take(self, done: int, found: Progressed) -> str:
         """Store the output times among those that an integrator reached after so many instants.
 
@@ -388,6 +447,8 @@ class _Run:
             keep &= stored
         self.times.append(times[keep])
         self.states.append(states[keep])
+        held = np.repeat(self.u[None], len(times), 0) if self.law is None else found.inputs
+        self.inputs.append(held[keep])
         return said
 
     @property
@@ -402,9 +463,12 @@ class _Run:
         stop, states = self.answers.react(self.watched, found.t, q, v, found.fired)
         x = np.concatenate(states[-1]) if states else found.x
         kept = [found.x] if np.array_equal(x, found.x) else [found.x, x]
-        if self.at_events < _AT_EVENTS:
+        if self.answers.passing(found.fired):
+            kept = []
+        if kept and self.at_events < _AT_EVENTS:
             self.times.append(np.full(len(kept), found.t))
             self.states.append(np.array(kept))
+            self.inputs.append(np.repeat(self.u[None], len(kept), 0))
             self.at_events += len(kept) * len(x)
         if not stop:
             stepper.restart(x)
@@ -537,14 +601,14 @@ class _Run:
             both = np.flatnonzero(np.diff(motion.t) <= 0)  # states that events have changed
             rows = np.unique([*among, *both, *(both + 1), *blows(self.model, motion.t)])
             motion = motion.at(rows)
-        account = Account.glance(motion)
+        account = Account.glance(motion, sampled=self.law is not None)
         adaptive = self.plan.adaptive
         means = Means(
             self.tolerance if adaptive else 0.0,
             self.plan.step or 0.0,
             steps,
             leaps,
-            partial(self._replayed, motion),
+            partial(self._replayed, motion) if self.law is None else None,
             partial(self._fastest, motion),
             partial(self._cause, motion),
             partial(self._passed, motion),
@@ -581,6 +645,13 @@ class _Run:
         found = followed(stepper, t, x, np.concatenate([self.u, length]), part.times)
         return None if found is None else SimulatedMotion(self.motion, *found, self.u)
 
+    def _closer(self, motion: SimulatedMotion, k: int) -> SimulatedMotion | None:
+        """The same, where that is more than a step."""
+        step, length = self.plan.step, float(motion.t[k + 1] - motion.t[k])
+        if self.law is not None or (step is not None and length < 1.5 * step):
+            return None
+        return self._replayed(motion, k, 1)
+
     def _fastest(self, motion: SimulatedMotion, k: int) -> str:
         """The velocity that changes most between two instants."""
         j = int(np.argmax(np.abs(motion.v[k + 1] - motion.v[k])))
@@ -611,13 +682,18 @@ class _Run:
         """The results, and what is wrong with them."""
         plan = self.plan
         motion = SimulatedMotion(
-            self.motion, np.concatenate(self.times), np.concatenate(self.states), self.u
+            self.motion,
+            np.concatenate(self.times),
+            np.concatenate(self.states),
+            np.concatenate(self.inputs),
         )
         errors = motion.constraint_errors()
         fault = self._judged(motion, int(costs.get("steps", 0)), leaps)
-        events = self.answers.events
+        closer = partial(self._closer, motion)
+        events = [*self.answers.events, *self.limits.events(motion, self.answers.ends, closer)]
         if fault is not None:
-            events = sorted([*events, fault.event], key=lambda event: event.time)
+            events.append(fault.event)
+        events.sort(key=lambda event: event.time)
         energy, blocks = motion.monitored_energies(), motion.blocks
         found = statistics(
             costs,
@@ -658,8 +734,8 @@ class _Run:
     @np.errstate(all="ignore")
     def _so_far(self, first: int) -> Results:
         """The results from a stored instant on, while the run goes on."""
-        t, states = rows_from(self.times, first), rows_from(self.states, first)
-        motion = SimulatedMotion(self.motion, t, states, self.u)
+        t, states, u = (rows_from(x, first) for x in (self.times, self.states, self.inputs))
+        motion = SimulatedMotion(self.motion, t, states, u)
         groups = channel_groups(motion)
         events = self.answers.events
         return Results(motion.blocks.name, t, groups, events=events, interrupted=True)

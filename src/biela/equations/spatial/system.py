@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from biela.atoms import Atom
+from biela.atoms import Atom, diff
 from biela.code import Function
+from biela.equations.model_start import limits_of
 from biela.equations.orientation import turned
 from biela.equations.spatial import articulated, composite, momentum, newton_euler
 from biela.equations.spatial.factorisation import factorised
@@ -60,6 +62,8 @@ def spatial_system(model: Model, *, rotors: Mapping[str, Value] | None = None) -
     if tree.quaternions:
         makers["rates"] = maker("rates", lambda t: {"dq": t.rates()})
         makers["retract"] = lambda: _retract(SpatialTree(model, rotors=rotors))
+    if tree.coordinates.followers:
+        makers["joint_coordinates"] = maker("joint_coordinates", _followers)
     return System(
         model.name,
         q=_coordinates(tree),
@@ -71,6 +75,8 @@ def spatial_system(model: Model, *, rotors: Mapping[str, Value] | None = None) -
         ),
         frames=tuple(name for name in tree.frames if name != "ground"),
         quaternions=tuple(first for first, _ in tree.quaternions),
+        joint_coordinates=tuple(_quantities(tree, {n: 0.0 for n in tree.coordinates.followers})),
+        limits=partial(limits_of, tree.model),
         functions=LazyFunctions({}, makers),
     )
 
@@ -97,25 +103,27 @@ def _joints(tree: SpatialTree) -> dict[str, tuple[Joint, Any]]:
 
 
 def _coordinates(tree: SpatialTree) -> tuple[Quantity, ...]:
-    known, found = _joints(tree), []
-    for name, value in zip(tree.q_names, tree.start, strict=True):
+    return tuple(_quantities(tree, dict(zip(tree.q_names, tree.start, strict=True))))
+
+
+def _quantities(tree: SpatialTree, named: Mapping[str, float]) -> Iterator[Quantity]:
+    """Coordinates with their units and limits, by their names and values."""
+    known = _joints(tree)
+    for name, value in named.items():
         if name not in known:
-            found.append(Quantity(name, value=value))
+            yield Quantity(name, value=value)
             continue
         joint, coordinate = known[name]
         low, high = joint.limits.get(coordinate.name, (-math.inf, math.inf))
         dimension = {"rad": "angle", "m": "length"}.get(coordinate.unit, "any")
-        found.append(
-            Quantity(
-                name,
-                coordinate.unit,
-                value,
-                given=coordinate.name in joint.start,
-                lower=_limit(tree, low, dimension),
-                upper=_limit(tree, high, dimension),
-            )
+        yield Quantity(
+            name,
+            coordinate.unit,
+            value,
+            given=coordinate.name in joint.start,
+            lower=_limit(tree, low, dimension),
+            upper=_limit(tree, high, dimension),
         )
-    return tuple(found)
 
 
 def _limit(tree: SpatialTree, value: Any, dimension: str) -> float:
@@ -193,6 +201,15 @@ def _frame_accelerations(tree: SpatialTree) -> Function:
         rows.append([*times(links[k].R, acc), *times(links[k].R, moving[k].spin.alpha)])
     outputs = {"frame_accelerations": _rows(tree, rows)}
     return Function("frame_accelerations", _inputs(tree) | {"a": tree.a}, outputs)
+
+
+def _followers(tree: SpatialTree) -> dict[str, list[Atom]]:
+    """Coordinates that follow others, and their rates."""
+    values, rates = [], []
+    for value, j in tree.coordinates.followers.values():
+        values.append(value)
+        rates.append(diff(value, tree.coordinates.leader(j)) * tree.v[j])
+    return {"values": values, "rates": rates}
 
 
 def _retract(tree: SpatialTree) -> Function:

@@ -14,7 +14,7 @@ s brings, with the rate b of s at z'' = 0,
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,7 @@ from biela.errors import ModelError
 from biela.model.bodies import GROUND
 from biela.model.forces import Force
 from biela.model.markers import Marker
+from biela.model.quantities.values import Value
 from biela.space import Vector
 
 __all__ = ["ForceDerivation", "ForceKernel"]
@@ -59,14 +60,24 @@ class ForceDerivation(GroupDerivation):
         cast: The force in all instances.
         poses: Where bodies are at the start.
         loose: Names of joints that are in no group.
+        inputs: Values of inputs, by name, which may change later; without it they stay at those of
+            the model.
 
     Raises:
         ModelError: It depends on reactions, or on an angle whose turns nothing counts.
     """
 
-    def __init__(self, cast: Cast, poses: Poses | None = None, loose: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        cast: Cast,
+        poses: Poses | None = None,
+        loose: Collection[str] = (),
+        inputs: Mapping[str, float] | None = None,
+    ) -> None:
         super().__init__(cast, poses)
-        self._loose = loose
+        self._loose, self._inputs = loose, inputs
+        #: The columns of inputs, and what these are called in each instance.
+        self.inputs: list[tuple[Atom, Sequence[str]]] = []
         #: Forces and what they act along, linear in rates.
         self._pushes: list[tuple[Atom, Atom]] = []
         #: Inertia along a speed.
@@ -133,6 +144,17 @@ class ForceDerivation(GroupDerivation):
     def push(self, rate: Atom, force: Atom) -> None:
         """A force along a speed."""
         self._pushes.append((self.workspace.atom(force), rate))
+
+    def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
+        """An input: a parameter of its own, where inputs are given."""
+        if self._inputs is None:
+            return super().input(name, unit, value, dimension)
+        names = self.cast.elements[0].names
+        (symbol,) = self.system.parameters([self.fresh(f"u{len(self.inputs)}")])
+        # a column whatever it is now: zero is no constant
+        self.columns.append(Column(symbol, np.array([self._inputs[n] for n in names])))
+        self.inputs.append((symbol, names))
+        return symbol
 
     def kernel(self, name: str, width: int) -> ForceKernel:
         """Its kernel with ``width`` independent coordinates."""

@@ -56,6 +56,7 @@ class MotionProgram(GroupProgram):
         iteration: How equations are solved.
         solve: Makes the stage that solves M z'' = Q for more than `SMALL` coordinates, from the
             memory, rows and columns of the lower triangle of M and the vectors "M", "Q", "ddz".
+        inputs: Values of all inputs by name, if these are to be changed by `hold`.
 
     Attributes:
         function: ``(t, state, p) -> slope``, as integrators take it; p is empty.
@@ -70,6 +71,7 @@ class MotionProgram(GroupProgram):
         coordinates: StateCoordinates,
         iteration: Iteration | None = None,
         solve: Solver | None = None,
+        inputs: Mapping[str, float] | None = None,
     ) -> None:
         self.influence, self.laws = influence, laws
         self.coordinates, self.freedoms = coordinates, coordinates.freedoms
@@ -85,7 +87,9 @@ class MotionProgram(GroupProgram):
         poses = equations[0].poses if equations else None
         forces = list(casts.forces())
         loose = casts.loose_joints(forces)
-        self._forces = [ForceDerivation(cast, poses, loose) for cast in forces]
+        self._forces = [ForceDerivation(cast, poses, loose, inputs) for cast in forces]
+        #: Numbers of the stages with inputs, their parameters, and names of inputs by column.
+        self._held: list[tuple[int, Floats, list[tuple[int, Sequence[str]]]]] = []
         self._force_reads = [
             [Asked(item) for item in dict.fromkeys(k.item for k in force.known)]
             for force in self._forces
@@ -176,6 +180,8 @@ class MotionProgram(GroupProgram):
         stages, tape = self._group_stages(side_by_side, self._begin)
         after = [*self._force_stages(), *self._solving()]
         whole = [*before, *stages, *after]
+        first_force = len(before) + len(stages)
+        self._held = [(first_force + k, rows, held) for k, rows, held in self._held]
         first = [Segment(k, 0, getattr(s, "count", 0)) for k, s in enumerate(before)]
         last = [Segment(len(before) + len(stages) + k, 0, s.count) for k, s in enumerate(after)]
         self.program = Program(whole, memory.size, tape=[*first, *tape, *last], name="motion")
@@ -330,6 +336,10 @@ class MotionProgram(GroupProgram):
             scatter = {"Q": Write(memory.first("Q") + columns, "add")}
             if force.is_rotor:
                 scatter["M"] = Write(memory.first("M") + self._mass_places(columns), "add")
+            places = {column.symbol.ref: k for k, column in enumerate(kernel.columns)}
+            held = [(places[u.ref], names) for u, names in force.inputs if u.ref in places]
+            if held:
+                self._held.append((len(found), kernel.parameters.copy(), held))
             found.append(
                 Stage(
                     kernel.function,
@@ -398,6 +408,13 @@ class MotionProgram(GroupProgram):
         return [Stage(kernel, gather, out)]
 
     # ---------------------------------------------------------------------------- start
+
+    def hold(self, inputs: Mapping[str, float]) -> None:
+        """Give the inputs other values, by name, from now on."""
+        for stage, rows, columns in self._held:
+            for k, names in columns:
+                rows[:, k] = [inputs[name] for name in names]
+            self.program.set_parameters(stage, rows)
 
     def start(self, w: Floats, poses: Poses, z: Floats, t: float) -> None:
         """Write the unknowns at a position into a workspace."""
