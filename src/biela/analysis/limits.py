@@ -222,49 +222,58 @@ class _Distance:
     def excursion(self, k: int) -> tuple[float, float]:
         """When it crosses, and back, between two instants on one side; one time if it does not."""
         sign = -1.0 if self.outside[k] else 1.0
+        c = self._polynomial(k)
         s = np.linspace(0.0, 1.0, _PARTS + 1)
         step = 1.0 / _PARTS
         while True:
-            best = int(np.argmax(sign * self._at(k, s)))
+            best = int(np.argmax(sign * _value(c, s)))
             top = float(s[best])
             if step < 1e-9:
                 break
             s = np.linspace(max(top - step, 0.0), min(top + step, 1.0), _PARTS + 1)
             step = 2 * step / _PARTS
-        if not sign * self._at(k, np.array([top]))[0] > self.end.tolerance:
+        if not sign * _value(c, top) > self.end.tolerance:
             return 0.0, 0.0
         return self._root(k, 0.0, top), self._root(k, top, 1.0)
 
     def _root(self, k: int, low: float, high: float) -> float:
         """When it is zero, between parts of an interval at which it has different signs."""
-        ends = self._at(k, np.array([low, high]))
-        rising = ends[1] > ends[0]
+        c = self._polynomial(k)
+        rising = _value(c, high) > _value(c, low)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            if (self._at(k, np.array([middle]))[0] > 0) == rising:
+            if (_value(c, middle) > 0) == rising:
                 high = middle
             else:
                 low = middle
         return float(self.t[k] + high * (self.t[k + 1] - self.t[k]))
 
-    def _at(self, k: int, s: Floats) -> Floats:
-        """Its values at parts s of an interval, by the polynomial that both ends give.
+    def _polynomial(self, k: int) -> list[float]:
+        """Its coefficients in the part s of an interval, from what is known at both ends.
 
         Where rates do not explain the way, because nobody told them, it is a straight line.
         """
         h = float(self.t[k + 1] - self.t[k])
-        f0, way = self.f[k], float(self.f[k + 1] - self.f[k])
-        d0, d1 = h * self.df[k], h * self.df[k + 1]
-        if self.df[k] == 0.0 == self.df[k + 1] or not np.isfinite(d0 + d1):
-            return np.asarray(f0 + s * way)
-        found = f0 + s * d0 + s**2 * ((3 * way - 2 * d0 - d1) + s * (d0 + d1 - 2 * way))
+        f0, way = float(self.f[k]), float(self.f[k + 1] - self.f[k])
+        d0, d1 = h * float(self.df[k]), h * float(self.df[k + 1])
+        if d0 == 0.0 == d1 or not np.isfinite(d0 + d1):
+            return [f0, way]
+        found = [f0, d0, 3 * way - 2 * d0 - d1, d0 + d1 - 2 * way, 0.0, 0.0]
         if self.ddf is not None and np.isfinite(self.ddf[k] + self.ddf[k + 1]):
-            b0, b1 = (0.5 * h * h * self.ddf[j] for j in (k, k + 1))
+            b0, b1 = (0.5 * h * h * float(self.ddf[j]) for j in (k, k + 1))
             # what the cubic lacks of both second rates: s² (1-s)² (m (1-s) + n s)
-            m = b0 - (3 * way - 2 * d0 - d1)
-            n = b1 - (d0 + 2 * d1 - 3 * way)
-            found = found + s**2 * (1 - s) ** 2 * (m * (1 - s) + n * s)
-        return np.asarray(found)
+            m, n = b0 - (3 * way - 2 * d0 - d1), b1 - (d0 + 2 * d1 - 3 * way)
+            for power, more in enumerate((m, n - 3 * m, 3 * m - 2 * n, n - m), start=2):
+                found[power] += more
+        return found
+
+
+def _value(coefficients: Sequence[float], s: Any) -> Any:
+    """A polynomial by the rule of Horner, at a number or an array."""
+    found = 0.0 * s
+    for c in reversed(coefficients):
+        found = found * s + c
+    return found
 
 
 def events_beyond(
