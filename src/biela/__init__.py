@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from biela.analysis.checking import (
         check,
     )
+    from biela.analysis.control_state import (
+        PID,
+    )
     from biela.analysis.groups.finding import (
         structural_groups,
     )
@@ -150,6 +153,7 @@ _LAZY = {
     "mobility": "biela.analysis",
     "Model": "biela.model",
     "Options": "biela.analysis",
+    "PID": "biela.analysis.control_state",
     "PointTarget": "biela.analysis.inverse_kinematics",
     "PoseTarget": "biela.analysis.inverse_kinematics",
     "precision": "biela.analysis",
@@ -185,6 +189,7 @@ __all__ = [
     "InverseKinematics",
     "Model",
     "Options",
+    "PID",
     "PointTarget",
     "PoseTarget",
     "Results",

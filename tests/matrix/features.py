@@ -112,6 +112,11 @@ def _sampled(t: float, q: Floats, v: Floats) -> list[float]:
     return [2.0 * float(np.sin(40.0 * t))]
 
 
+def _held(state: Any) -> dict[str, float]:
+    """A sampled torque that depends on the state of a joint, by names."""
+    return {"motor": 4.0 * (0.2 - state["A"]) - 0.3 * state["A.angle_rate"]}
+
+
 def _events(model: bl.Model, results: bl.Results) -> Readings:
     found = [(e.time, e.name) for e in results.events if "A" in e.name or "buffer" in e.name]
     return {"times of events": np.array([time for time, _ in found])}
@@ -124,7 +129,7 @@ def _read_sensors(model: bl.Model, results: bl.Results) -> Readings:
 
 def _named(model: bl.Model, results: bl.Results) -> Readings:
     """Coordinates of the joints by their names."""
-    return {"A": np.asarray(results["A.angle"]), "rate": np.asarray(results["A.angle_rate"])}
+    return {"A": np.asarray(results["A"]), "rate": np.asarray(results["A.angle_rate"])}
 
 
 def _reactions(model: bl.Model, results: bl.Results) -> Readings:
@@ -141,6 +146,7 @@ feature("start", run={"q": {"A": 0.55}, "v": {"A": -1.2}}, read=_named)
 feature("parameters", run={"parameters": {"l": 0.36}})
 feature("inputs", change=_motor, run={"inputs": {"motor": 1.7}})
 feature("control", change=_motor, run={"control": _sampled, "sample_time": 2e-3})
+feature("control by names", change=_motor, run={"control": _held, "sample_time": 2e-3})
 feature("springs", change=_spring)
 feature("laws of time", change=_wind, run={"t": 0.7})
 feature("friction", change=_brake)

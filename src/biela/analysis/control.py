@@ -1,7 +1,8 @@
 """Sampled controllers: Python functions, or compiled ones, that set the inputs of a run.
 
-A controller is called at equal intervals and its output is held in between (zero-order hold).
-Compiled ones have the signature of kernels,
+A controller is called at equal intervals and its output is held in between (zero-order hold).  It
+takes t, q and v, or, with one argument, a `ControlState`.  A method ``reset()`` is called before
+each run.  Compiled ones have the signature of kernels,
 
     void control(const double *t, const double *x, const double *p, double *u),
 
@@ -12,6 +13,7 @@ anything with an ``address``.
 from __future__ import annotations
 
 import ctypes
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.control_state import ControlState, Readings, system_readings
 from biela.analysis.formulations import Formulation
 from biela.equations import System
 from biela.errors import ModelError
@@ -46,9 +49,9 @@ class Controller:
 def controller(system: System, law: Any, made: Formulation) -> Controller:
     """The kernel of a control law: compiled already, or a function ``u = law(t, q, v)``.
 
-    A Python law returns an array in the order of the inputs, or the inputs it sets by name; the
-    others keep their values.  Where the state of a formulation does not begin with q and v, they
-    are read from it first.
+    A Python law, or ``u = law(state)``, returns an array in the order of the inputs, or the inputs
+    it sets by name; the others keep their values.  Where the state of a formulation does not begin
+    with q and v, they are read from it first.
 
     Raises:
         ModelError: There is nothing to control, or the law cannot be called.
@@ -62,7 +65,9 @@ def controller(system: System, law: Any, made: Formulation) -> Controller:
         kernel = law if not made.reduced else _through_place(system, law, made)
         return Controller(kernel, law)
     if not callable(law):
-        raise ModelError(f"a controller is a function u = law(t, q, v), not {law!r}")
+        raise ModelError(
+            f"a controller is a function u = law(t, q, v) or u = law(state), not {law!r}"
+        )
     return _in_python(system, law, made)
 
 
@@ -93,6 +98,9 @@ def _in_python(system: System, law: Callable[..., Any], made: Formulation) -> Co
     nq, np_, nu = len(system.q), len(system.p), len(system.u)
     size, place = made.size, _place(made)
     failures: list[BaseException] = []
+    asked, begin = _by_state(system, law), getattr(law, "reset", None)
+    if callable(begin):
+        begin()
 
     def call(t: Any, x: Any, p: Any, u: Any) -> None:
         state = np.ctypeslib.as_array(x, (size,)).copy()
@@ -101,13 +109,44 @@ def _in_python(system: System, law: Callable[..., Any], made: Formulation) -> Co
         target = np.ctypeslib.as_array(u, (nu,))
         try:
             now = place([t[0]], state, given)
-            found = law(t[0], now[:nq].copy(), now[nq:].copy())
+            q, v = now[:nq].copy(), now[nq:].copy()
+            found = law(t[0], q, v) if asked is None else law(asked(t[0], q, v, given))
             target[:] = _set_by(system, held, found, t[0])
         except BaseException as error:  # nothing may unwind through native code
             failures.append(error)
             target[:] = np.nan
 
     return Controller(_SIGNATURE(call), law, failures)
+
+
+def _by_state(
+    system: System, law: Callable[..., Any]
+) -> Callable[[float, Floats, Floats, Floats], ControlState] | None:
+    """What makes the state that a law takes; None for one that takes t, q and v."""
+    try:
+        taken = inspect.signature(law).parameters.values()
+    except (TypeError, ValueError):  # of code in C nothing is known
+        return None
+    usual = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [one for one in taken if one.default is one.empty]
+    if len(needed) != 1 or needed[0].kind not in usual:
+        return None
+    q_names, v_names, u_names = (
+        [entry.name for entry in part] for part in (system.q, system.v, system.u)
+    )
+    count = len(system.p)
+    own = getattr(system, "readings", None)
+    readings: tuple[Readings, Readings] | None = own() if own is not None else None
+
+    def state(t: float, q: Floats, v: Floats, given: Floats) -> ControlState:
+        nonlocal readings
+        if readings is None:
+            readings = system_readings(system, given[:count].copy())
+        return ControlState(
+            t, q, v, given[count:].copy(), (names[0], names[1], names[2]), *readings
+        )
+
+    return state
 
 
 def _set_by(system: System, held: Floats, found: Any, t: float) -> Floats:

@@ -83,9 +83,11 @@ def alias(name: object, places: Mapping[str, Place], groups: Mapping[str, Sequen
     if dot and group and owner == group and groups[group][column] == rest:
         return rest
     # a joint with one coordinate goes by its own name, "A" for "A.angle"
-    own = [other for other in groups.get("q", ()) if other.startswith(f"{name}.")]
-    if len(own) == 1 and own[0] in places:
-        return own[0]
+    for group in ("q", "joints"):
+        own = [other for other in groups.get(group, ()) if other.startswith(f"{name}.")]
+        own = [other for other in own if not other.endswith("_rate")]
+        if len(own) == 1 and own[0] in places:
+            return own[0]
     raise unknown(name, "channel", [*places, *groups])
 
 

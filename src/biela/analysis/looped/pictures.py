@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.control_state import ControlState, Readings, Turns
 from biela.analysis.scenes import mechanism_scene
 from biela.equations.blocks import FrameMotion, ReferenceBlocks, reference_blocks
 from biela.equations.mechanism.drawing import figures
@@ -61,6 +62,35 @@ def joint_channels(
     }
 
 
+def state_readings(blocks: ReferenceBlocks) -> tuple[Readings, Readings]:
+    """Coordinates of joints, and outputs, of states that a controller is asked in."""
+    count = blocks.world.count
+    nothing = np.zeros((0, 0))
+    read = (
+        _Read(blocks, nothing, lambda: nothing, lambda: nothing) if count <= DRAWN_UP_TO else None
+    )
+    turning = Turns()
+
+    def joints(state: ControlState) -> dict[str, float]:
+        if read is None or not read.units:
+            return {}
+        values = read.at(state.q, state.v, state.t).tolist()
+        names = list(read.units)
+        turned = {
+            name: x for name, x in zip(names, values, strict=False) if read.units[name] == "rad"
+        }
+        rates = zip((f"{name}_rate" for name in names), values[len(names) :], strict=True)
+        return {**dict(zip(names, values, strict=False)), **turning(turned), **dict(rates)}
+
+    def outputs(state: ControlState) -> dict[str, float]:
+        if not blocks.outputs or blocks.reads_multipliers:
+            return {}  # forces of joints are found in a step, not before it
+        values = blocks.y(state.q, state.v, state.t, state.u).tolist()
+        return dict(zip(blocks.outputs, values, strict=True))
+
+    return joints, outputs
+
+
 def _written_out(blocks: ReferenceBlocks) -> Model:
     """The model of the equations without parts, with the parameters of the run."""
     model, known = copy(blocks.world.model), blocks.world.host.parameters
@@ -94,6 +124,18 @@ class _Read:
     @cached_property
     def values(self) -> Floats:
         """Coordinates, then rates, a row an instant."""
+        rows = zip(self._q(), self._v(), self._t, strict=True)
+        return np.array([self.at(q, v, float(t)) for q, v, t in rows])
+
+    def at(self, q: Floats, v: Floats, t: float) -> Floats:
+        """Coordinates, then rates, of one state."""
+        read, place, speed, order = self._sensing
+        found: Floats = read.y(q[place], v[speed], t)[order]
+        return found
+
+    @cached_property
+    def _sensing(self) -> tuple[ReferenceBlocks, list[int], list[int], list[int]]:
+        """Equations with sensors of the joints, and places of states and of what they read."""
         alone = copy(self._model)
         alone.forces, alone.drivers = {}, {}
         alone.sensors = {
@@ -101,14 +143,9 @@ class _Read:
             for k, name in enumerate(self.units)
         }
         read = reference_blocks(alone)
-        q, v = self._q(), self._v()
         own_q, own_v = list(self._blocks.coordinate_names), list(self._blocks.velocity_names)
-        place = [own_q.index(name) for name in read.coordinate_names]
-        speed = [own_v.index(name) for name in read.velocity_names]
-        rows = np.array(
-            [read.y(a[place], b[speed], float(t)) for a, b, t in zip(q, v, self._t, strict=True)]
-        )
         found = {name: k for k, name in enumerate(read.outputs)}
         order = [found[f"reading {k}"] for k in range(len(self.units))]
         order += [found[f"reading {k}_rate"] for k in range(len(self.units))]
-        return np.asarray(rows[:, order])
+        place = [own_q.index(name) for name in read.coordinate_names]
+        return read, place, [own_v.index(name) for name in read.velocity_names], order

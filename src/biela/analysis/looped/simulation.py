@@ -37,7 +37,7 @@ from biela.analysis.looped.events import LoopedEvents
 from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.limits import LoopedLimits
 from biela.analysis.looped.motion import EXAMINED, LoopedMotion
-from biela.analysis.looped.pictures import looped_scene
+from biela.analysis.looped.pictures import looped_scene, state_readings
 from biela.analysis.looped.results import channel_groups, coordinate_units, rank_report
 from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.looped.sparse_rows import SparseRows
@@ -243,7 +243,8 @@ def _controlled(blocks: ReferenceBlocks) -> Any:
     q = [Quantity(n, unit) for n, unit in zip(blocks.coordinate_names, units, strict=True)]
     v = [Quantity(n, unit) for n, unit in zip(blocks.velocity_names, rates, strict=True)]
     u = [Quantity(name) for name in blocks.inputs]
-    return SimpleNamespace(name=blocks.name, q=q, v=v, u=u, p=())
+    read = partial(state_readings, blocks)
+    return SimpleNamespace(name=blocks.name, q=q, v=v, u=u, p=(), readings=read)
 
 
 def _check_moving(motion: LoopedMotion, t: float, q: Floats, v: Floats, u: Floats) -> None:
