@@ -178,7 +178,10 @@ class FreeBodies:
         """The rows with what acts on an angle that counts turns passed on to the bodies.
 
         Such an angle θ moves no body: whatever acts on it, the inertia of a rotor included, is
-        carried by the row ρ that reads it from its markers, λ_ρ ∂ρ/∂θ = Q_θ - J θ'' - Σ λ_k ∂Φ_k/∂θ.
+        carried by the row ρ that reads it from its markers,
+
+            λ_ρ ∂ρ/∂θ = Q_θ - J θ'' - Σ λ_k ∂Φ_k/∂θ.
+
         The share of λ_k belongs to row k, the driver or the thread, and none to the hinge.
         """
         if not self.counted:
