@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import biela as bl
 from biela.equations import SymbolicSystem
 from biela.errors import ModelError
 from tests.matrix.mechanisms import four_bar, space_arm
+from tests.simulators_in_c import CompiledSimulator
 
 Floats = npt.NDArray[np.float64]
 Run = Callable[..., bl.Results]
@@ -400,6 +403,18 @@ def test_modes_at_rest_know_rotors_in_all_coordinates() -> None:
     for coordinates in ("joint", "reference", "euler", "natural"):
         found = bl.linearise(bl.formulate(m, coordinates)).eigenvalues
         assert sorted(x.imag for x in found) == pytest.approx([-frequency, frequency], rel=1e-7)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
+def test_exported_simulators_have_rotors(tmp_path: Path) -> None:
+    m = four_bar()
+    m.parameter("J", 0.1)
+    m.rotors |= {"A": "J", "C": 0.1}
+    exported = CompiledSimulator(m, tmp_path, step=1e-3)
+    states = exported.trajectory(20)
+    motion = bl.simulate(m, 0.02, step=1e-3)
+    np.testing.assert_allclose(states[-1], [*motion.q[-1], *motion.v[-1]], atol=1e-7)
+    assert len(motion.q[-1]) == 3
 
 
 def test_coordinates_without_rotors_are_as_they_were() -> None:

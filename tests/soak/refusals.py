@@ -37,7 +37,11 @@ REASONS: dict[str, tuple[tuple[str, ...], str]] = {
         r"follows another coordinate; the recursion of articulated bodies",
     ),
     "nothing left to move": (("groups",), r"has no freedom that is not driven"),
-    "coordinate of no group": (("groups",), r"the coordinate \S+ is not known to any group"),
+    "coordinate of no group": (
+        ("groups",),
+        r"the coordinate \S+ is not known to any group|groups do not give the coordinate \S+,",
+    ),
+    "rotor that closes a loop": (("robot",), r"closes a loop and has a rotor"),
     "driver without effect": (("",), r"has no coordinate in it, only t, and holds no motion"),
     "driver that contradicts": (("",), r"can never be fulfilled: its equation"),
     "cannot be assembled": (("",), r"^AssemblyError: .*(cannot be assembled|all loops close)"),
