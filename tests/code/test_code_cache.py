@@ -500,6 +500,21 @@ def test_code_on_a_read_only_disk_is_used(
     assert kind() == (7.0, 1)
 
 
+def test_code_that_never_came_is_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt in the call that hands it over is swallowed, and leaves numba without it."""
+    from numba.core.codegen import CPUCodeLibrary
+
+    def gone(library: Any) -> bytes:
+        raise RuntimeError(f"no compiled object yet for {library}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CPUCodeLibrary, "_get_compiled_object", gone)
+        assert compiled() == (7.0, 0)
+    assert not (cache / "objects").exists()
+    assert compiled() == (7.0, 0)
+    assert compiled() == (7.0, 1)
+
+
 def test_unfinished_files_are_tidied_away(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(compiled, cache)
     (cache / "objects" / "killed.part").write_bytes(bytes(1000))
