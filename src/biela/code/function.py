@@ -28,6 +28,7 @@ from biela.code.counts import Count
 from biela.code.native import NativeFunction
 from biela.code.schedule import Changes, Schedule
 from biela.code.walking import WALKED, Walk, walkable
+from biela.doors import door
 from biela.errors import DomainError, ShapeError, WorkspaceError
 
 
@@ -47,6 +48,7 @@ class Function:
     array([-4.70316...])
     """
 
+    @door(ShapeError, "Function")
     def __init__(
         self, name: str, inputs: Mapping[str, Entries], outputs: Mapping[str, Entries]
     ) -> None:
@@ -104,6 +106,7 @@ class Function:
         """The order of evaluation."""
         return Schedule(self.table, tuple(r for array in self.outputs for r in array.refs))
 
+    @door(ShapeError)
     def expressions(self, name: str | None = None) -> Any:
         """The expressions of an output, nested as it is (of the only one, if not named)."""
         array = self._array(self.outputs, name)
@@ -178,6 +181,7 @@ class Function:
 
     # ------------------------------------------------------------ other functions
 
+    @door(ShapeError)
     def jacobian(
         self,
         of: str | None = None,

@@ -18,6 +18,7 @@ from biela.analysis.inverse_kinematics.search import Found, Search
 from biela.analysis.inverse_kinematics.solution import IKBatch, IKPath, IKSolution
 from biela.analysis.inverse_kinematics.targets import Target
 from biela.analysis.preparation import Model, Values, as_system, at_values, values, with_values
+from biela.doors import doors
 from biela.errors import ModelError, ShapeError
 
 Floats = npt.NDArray[np.float64]
@@ -27,6 +28,7 @@ Rates: TypeAlias = Literal["splined"] | Any
 _AT_LIMIT = 1e-9
 
 
+@doors(ModelError)
 class InverseKinematics:
     """The positions in which a mechanism meets targets, within limits and constraints.
 
