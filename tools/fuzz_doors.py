@@ -29,7 +29,7 @@ from biela.model.element import KINDS
 from biela.model.files import loads
 from biela.model.files.writing import dumps
 
-__all__ = ["calls", "enter", "solver_calls"]
+__all__ = ["asked", "calls", "enter", "solver_calls"]
 
 #: What Python says of arguments that a function has not, or has to have.
 _SIGNATURE = re.compile(
@@ -74,6 +74,7 @@ kind = "rotary"
 coordinate = "A.angle"
 law = "0.4 + t"
 """
+_MODELS = {"pendulum": _PENDULUM, "crank": _CRANK, "driven": _DRIVEN}
 #: Which doors are called with what, of each subject.
 _MODEL_CALLS: dict[str, list[dict[str, Any]]] = {
     "simulate": [
@@ -334,7 +335,7 @@ def _subject(of: str) -> Any:
             return bl.Function("f", {"x": x, "a": [y]}, {"z": [x * y, bl.sin(x)]})
         case "biela":
             return bl
-    return loads({"pendulum": _PENDULUM, "crank": _CRANK, "driven": _DRIVEN}[of])
+    return loads(_MODELS[of])
 
 
 @cache
@@ -398,18 +399,24 @@ def _decoded(value: Any) -> Any:
     return value
 
 
+def asked(text: bytes) -> tuple[Any, Callable[..., Any], list[Any], dict[str, Any]]:
+    """The parts of a call: what is asked, its door, and the arguments without names and with."""
+    call = json.loads(text)
+    of, given = call["of"], _decoded(call["given"])
+    subject = loads(_CRANK) if of == "new" else _subject(of)
+    door = getattr(bl if of in _MODELS else subject, call["door"])
+    bare = given.pop("*", [])
+    arguments = bare if isinstance(bare, list) else [bare]
+    return subject, door, [subject, *arguments] if of in _MODELS else arguments, given
+
+
 def enter(text: bytes) -> None:
     """Make a call.
 
     One whose arguments do not fit the signature is none: Python answers it, by a TypeError.
     """
-    call = json.loads(text)
-    given = _decoded(call["given"])
-    subject = loads(_CRANK) if call["of"] == "new" else _subject(call["of"])
-    single = call["of"] in ("pendulum", "crank", "driven")
-    door = getattr(bl if single else subject, call["door"])
-    bare = given.pop("*", [])
-    arguments = [subject] * single + (bare if isinstance(bare, list) else [bare])
+    of = json.loads(text)["of"]
+    subject, door, arguments, given = asked(text)
     try:
         inspect.signature(door).bind(*arguments, **given)
         found = door(*arguments, **given)
@@ -418,10 +425,10 @@ def enter(text: bytes) -> None:
             return
         raise
     repr(found)
-    if call["of"] == "new":
+    if of == "new":
         subject.check_values()
         subject.flattened()
         with contextlib.suppress(BielaError):  # what a file cannot say
             loads(dumps(subject))
-    if single and isinstance(found, bl.Results) and not np.isfinite(found.q).all():
+    if of in _MODELS and isinstance(found, bl.Results) and not np.isfinite(found.q).all():
         raise AssertionError("positions that are not numbers, and no word of it")

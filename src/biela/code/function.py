@@ -130,6 +130,7 @@ class Function:
         """Evaluate one state by native code; see `NativeFunction`."""
         return self.native.call(*arguments, **named)
 
+    @door(ShapeError)
     def map(self, *arguments: Any, threads: int = 1) -> Any:
         """Evaluate many states, a vector of them at a time; see `NativeFunction.map`."""
         return self.native.map(*arguments, threads=threads)
@@ -169,7 +170,10 @@ class Function:
             )
         values: dict[int, Any] = {}
         for array, argument in zip(self.inputs, arguments, strict=True):
-            entries = np.asarray(argument)
+            try:
+                entries = np.asarray(argument)
+            except ValueError:  # told below
+                entries = np.zeros(0)
             if not np.iscomplexobj(entries):
                 entries = checked_array(self.name, array.name, argument, array.shape)
             values.update(zip(array.refs, entries.ravel(), strict=True))

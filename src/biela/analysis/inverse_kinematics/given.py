@@ -52,6 +52,8 @@ class Given:
                     f"{label}: its rates are an array of shape {(count, target.rows)}, not "
                     f"{array.shape}"
                 )
+            if not np.isfinite(array).all():
+                raise ModelError(f"{label}: its rates are not finite")
             rows.append(array)
         return np.concatenate(rows, axis=1)
 

@@ -242,6 +242,7 @@ class InverseKinematics:
         draws = search.draws(restarts, seed)
         return search.run(times, start, wanted, draws, threads, progress, aim=aim)
 
+    @np.errstate(over="ignore")  # what is missed by more than any double is missed
     def _errors(self, found: Found) -> tuple[dict[str, Floats], Floats, Any, Any]:
         # a position at which the rows have no value misses by any amount
         rows = np.nan_to_num(found.rows, nan=np.inf, posinf=np.inf, neginf=-np.inf)
