@@ -46,7 +46,7 @@ class Profile(Law):
     numbers: tuple[Value, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kind, str) or self.kind not in _KINDS:
+        if str(self.kind) not in _KINDS:  # also of a kind that is no text
             raise ModelError(f"unknown profile {self.kind!r}{near(str(self.kind), list(_KINDS))}")
         kind = _KINDS[self.kind]
         fixed: dict[str, float] = {}
