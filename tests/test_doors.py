@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -152,6 +153,14 @@ def test_the_doors_of_a_class_are_its_public_methods_and_those_it_inherits() -> 
         ("pendulum", "equilibrium", {"hold": 5}),
         ("pendulum", "mobility", {"positions": 10**18}),
         ("pendulum", "mobility", {"seed": 1e-9}),
+        ("pendulum", "mobility", {"seed": -1}),
+        ("crank", "branches", {"seed": -1}),
+        ("inverse", "solve", {"values": [1, 0, 0], "seed": -1}),
+        ("inverse", "solve", {"values": [1, 0, 0], "restarts": -1}),
+        ("inverse", "follow", {"times": [0], "values": [[1, 0, 0]], "rates": [[0, 0, "-inf"]]}),
+        ("function", "map", {"*": [[0.5, 1.0], [[1.0]]], "threads": "!read-only"}),
+        ("function", "interpret", {"*": [0.5, [[1.0], 2.0]]}),
+        ("results", "table", {"*": ["A.angle"], "every": 5e-324}),
         ("crank", "structural_groups", {"positions": 10**18}),
         ("crank", "structural_groups", {"positions": "!set"}),
         ("crank", "formulate", {"coordinates": "!matrix"}),
@@ -204,6 +213,24 @@ def test_public_functions_refuse_what_they_cannot_use(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BielaError):
         enter(json.dumps({"door": name, "of": of, "given": given}).encode())
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "given"),
+    [
+        ("crank", "holding_inputs", {"q": {}, "unknown": "!empty"}),
+        ("inverse", "solve", {"values": [-1e49, 1e308, 0.1], "restarts": 0}),
+    ],
+)
+def test_public_functions_answer_what_is_odd(of: str, name: str, given: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        enter(json.dumps({"door": name, "of": of, "given": given}).encode())
+
+
+def test_an_argument_that_some_functions_take_is_blamed_last() -> None:
+    with pytest.raises(ModelError, match="asked: name is a text, not None"):
+        asked(number=float("inf"), count=2.0, rows={1.0, 2.0}, name=None)  # type: ignore[arg-type]
 
 
 def test_equilibrium_is_found_from_where_there_is_hardly_any_stiffness() -> None:

@@ -239,6 +239,111 @@ def test_files_that_belong_together_are_all_new_or_all_old(name, tmp_path, monke
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == known, each
 
 
+def failing_at(monkeypatch, name: str, number: int, error: BaseException) -> None:
+    """Have the call of that number of a function of the system fail."""
+    whole, calls = getattr(os, name), itertools.count(1)
+
+    def called(*arguments: object) -> object:
+        if next(calls) == number:
+            raise error
+        return whole(*arguments)
+
+    monkeypatch.setattr(os, name, called)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["links", "copies"])
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "I/O error"), KeyboardInterrupt()])
+def test_a_name_that_cannot_be_given_puts_the_others_back(
+    error, number, links, tmp_path, monkeypatch
+):
+    """Of four files two replace others, one of which is the target of a link."""
+    (tmp_path / "a").write_bytes(OLD)
+    (tmp_path / "real").write_bytes(OLD)
+    (tmp_path / "real").chmod(0o604)
+    (tmp_path / "c").symlink_to("real")
+    before = contents(tmp_path)
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "")))
+    names = {tmp_path / name: "new" for name in "abcd"}
+    with monkeypatch.context() as patch:
+        failing_at(patch, "replace", number, error)
+        with pytest.raises((ResultsError, KeyboardInterrupt)) as caught:
+            write_files(names, ResultsError)
+    if isinstance(error, OSError):
+        assert f"{'abcd'[number - 1]}: cannot be written: I/O error" in str(caught.value)
+        assert "put back" not in str(caught.value)
+    assert contents(tmp_path) == before
+    assert (tmp_path / "c").is_symlink()
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o604
+    write_files(names, ResultsError)
+    assert contents(tmp_path) == dict.fromkeys([*"abcd", "real"], b"new")
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o604
+
+
+def test_a_file_that_cannot_be_kept_is_not_replaced(tmp_path, monkeypatch):
+    for name in "ab":
+        (tmp_path / name).write_bytes(OLD)
+    before = contents(tmp_path)
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "link", refused)
+    monkeypatch.setattr("shutil.copyfileobj", refused)
+    with pytest.raises(ResultsError, match="a: cannot be written: no space is left"):
+        write_files({tmp_path / name: "new" for name in "ab"}, ResultsError)
+    assert contents(tmp_path) == before
+
+
+def test_what_cannot_be_put_back_is_said_and_not_lost(tmp_path, monkeypatch):
+    for name in "ab":
+        (tmp_path / name).write_bytes(OLD)
+    whole, calls = os.replace, itertools.count(1)
+
+    def only_once(*arguments: object) -> None:
+        if next(calls) > 1:
+            raise OSError(errno.EIO, "I/O error")
+        whole(*arguments)
+
+    monkeypatch.setattr(os, "replace", only_once)
+    with pytest.raises(ResultsError, match=r"b: cannot .*; .*a is new already and cannot be put"):
+        write_files({tmp_path / name: "new" for name in "abc"}, ResultsError)
+    monkeypatch.undo()
+    left = contents(tmp_path)
+    assert (left.pop("a"), left.pop("b")) == (b"new", OLD)
+    assert list(left.values()) == [OLD], "what a held, under a hidden name"
+    write_file(tmp_path / "d", "new", ResultsError)
+    assert left.items() <= contents(tmp_path).items(), "it stays"
+
+
+def test_an_error_of_the_code_that_writes_is_not_blamed_on_the_file(tmp_path):
+    """It may read another file, or call somebody."""
+    path = tmp_path / "file"
+    for error in (
+        FileNotFoundError(errno.ENOENT, "No such file", "elsewhere"),
+        PermissionError(errno.EACCES, "Permission denied"),
+        ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"),
+        UnicodeEncodeError("ascii", "é", 0, 1, "ordinal not in range"),
+    ):
+        with pytest.raises(type(error)) as caught, whole_file(path, ResultsError) as file:
+            file.write(b"half")
+            raise error
+        assert caught.value is error
+        with pytest.raises(type(error)) as caught, together():
+            write_file(path, "whole", ResultsError)
+            raise error
+        assert caught.value is error
+    said = "file: cannot be written: that disk is read-only"
+    with pytest.raises(ResultsError, match=said), whole_file(path, ResultsError) as file:
+        raise OSError(errno.EROFS, "Read-only file system", file.name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_file_that_fails_in_a_set_is_not_given_its_name_later(tmp_path):
     with together():
         write_file(tmp_path / "a", "a", ResultsError)

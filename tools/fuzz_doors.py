@@ -29,7 +29,7 @@ from biela.model.element import KINDS
 from biela.model.files import loads
 from biela.model.files.writing import dumps
 
-__all__ = ["calls", "enter"]
+__all__ = ["asked", "calls", "enter", "solver_calls"]
 
 #: What Python says of arguments that a function has not, or has to have.
 _SIGNATURE = re.compile(
@@ -74,6 +74,7 @@ kind = "rotary"
 coordinate = "A.angle"
 law = "0.4 + t"
 """
+_MODELS = {"pendulum": _PENDULUM, "crank": _CRANK, "driven": _DRIVEN}
 #: Which doors are called with what, of each subject.
 _MODEL_CALLS: dict[str, list[dict[str, Any]]] = {
     "simulate": [
@@ -207,6 +208,77 @@ _OPTIONS_CALLS: dict[str, list[dict[str, Any]]] = {
     "PointTarget": [{"frame": "rod.tip", "point": [0, 0, 0], "weight": 1.0}],
     "load": [{"source": "biela atoms 1\n"}],
 }
+#: Doors of what is made once and solves often; they cost more than others.
+_SOLVER_CALLS: dict[str, dict[str, list[dict[str, Any]]]] = {
+    "crank": {
+        "continuation": [
+            {"steps": 3},
+            {"q": {"A.angle": 0.5}, "direction": {"A.angle": 1}, "step": 0.1, "steps": 3,
+             "limits": {"A.angle": [-1, 2]}, "parameters": {"L": 0.7}, "tolerance": 1e-10},
+            {"drives": {"A.angle": "0.4 + t"}, "steps": 3, "t": 0.1, "inputs": {"motor": 0.5}},
+        ],
+        "branches": [
+            {"q": {"A.angle": 0.5}, "hold": {"A.angle": 0.3}, "restarts": 3, "seed": 1, "t": 0.0},
+            {"restarts": 3, "parameters": {"L": 0.7}, "inputs": {"motor": 0.5}},
+        ],
+    },
+    "driven": {
+        "GroupSolver": [
+            {"coordinates": "natural", "points": ["rod.C"], "bodies": True, "joints": ["C"],
+             "convective": "tensor", "lanes": "instants", "threads": 1},
+            {"coordinates": {"PRR": "mixed"}, "angles": "relative", "closed_forms": False,
+             "solver": "unrolled", "assembly": "generated", "t": 0.1},
+            {"branches": {"rod": 1}, "parameters": {"L": 0.7}, "q": {"B.angle": 0.1}},
+        ],
+    },
+    "pendulum": {
+        "InverseKinematics": [
+            {"targets": ["!target"], "limits": {"A.angle": [-1, 1]}, "tolerance": 1e-8,
+             "weights": {"A.angle": 2.0}, "parameters": {"L": 1.0}, "inputs": {"motor": 0.0}},
+            {"targets": "!target", "limits": False},
+        ],
+    },
+    "groups": {
+        "run": [{"t": [0.0, 0.01], "store": "points", "progress": False}, {"t": [0.0]}],
+        "room": [{"instants": 2, "store": "all"}],
+        "export": [{"folder": "o", "name": "s", "step": 0.001, "limit": 1.0}],
+        "branches": [{}],
+    },
+    "inverse": {
+        "solve": [{"values": [1, 0, 0], "q0": {"A.angle": 0.1}, "t": 0.0, "restarts": 2,
+                   "seed": 1, "objective": "closest"},
+                  {"values": [0.9, 0, 0.1], "objective": {"A.angle": 0.1}, "restarts": 0}],
+        "batch": [{"values": [[1, 0, 0], [0.9, 0, 0.1]], "q0": [0.1], "t": [0, 1], "restarts": 2,
+                   "threads": 1, "progress": False}],
+        "follow": [{"times": [0, 1, 2, 3], "values": [[1, 0, 0]] * 4, "rates": "splined"},
+                   {"times": [0, 1], "values": [[1, 0, 0]] * 2, "rates": [[0, 0, 1]] * 2,
+                    "second_rates": [[0, 0, 0]] * 2, "restarts": 1, "seed": 2}],
+    },
+    "biela": {
+        "Function": [
+            {"name": "f", "inputs": {"x": "!x", "a": ["!y"]}, "outputs": {"z": ["!sum", 1.0]}},
+            {"name": "f", "inputs": {"x": [["!x", "!y"]]}, "outputs": {"z": [["!sum"], [2]]}},
+        ],
+    },
+    "function": {
+        "__call__": [{"*": [0.5, [1.0]]}],
+        "map": [{"*": [[0.5, 1.0], [[1.0], [2.0]]], "threads": 1}],
+        "walk": [{"*": [0.5, [1.0]]}],
+        "walk_map": [{"*": [[0.5, 1.0], [[1.0], [2.0]]]}],
+        "interpret": [{"*": [0.5, [1.0]]}],
+        "jacobian": [{"of": "z", "by": ["x", "a"], "mode": "forward", "name": "g"}, {"by": "x"}],
+        "inline": [{"*": ["!x", ["!y"]]}],
+        "expressions": [{"name": "z"}],
+        "export": [{"languages": ["c", "python"], "folder": "o"}],
+        "c": [{}],
+    },
+}  # fmt: skip
+
+
+@cache
+def solver_calls() -> list[bytes]:
+    """The calls of solvers and functions that are damaged."""
+    return _texts(_SOLVER_CALLS)
 
 
 @cache
@@ -230,6 +302,10 @@ def calls() -> list[bytes]:
             for table in named.values()
         ]
         made["new"][category] = [*_BUILDING_CALLS.get(category, []), *given]
+    return _texts(made)
+
+
+def _texts(made: Mapping[str, Mapping[str, list[dict[str, Any]]]]) -> list[bytes]:
     return [
         json.dumps({"door": door, "of": of, "given": one}).encode()
         for of, doors in made.items()
@@ -248,9 +324,18 @@ def _subject(of: str) -> Any:
             return bl.simulate(_subject("pendulum"), 0.01, step=0.005)
         case "motion":
             return bl.kinematics(_subject("driven"), 0.02, step=0.01)
+        case "groups":
+            return bl.GroupSolver(_subject("driven"), points=["rod.C"])
+        case "inverse":
+            return bl.InverseKinematics(_subject("pendulum"), bl.PointTarget("rod.tip"))
+        case "symbols":
+            return bl.Workspace("fuzzing").symbols("x y")
+        case "function":
+            x, y = _subject("symbols")
+            return bl.Function("f", {"x": x, "a": [y]}, {"z": [x * y, bl.sin(x)]})
         case "biela":
             return bl
-    return loads({"pendulum": _PENDULUM, "crank": _CRANK, "driven": _DRIVEN}[of])
+    return loads(_MODELS[of])
 
 
 @cache
@@ -291,6 +376,10 @@ def odd_values() -> Mapping[str, Callable[[], Any]]:
         "results": lambda: _subject("results"),
         "motion": lambda: _subject("motion"),
         "atom": lambda: bl.Workspace().symbol("a"),
+        "x": lambda: _subject("symbols")[0],
+        "y": lambda: _subject("symbols")[1],
+        "sum": lambda: _subject("symbols")[0] * 2 + _subject("symbols")[1],
+        "target": lambda: bl.PointTarget("rod.tip"),
         "slice": lambda: slice(1, None),
         "ellipsis": lambda: ...,
         "turned": lambda: ("zyx", [0.1, "10 deg", 0]),
@@ -310,18 +399,24 @@ def _decoded(value: Any) -> Any:
     return value
 
 
+def asked(text: bytes) -> tuple[Any, Callable[..., Any], list[Any], dict[str, Any]]:
+    """The parts of a call: what is asked, its door, and the arguments without names and with."""
+    call = json.loads(text)
+    of, given = call["of"], _decoded(call["given"])
+    subject = loads(_CRANK) if of == "new" else _subject(of)
+    door = getattr(bl if of in _MODELS else subject, call["door"])
+    bare = given.pop("*", [])
+    arguments = bare if isinstance(bare, list) else [bare]
+    return subject, door, [subject, *arguments] if of in _MODELS else arguments, given
+
+
 def enter(text: bytes) -> None:
     """Make a call.
 
     One whose arguments do not fit the signature is none: Python answers it, by a TypeError.
     """
-    call = json.loads(text)
-    given = _decoded(call["given"])
-    subject = loads(_CRANK) if call["of"] == "new" else _subject(call["of"])
-    single = call["of"] in ("pendulum", "crank", "driven")
-    door = getattr(bl if single else subject, call["door"])
-    bare = given.pop("*", [])
-    arguments = [subject] * single + (bare if isinstance(bare, list) else [bare])
+    of = json.loads(text)["of"]
+    subject, door, arguments, given = asked(text)
     try:
         inspect.signature(door).bind(*arguments, **given)
         found = door(*arguments, **given)
@@ -330,10 +425,10 @@ def enter(text: bytes) -> None:
             return
         raise
     repr(found)
-    if call["of"] == "new":
+    if of == "new":
         subject.check_values()
         subject.flattened()
         with contextlib.suppress(BielaError):  # what a file cannot say
             loads(dumps(subject))
-    if single and isinstance(found, bl.Results) and not np.isfinite(found.q).all():
+    if of in _MODELS and isinstance(found, bl.Results) and not np.isfinite(found.q).all():
         raise AssertionError("positions that are not numbers, and no word of it")

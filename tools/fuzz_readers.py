@@ -38,7 +38,7 @@ from biela.model.meshes.mesh import Mesh
 from biela.model.quantities.units import quantity
 from biela.results import Box, Channels, Event, Link, Results, RunStatistics, Scene
 from biela.results.reference import read_csv
-from tools.fuzz_doors import calls, enter
+from tools.fuzz_doors import calls, enter, solver_calls
 from tools.fuzz_mutations import (
     PLAIN,
     Mutation,
@@ -580,6 +580,7 @@ READERS: tuple[Reader, ...] = (
     Reader("law", ".txt", _texts(*_LAWS, *_EXPRESSIONS), _law_read),
     Reader("assignment", ".txt", _texts(*_ASSIGNMENTS), _assignment_read),
     Reader("door", ".json", calls, _door_read, (call_changed,), 30),
+    Reader("solver", ".json", solver_calls, _door_read, (call_changed,), 2),
     Reader("command", ".txt", _commands(_COMMANDS), _command_read, (command_changed,), 10),
     Reader("drawing", ".txt", _commands(_DRAWINGS), _command_read, (command_changed,), 1),
 )  # fmt: skip

@@ -2,8 +2,10 @@
 
 Arguments are judged where they are read, not before: numbers come as arrays, texts with units and
 values by name.  If that ends in an error of Python or numpy, the arguments are compared with what
-the signature says, and the first that does not fit is named.  An error with arguments that all fit
-is a mistake of biela, and is left as it is.
+the signature says, and the first that does not fit is named: one that nothing takes, and where
+there is none, one that some functions take and others do not, such as 2.0 for a whole number or a
+set for a sequence.  An error with arguments that all fit is a mistake of biela, and is left as it
+is.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ import inspect
 import reprlib
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from itertools import islice
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -30,6 +33,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _C = TypeVar("_C", bound=type)
 #: Whole numbers beyond this are no count of anything.
 _MOST = 2**63 - 1
+#: Whole numbers from 0, wherever they are arguments.
+_FROM_ZERO = ("restarts", "seed")
 #: Methods with names of Python that people call in other words.
 _CALLED = ("__init__", "__getitem__", "__call__", "__contains__")
 #: Items of a sequence that are compared with what they should be.
@@ -60,7 +65,8 @@ def door(error: type[BielaError], who: str = "") -> Callable[[_F], _F]:
             except BielaError:
                 raise
             except Exception as wrong:
-                said = _misfit(function, arguments, named, who)
+                said = _misfit(function, arguments, named, who, leniently=True)
+                said = said or _misfit(function, arguments, named, who, leniently=False)
                 if not said:
                     raise
                 raise error(said) from wrong
@@ -89,14 +95,22 @@ def doors(error: type[BielaError]) -> Callable[[_C], _C]:
 
 
 def _misfit(
-    function: Callable[..., Any], arguments: Sequence[Any], named: dict[str, Any], who: str
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    named: dict[str, Any],
+    who: str,
+    leniently: bool,
 ) -> str:
-    """What to say of the first argument that does not fit; "" if all do."""
+    """What to say of the first argument that does not fit; "" if all do.
+
+    ``leniently`` lets pass what some functions take and others do not.
+    """
     signature = inspect.signature(function)
     try:
         given = signature.bind(*arguments, **named).arguments
     except TypeError:
         return ""  # Python has said so
+    who = who or function.__qualname__.removesuffix(".__init__").rpartition(".<locals>.")[2]
     for name, value in given.items():
         hint = _hint(function, name)
         kind = signature.parameters[name].kind
@@ -104,10 +118,10 @@ def _misfit(
         if kind is inspect.Parameter.VAR_KEYWORD:
             continue
         for one in value if several else (value,):
-            if not _fits(one, hint):
-                own = function.__qualname__.removesuffix(".__init__").rpartition(".<locals>.")[2]
-                who = who or own
+            if not _fits(one, hint, leniently):
                 return f"{who}: {name} is {_wanted(hint)}, not {_shown(one)}"
+            if name in _FROM_ZERO and not leniently and isinstance(one, Integral) and one < 0:
+                return f"{who}: {name} is a whole number from 0, not {_shown(one)}"
     return ""
 
 
@@ -120,42 +134,44 @@ def _hint(function: Callable[..., Any], name: str) -> Any:
         return Any
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def _fits(value: Any, hint: Any, leniently: bool = False) -> bool:
     """Whether a value is what a type says; whatever fits one that says nothing."""
     if hint is Any:
         return True
     origin, inside = typing.get_origin(hint), typing.get_args(hint)
     if hint is ArrayLike:
-        return _is_array(value)
+        return _is_array(value, leniently)
     if hint is np.ndarray or origin is np.ndarray:
-        return _is_array(value) and np.ndim(value) > 0
+        return _is_array(value, leniently) and (leniently or np.ndim(value) > 0)
     if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, one) for one in _alternatives(inside))
+        return any(_fits(value, one, leniently) for one in _alternatives(inside))
     if origin is typing.Literal:
         return isinstance(value, str | int | None) and value in inside
     if hint is None or hint is type(None):
         return value is None
     if hint is float:
-        return _is_number(value)
+        return _is_number(value, leniently)
     if hint is int:
-        return type(value) is not bool and isinstance(value, Integral) and abs(int(value)) <= _MOST
+        return _is_whole(value, leniently)
     if hint is bool:
-        return isinstance(value, bool | np.bool_)
+        return leniently or isinstance(value, bool | np.bool_)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return isinstance(value, Mapping) and all(
-            _fits(k, inside[0]) and _fits(v, inside[1]) for k, v in value.items()
+            _fits(k, inside[0], leniently) and _fits(v, inside[1], leniently)
+            for k, v in value.items()
         )
-    if origin is tuple and Ellipsis not in inside:
-        return (
-            isinstance(value, tuple | list)
-            and len(value) == len(inside)
-            and all(_fits(v, one) for v, one in zip(value, inside, strict=True))
-        )
+    if isinstance(origin, type) and issubclass(origin, Sequence) and isinstance(value, str | bytes):
+        return False
     if isinstance(origin, type) and issubclass(origin, Sequence):
-        listed = isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim > 0)
-        if not listed or isinstance(value, str | bytes):
-            return False
-        return all(_fits(v, inside[0]) for v in islice(value, _LOOKED_AT))
+        if not isinstance(value, Sequence) and not _is_row(value):
+            return leniently and isinstance(value, Iterable) and not isinstance(value, np.ndarray)
+        if origin is not tuple or Ellipsis in inside:
+            return all(_fits(v, inside[0], leniently) for v in islice(value, _LOOKED_AT))
+        return len(value) == len(inside) and all(
+            _fits(v, one, leniently) for v, one in zip(value, inside, strict=True)
+        )
+    if hint is str and leniently:
+        return isinstance(value, str | PathLike)
     if origin is not None:
         return not isinstance(origin, type) or isinstance(value, origin)
     if typing.is_typeddict(hint) or getattr(hint, "_is_protocol", False):
@@ -171,25 +187,40 @@ def _alternatives(inside: Sequence[Any]) -> list[Any]:
     return [ArrayLike, *(one for one in inside if one not in arrays)]
 
 
-def _is_number(value: Any) -> bool:
+def _is_row(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 0
+
+
+def _is_whole(value: Any, leniently: bool) -> bool:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    # numpy takes no other kinds of numbers, such as fractions
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return False
+    if leniently and isinstance(value, float | np.floating | bool):
+        return float(value).is_integer()
+    return type(value) is not bool and isinstance(value, Integral) and abs(int(value)) <= _MOST
+
+
+def _is_number(value: Any, leniently: bool) -> bool:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     try:
-        return bool(np.isfinite(float(value)))
-    except OverflowError:
+        if leniently:
+            float(value)  # also of a text or an infinity
+            return not isinstance(value, np.ndarray)
+        # numpy takes no other kinds of numbers, such as fractions
+        known = isinstance(value, int | float | np.integer | np.floating)
+        return known and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    except (TypeError, ValueError, OverflowError):
         return False
 
 
-def _is_array(value: Any) -> bool:
-    if isinstance(value, str | bytes):
+def _is_array(value: Any, leniently: bool) -> bool:
+    if isinstance(value, str | bytes) and not leniently:
         return False
     try:
-        return bool(np.isfinite(np.asarray(value, dtype=float)).all())
+        array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError, MemoryError):
         return False
+    return leniently or bool(np.isfinite(array).all())
 
 
 def _wanted(hint: Any) -> str:

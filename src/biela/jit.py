@@ -80,14 +80,17 @@ class _Stored(NullCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep code, unless addresses of this process are part of it."""
-        if not enabled() or data.library.has_dynamic_globals:
-            return
-        try:
-            content = _core.serialize.dumps(data._reduce())
-        except RuntimeError:  # a signal came as LLVM handed the object over
-            return
-        write_object(self._key(sig, data.codegen), content)
+        """Keep code, unless addresses of this process are part of it.
+
+        LLVM hands the machine code to numba in a call that swallows what is raised meanwhile, such
+        as an interrupt or a lack of memory.  The function runs, but there is nothing to keep.
+        """
+        if enabled() and not data.library.has_dynamic_globals:
+            try:
+                content = _core.serialize.dumps(data._reduce())
+            except RuntimeError:
+                return
+            write_object(self._key(sig, data.codegen), content)
 
     def _key(self, sig: Any, codegen: Any) -> str:
         function = self._function

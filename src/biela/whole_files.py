@@ -8,6 +8,10 @@ name without the contents.
 
 The hidden file of a process that was killed stays behind.  The next file that is written to the
 folder removes it: whoever still writes one holds a lock on it.
+
+Files of a set get their names one after the other, as no file system does that for several at once.
+The files that they replace are kept under hidden names until all have theirs; if one cannot get it,
+the others are put back.
 """
 
 from __future__ import annotations
@@ -16,21 +20,25 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import stat
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from io import BufferedWriter
+from io import BufferedWriter, FileIO
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from biela.errors import BielaError
 from biela.given_files import name_of, shown
 
 if sys.platform != "win32":  # which does not remove a file that is open
     import fcntl
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 __all__ = ["cannot_write", "make_folder", "together", "whole_file", "write_file", "write_files"]
 
@@ -54,6 +62,9 @@ _ADVICE: Final = {
     errno.ENAMETOOLONG: "the name is too long: choose a shorter one",
     errno.ELOOP: "symbolic links lead in a ring: choose another path",
 }
+
+#: What the system says where no more can be written.
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def cannot_write(path: str | Path, error: OSError) -> str:
@@ -83,9 +94,7 @@ def together() -> Iterator[None]:
     token = _ready.set(ready)
     try:
         yield
-        for aside in ready:
-            with _told(aside.path, aside.error):
-                aside.rename()
+        _name(ready)
     finally:
         _ready.reset(token)
         for aside in ready:
@@ -104,11 +113,22 @@ def whole_file(path: str | Path, error: type[BielaError]) -> Iterator[BufferedWr
         BielaError: The file cannot be written; of the class that is given.
     """
     named = name_of(path, error)
-    with together(), _told(named, error):
-        aside = _Aside(named, error)
+    with together():
+        with _told(named, error):
+            aside = _Aside(named, error)
         try:
-            yield aside.file
-            aside.finish()
+            try:
+                yield aside.file
+            except OSError as wrong:
+                if not aside.failed(wrong):
+                    raise
+                raise error(cannot_write(named, wrong)) from wrong
+            except UnicodeEncodeError as wrong:
+                if wrong.encoding != "utf-8":  # that of no file of ours
+                    raise
+                raise error(_half_of_a_letter(named, wrong)) from wrong
+            with _told(named, error):
+                aside.finish()
         except BaseException:
             aside.remove()
             raise
@@ -153,16 +173,54 @@ def make_folder(path: str | Path, error: type[BielaError]) -> Path:
 
 @contextmanager
 def _told(path: str | Path, error: type[BielaError]) -> Iterator[None]:
+    """Say in words what the system says of a file; nothing of a caller may run inside."""
     try:
         yield
     except OSError as wrong:
         raise error(cannot_write(path, wrong)) from wrong
-    except UnicodeEncodeError as wrong:
-        half = f"U+{ord(wrong.object[wrong.start]):04X}"
-        raise error(
-            f"{shown(path)}: cannot be written: a text in it has half of a letter, {half}: "
-            f"take it out of {shown(wrong.object[max(wrong.start - 20, 0) : wrong.start + 20])}"
-        ) from wrong
+
+
+def _name(ready: list[_Aside]) -> None:
+    """Give the files of a set their names; if one cannot get it, have all as they were.
+
+    Raises:
+        BielaError: One of them cannot be given its name; of the class that was given with it.
+    """
+    several = len(ready) > 1
+    try:
+        for aside in ready:
+            with _told(aside.path, aside.error):
+                aside.rename(keep=several)
+    except BaseException as wrong:
+        lost = [said for aside in reversed(ready) if several and (said := aside.put_back())]
+        if lost and isinstance(wrong, BielaError):
+            raise type(wrong)(f"{wrong}; {'; '.join(lost)}") from wrong
+        for said in lost:
+            wrong.add_note(said)
+        raise
+    for aside in ready:
+        aside.forget()
+
+
+def _half_of_a_letter(path: Path, wrong: UnicodeEncodeError) -> str:
+    text, place = wrong.object, wrong.start
+    return (
+        f"{shown(path)}: cannot be written: a text in it has half of a letter, "
+        f"U+{ord(text[place]):04X}: take it out of {shown(text[max(place - 20, 0) : place + 20])}"
+    )
+
+
+class _Written(FileIO):
+    """A file that remembers what the system said when it could not be written."""
+
+    refused: OSError | None = None
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as wrong:
+            self.refused = wrong
+            raise
 
 
 class _Aside:
@@ -183,13 +241,18 @@ class _Aside:
         self.path, self.error = path, error
         self._target = Path(os.path.realpath(path))
         self._hidden: Path | None = None
+        #: The file that was replaced, and whether there was any.
+        self._kept: Path | None = None
+        self._replaces = True
+        self.file: BufferedWriter
         there = None
         with suppress(FileNotFoundError):
             there = path.stat()
         if there is not None and stat.S_ISDIR(there.st_mode):
             raise IsADirectoryError(errno.EISDIR, "", str(path))
         if _is_stream(path) or not (there is None or stat.S_ISREG(there.st_mode)):
-            self.file = open(path, "wb")  # noqa: SIM115
+            self._raw = _Written(path, "wb")
+            self.file = BufferedWriter(self._raw)
             return
         if there is not None and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, "", str(path))
@@ -197,21 +260,21 @@ class _Aside:
         hidden = self._target.parent / f".biela-{secrets.token_hex(8)}.part"
         # nobody may read what replaces a file before it has the permissions of that
         mode = 0o666 if there is None else 0o600
-        self.file = open(hidden, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
+        self._raw = _Written(hidden, "xb", opener=lambda name, flags: os.open(name, flags, mode))
+        self.file = BufferedWriter(self._raw)
         self._hidden = hidden
         with suppress(OSError):  # file systems without locks, owners or permissions
             if sys.platform != "win32":
                 fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if there is not None:
-            kept = stat.S_IMODE(there.st_mode)
-            if sys.platform != "win32":
-                for owner, group in ((there.st_uid, -1), (-1, there.st_gid)):
-                    with suppress(OSError):
-                        os.chown(hidden, owner, group)
-                if os.stat(hidden).st_gid != there.st_gid:
-                    kept &= ~stat.S_IRWXG  # they were for another group
-            with suppress(OSError):
-                os.chmod(hidden, kept)
+            _have_permissions(hidden, there)
+
+    def failed(self, error: OSError) -> bool:
+        """Whether an error is about this file, and not about another that was in use meanwhile."""
+        if error.filename is None:
+            # what is written by its number, as pictures are, is not seen here
+            return error is self._raw.refused or error.errno in _FULL
+        return str(error.filename) in (str(self.path), str(self._target), str(self._hidden))
 
     def finish(self) -> None:
         """Have all that was written on the disk, and close the file."""
@@ -220,11 +283,40 @@ class _Aside:
             os.fsync(self.file.fileno())
         self.file.close()
 
-    def rename(self) -> None:
-        """Give the file its name."""
+    def rename(self, keep: bool) -> None:
+        """Give the file its name; the one that it replaces can be kept for `put_back`.
+
+        Raises:
+            OSError: It cannot be given, or the other file cannot be kept.
+        """
         if self._hidden is not None:
+            if keep:
+                self._keep()
             os.replace(self._hidden, self._target)
-            self._hidden = None
+
+    def put_back(self) -> str:
+        """Have the file of that name as it was before; what to say if that cannot be."""
+        if self._hidden is None or os.path.lexists(self._hidden):  # it has not got its name
+            self.forget()
+            return ""
+        try:
+            if self._kept is not None:
+                os.replace(self._kept, self._target)
+            elif not self._replaces:
+                self._target.unlink()
+        except OSError as wrong:
+            said = f"{shown(self.path)} is new already and cannot be put back"
+            said = f"{said} ({wrong.strerror or wrong})"
+            return said if self._kept is None else f"{said}: what it held is in {self._kept}"
+        self._kept = None
+        return ""
+
+    def forget(self) -> None:
+        """Remove the file that was replaced."""
+        if self._kept is not None:
+            with suppress(OSError):
+                self._kept.unlink()
+            self._kept = None
 
     def remove(self) -> None:
         """Close the file, and remove it unless it has its name."""
@@ -233,6 +325,42 @@ class _Aside:
         if self._hidden is not None:
             with suppress(OSError):
                 self._hidden.unlink()
+
+    def _keep(self) -> None:
+        """Give the file that is to be replaced a second name, which nobody removes but us."""
+        self._replaces = os.path.lexists(self._target)
+        if not self._replaces:
+            return
+        kept = self._target.parent / f".biela-{secrets.token_hex(8)}.old"
+        try:
+            os.link(self._target, kept)
+        except OSError:  # not every file system gives a file two names
+            there = self._target.stat()
+            with open(self._target, "rb") as old, open(kept, "xb", opener=_for_us) as copy:
+                self._kept = kept
+                shutil.copyfileobj(old, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
+            os.utime(kept, ns=(there.st_atime_ns, there.st_mtime_ns))
+            _have_permissions(kept, there)
+        self._kept = kept
+
+
+def _for_us(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
+
+
+def _have_permissions(path: Path, there: os.stat_result) -> None:
+    """Give a file the owner, the group and the permissions of another, as far as one may."""
+    mode = stat.S_IMODE(there.st_mode)
+    if sys.platform != "win32":
+        for owner, group in ((there.st_uid, -1), (-1, there.st_gid)):
+            with suppress(OSError):
+                os.chown(path, owner, group)
+        if os.stat(path).st_gid != there.st_gid:
+            mode &= ~stat.S_IRWXG  # they were for another group
+    with suppress(OSError):
+        os.chmod(path, mode)
 
 
 def _is_stream(path: Path) -> bool:

@@ -601,3 +601,43 @@ def test_a_system_without_frames_names_what_is_missing():
     s.solid("block", s.origin.offset("P", s.base.vector(x, 0, 0)), s.base, mass=1.0)
     with pytest.raises(ModelError, match="no frame 'hand'"):
         InverseKinematics(s, PointTarget("hand"))
+
+
+# --- what cannot be read --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "said"),
+    [
+        ("solve", {"values": "here"}, "here"),
+        ("solve", {"values": [0, 10**400, 0]}, "point of hand"),
+        ("solve", {"values": (0.3, 0.4, 0), "seed": 0.5}, "solve: seed is a whole number, not 0.5"),
+        ("solve", {"values": (0.3, 0.4, 0), "t": [1]}, "solve: t is a finite number, not"),
+        ("solve", {"values": (0.3, 0.4, 0), "restarts": "9"}, "solve: restarts is a whole number"),
+        ("solve", {"values": (0.3, 0.4, 0), "objective": {"q1": ";"}}, "solve: objective is"),
+        ("batch", {"values": [(0.3, 0.4, 0)], "t": [[0], 1]}, "the times are an array of numbers"),
+        (
+            "follow",
+            {"times": [0, 1], "values": [(0.3, 0.4, 0)] * 2, "rates": [[0, 0, 0], [1]]},
+            "point of hand: its rates are an array of numbers, not",
+        ),
+    ],
+)
+def test_what_is_asked_in_other_words_is_refused(method, given, said, two_link):
+    ik = InverseKinematics(two_link, PointTarget("hand"))
+    with pytest.raises((ModelError, ShapeError), match=said):
+        getattr(ik, method)(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"targets": ["hand"]}, "InverseKinematics: targets is"),
+        ({"targets": 3.0}, "InverseKinematics: targets is"),
+        ({"tolerance": None}, "InverseKinematics: tolerance is a finite number, not None"),
+        ({"weights": {"q1": np.zeros(0)}}, "InverseKinematics: weights is"),
+    ],
+)
+def test_a_solver_of_what_is_no_target_is_refused(given, said, two_link):
+    with pytest.raises(ModelError, match=said):
+        InverseKinematics(two_link, **{"targets": PointTarget("hand"), **given})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import biela as bl
+from biela.errors import ShapeError
 
 
 @pytest.fixture
@@ -65,3 +66,33 @@ def test_a_number_cannot_be_held_at_zero():
     s = bl.SymbolicSystem("s")
     with pytest.raises(bl.BielaError, match="never zero"):
         s.constrain(s.workspace.atom(0.5))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        ({"y": [[1.0], 2.0]}, "y is a list of entries, or of rows of them, and not of both"),
+        (3.0, "Function: outputs is a mapping of names to values"),
+        ({"y": np.zeros(())}, None),
+    ],
+)
+def test_outputs_are_named_lists_or_rows(outputs, said, ws):
+    x = ws.symbol("x")
+    if said is None:
+        assert bl.Function("f", {"x": x}, outputs)(1.0) == 0
+        assert bl.Function("f", outputs={"y": np.array(x)}, inputs={"x": x})(1.0) == 1.0
+        return
+    with pytest.raises(ShapeError, match=said):
+        bl.Function("f", {"x": x}, outputs)
+
+
+def test_the_entries_of_a_function_are_asked_for_by_name(ws):
+    x = ws.symbol("x")
+    f = bl.Function("f", {"x": x}, {"y": x, "z": x})
+    with pytest.raises(ShapeError, match=r"expressions: name is a text or None, not array"):
+        f.expressions(np.ones(3))
+    with pytest.raises(ShapeError, match=r"jacobian: by is a text or a sequence.* not 3"):
+        f.jacobian("y", 3)
+    for ragged in (f.map, f.walk_map):
+        with pytest.raises(ShapeError, match=r"f\.map: an argument is not an array of numbers"):
+            ragged([[1.0], 2.0])

@@ -500,6 +500,21 @@ def test_code_on_a_read_only_disk_is_used(
     assert kind() == (7.0, 1)
 
 
+def test_code_that_never_came_is_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt in the call that hands it over is swallowed, and leaves numba without it."""
+    from numba.core.codegen import CPUCodeLibrary
+
+    def gone(library: Any) -> bytes:
+        raise RuntimeError(f"no compiled object yet for {library}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CPUCodeLibrary, "_get_compiled_object", gone)
+        assert compiled() == (7.0, 0)
+    assert not (cache / "objects").exists()
+    assert compiled() == (7.0, 0)
+    assert compiled() == (7.0, 1)
+
+
 def test_unfinished_files_are_tidied_away(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(compiled, cache)
     (cache / "objects" / "killed.part").write_bytes(bytes(1000))
@@ -660,12 +675,3 @@ def test_a_word_that_is_not_yes_keeps_nothing(word, monkeypatch):
 def test_a_word_that_is_yes_keeps_code(word, monkeypatch):
     monkeypatch.setenv("BIELA_CACHE", word)
     assert code_cache.enabled()
-
-
-def test_code_whose_object_never_came_runs_without_being_kept(cache, monkeypatch):
-    def missing(library):
-        raise RuntimeError(f"no compiled object yet for {library}")
-
-    monkeypatch.setattr("numba.core.codegen.CPUCodeLibrary._get_compiled_object", missing)
-    assert compiled() == (7.0, 0)
-    assert not list(cache.rglob("*.o"))

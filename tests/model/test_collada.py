@@ -126,3 +126,12 @@ def test_a_file_that_faces_inward_is_turned_with_a_note(tmp_path):
     model = load_urdf(robot, notes=notes)
     assert model.bodies["a"].shapes[0].mesh.volume == pytest.approx(24)
     assert notes == [f"{robot}:2: block.stl: its triangles face inward and were turned"]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_side_that_hardly_has_a_length_is_read(tmp_path):
+    file = tmp_path / "flat.dae"
+    turn = "<matrix>-11e-320 0 0 0 0 0 -1 0 0 1 0 2 0 0 0 1</matrix><rotate>0 0 1 90</rotate>"
+    node = f'<node>{turn}<instance_geometry url="#block"/></node>'
+    file.write_text(dae(polygons(), node), encoding="utf-8")
+    assert len(read_mesh(file).triangles) == 12

@@ -295,3 +295,11 @@ def test_the_time_is_a_time_or_a_number(kind, law, value):
 def test_a_whole_number_beyond_any_double_is_no_law() -> None:
     with pytest.raises(ModelError, match="too large a number"):
         law_from(10**400)
+
+
+@pytest.mark.parametrize("profile", [["ramp"], {}, 3, None])
+def test_a_profile_is_a_word(profile):
+    with pytest.raises(ModelError, match="unknown profile"):
+        law_from({"profile": profile, "from": 0, "to": 1})
+    with pytest.raises(ModelError, match="unknown profile"):
+        Profile(profile, (0.0,))

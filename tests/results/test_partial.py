@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from io import FileIO
 
 import numpy as np
 import pytest
@@ -131,16 +132,29 @@ def test_a_full_disk_ends_the_record_and_not_the_run(tmp_path, monkeypatch):
     assert not (tmp_path / "none.partial").exists()
 
 
-def test_a_file_of_somebody_else_is_not_replaced(tmp_path, monkeypatch):
+@pytest.mark.parametrize("content", ["my own notes", "", "biela"])
+def test_a_file_of_somebody_else_is_not_replaced(content, tmp_path, monkeypatch):
     path = tmp_path / "r.partial"
-    path.write_text("my own notes")
+    path.write_text(content)
     monkeypatch.setattr(partial, "_LARGE", 1)
     record = PartialResults(path)
     record.remove()
     record.hold(part(0, 10))
     record.add(lambda first: part(first, 4))
-    assert path.read_text() == "my own notes" and not record.count
+    assert path.read_text() == content and not record.count
     assert [p.name for p in tmp_path.iterdir()] == ["r.partial"]
+
+
+def test_a_disk_that_is_full_from_the_beginning_leaves_no_empty_file(tmp_path, monkeypatch):
+    class Full(FileIO):
+        def write(self, data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(
+        partial, "open", lambda path, mode, buffering: Full(path, mode), raising=False
+    )
+    grown(tmp_path / "r.partial", 4)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_large_motion_takes_the_place_of_its_pieces_once_it_is_whole(tmp_path, monkeypatch):

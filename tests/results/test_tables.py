@@ -27,6 +27,14 @@ def test_a_table_has_the_stored_instants_or_those_asked_for():
             r.table(**wrong)
 
 
+@pytest.mark.parametrize("every", [1e-9, 1e-300, 5e-324])
+def test_a_step_that_fills_the_memory_is_refused(every):
+    with pytest.raises(
+        ResultsError, match=r"the table would take .*; the limit is 4 GB: take a lon"
+    ):
+        swing().table("q", every=every)
+
+
 def test_text_is_in_columns():
     lines = str(swing().table("theta1", every=1.0)).splitlines()
     assert lines[0] == "swing" and lines[2].split() == ["t", "[s]", "theta1", "[rad]"]

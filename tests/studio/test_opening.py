@@ -115,6 +115,88 @@ def test_without_a_place_for_the_file_or_a_browser_the_link_is_printed(
     assert not browsed and server.address in capsys.readouterr().out
 
 
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files, beside a home."""
+    for name in ("home", "temporary"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(opening.tempfile, "tempdir", str(tmp_path / "temporary"))
+    return tmp_path / "temporary"
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="homes and permissions are those of Unix")
+
+
+@posix
+@pytest.mark.parametrize("home", ["none", "missing", "read-only", "open to all", "a file"])
+def test_without_a_home_of_ones_own_the_link_is_among_temporary_files(
+    home: str, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = temporary.parent / "home"
+    made = opening.tempfile.mkstemp
+    match home:
+        case "none":
+            monkeypatch.delenv("HOME")
+            monkeypatch.setattr("pwd.getpwuid", lambda _: {}["no such user"])
+        case "missing":
+            own.rmdir()
+        case "a file":
+            own.rmdir()
+            own.touch()
+        case "open to all":
+            own.chmod(0o777)
+        case "read-only":  # as for anybody but the administrator
+
+            def refused(suffix: str, prefix: str, folder: Path) -> Any:
+                if folder == own:
+                    raise OSError(errno.EROFS, "Read-only file system")
+                return made(suffix, prefix, folder)
+
+            monkeypatch.setattr(opening.tempfile, "mkstemp", refused)
+    file = opening._private_file("text")
+    assert file.parent == temporary and file.read_text("utf-8") == "text"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.as_uri()
+    temporary.chmod(0o777)
+    with pytest.raises(OSError):
+        opening._private_file("text")
+    temporary.chmod(0o1777)  # where nobody renames the files of others
+    assert opening._private_file("text").parent == temporary
+
+
+@posix
+def test_what_stands_where_the_link_would_is_left_alone(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = temporary.parent / "home"
+    names = iter(["link", "theirs", "dangling", "free"])
+    monkeypatch.setattr(opening.tempfile, "_get_candidate_names", lambda: names)
+    victim = home / "victim"
+    victim.write_text("mine")
+    (home / "biela-studio-link.html").symlink_to(victim)
+    (home / "biela-studio-theirs.html").write_text("theirs")
+    (home / "biela-studio-dangling.html").symlink_to(home / "made")
+    assert opening._private_file("text").name == "biela-studio-free.html"
+    assert victim.read_text() == "mine" and not (home / "made").exists()
+    assert (home / "biela-studio-theirs.html").read_text() == "theirs"
+
+
+def test_a_disk_that_is_full_leaves_no_half_of_a_link(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = os.fdopen
+
+    def full(handle: int, *_: Any, **__: Any) -> Any:
+        opened(handle, "w").close()
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(opening.os, "fdopen", full)
+    with pytest.raises(OSError, match="no folder"):
+        opening._private_file("text")
+    assert not list(temporary.parent.rglob("*.html"))
+
+
 class Served:
     """A server that was asked for and left at once."""
 

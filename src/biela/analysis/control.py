@@ -142,9 +142,7 @@ def _by_state(
         nonlocal readings
         if readings is None:
             readings = system_readings(system, given[:count].copy())
-        return ControlState(
-            t, q, v, given[count:].copy(), (names[0], names[1], names[2]), *readings
-        )
+        return ControlState(t, q, v, given[count:].copy(), (q_names, v_names, u_names), *readings)
 
     return state
 

@@ -231,10 +231,12 @@ def chosen_inputs(system: System, names: Sequence[str] | None) -> list[int]:
         ModelError: An input is unknown.
     """
     known = [e.name for e in system.u]
-    for name in names or ():
+    if names is None:
+        return list(range(len(known)))
+    for name in names:
         if name not in known:
             raise ModelError(f"{system.name} has no input {name}; it has {', '.join(known)}")
-    return [known.index(name) for name in names] if names is not None else list(range(len(known)))
+    return [known.index(name) for name in names]
 
 
 def _motion(system: System, given: Results | tuple[Any, Any, Any, Any]) -> Motion:

@@ -61,7 +61,9 @@ def _read(table: Table, name: str, entry: Entries) -> ExpressionArray:
         flat, shape = list(entry.ravel()), entry.shape
     elif not isinstance(entry, Sequence):
         flat, shape = [entry], ()
-    elif len(entry) and isinstance(entry[0], (Sequence, np.ndarray)):
+    elif len(entry) and _is_row(entry[0]):
+        if not all(map(_is_row, entry)):
+            raise ShapeError(f"{name} is a list of entries, or of rows of them, and not of both")
         rows = [list(row) for row in entry]
         lengths = sorted({len(row) for row in rows})
         if len(lengths) > 1:
@@ -74,6 +76,12 @@ def _read(table: Table, name: str, entry: Entries) -> ExpressionArray:
     if len(shape) > 2:
         raise ShapeError(f"{name} has {len(shape)} dimensions; at most a matrix is possible")
     return ExpressionArray(name, shape, tuple(table.workspace.atom(e).ref for e in flat))
+
+
+def _is_row(item: Any) -> bool:
+    if isinstance(item, np.ndarray):
+        return item.ndim > 0
+    return isinstance(item, Sequence) and not isinstance(item, str | bytes)
 
 
 def find_table(*groups: Mapping[str, Entries]) -> Table:
@@ -89,7 +97,7 @@ def find_table(*groups: Mapping[str, Entries]) -> Table:
                 item = stack.pop()
                 if isinstance(item, Atom):
                     return item.table
-                if isinstance(item, (Sequence, np.ndarray)) and not isinstance(item, str):
+                if _is_row(item):
                     stack.extend(list(item)[::-1])
     raise WorkspaceError("a function needs at least one symbol or expression")
 
@@ -133,7 +141,10 @@ def rows_of_states(
     if len(arguments) != len(kinds):
         names = ", ".join(kind.name for kind in kinds)
         raise ShapeError(f"{name}.map takes {len(kinds)} arrays ({names}), not {len(arguments)}")
-    arrays = [np.asarray(x) for x in arguments]
+    try:
+        arrays = [np.asarray(x) for x in arguments]
+    except ValueError as error:
+        raise ShapeError(f"{name}.map: an argument is not an array of numbers: {error}") from None
     pairs = list(zip(arrays, kinds, strict=True))
     counts = {a.shape[0] for a, kind in pairs if a.ndim == len(kind.shape) + 1}
     if len(counts) != 1:

@@ -28,6 +28,7 @@ from biela.code.counts import Count
 from biela.code.native import NativeFunction
 from biela.code.schedule import Changes, Schedule
 from biela.code.walking import WALKED, Walk, walkable
+from biela.doors import door
 from biela.errors import DomainError, ShapeError, WorkspaceError
 
 
@@ -47,6 +48,7 @@ class Function:
     array([-4.70316...])
     """
 
+    @door(ShapeError, "Function")
     def __init__(
         self, name: str, inputs: Mapping[str, Entries], outputs: Mapping[str, Entries]
     ) -> None:
@@ -104,6 +106,7 @@ class Function:
         """The order of evaluation."""
         return Schedule(self.table, tuple(r for array in self.outputs for r in array.refs))
 
+    @door(ShapeError)
     def expressions(self, name: str | None = None) -> Any:
         """The expressions of an output, nested as it is (of the only one, if not named)."""
         array = self._array(self.outputs, name)
@@ -127,6 +130,7 @@ class Function:
         """Evaluate one state by native code; see `NativeFunction`."""
         return self.native.call(*arguments, **named)
 
+    @door(ShapeError)
     def map(self, *arguments: Any, threads: int = 1) -> Any:
         """Evaluate many states, a vector of them at a time; see `NativeFunction.map`."""
         return self.native.map(*arguments, threads=threads)
@@ -166,7 +170,10 @@ class Function:
             )
         values: dict[int, Any] = {}
         for array, argument in zip(self.inputs, arguments, strict=True):
-            entries = np.asarray(argument)
+            try:
+                entries = np.asarray(argument)
+            except ValueError:  # told below
+                entries = np.zeros(0)
             if not np.iscomplexobj(entries):
                 entries = checked_array(self.name, array.name, argument, array.shape)
             values.update(zip(array.refs, entries.ravel(), strict=True))
@@ -178,6 +185,7 @@ class Function:
 
     # ------------------------------------------------------------ other functions
 
+    @door(ShapeError)
     def jacobian(
         self,
         of: str | None = None,

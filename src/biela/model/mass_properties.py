@@ -31,6 +31,7 @@ Scalar: TypeAlias = Any
 #: How far, of the largest principal moment, a tensor may be from one of a body: tables of three or
 #: four digits are not exact, and a thin plate lies right on the limit A + B = C.
 _TOLERANCE = 1e-3
+_ONE = np.eye(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,7 @@ class MassProperties:
     def about(self, point: ArrayLike) -> Floats:
         """The inertia (3, 3) about another point of the body: I + m (|d|² 1 - d dᵀ) (Steiner)."""
         d = as_vector("the point", point) - self.com
-        return self.inertia + self.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        return self.inertia + self.mass * (d @ d * _ONE - np.outer(d, d))
 
     def moved(
         self, position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None
@@ -216,7 +217,8 @@ def as_vector(what: str, values: ArrayLike) -> Floats:
         vector = np.array(values, dtype=float)
     except (TypeError, ValueError):
         vector = np.zeros(0)
-    if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
+    # three numbers are compared faster one by one: models have thousands of vectors
+    if vector.shape != (3,) or not all(abs(x) <= LARGEST for x in vector.tolist()):
         raise ModelError(f"{what} must be three finite numbers, not {values!r}")
     return _frozen(vector)
 
@@ -227,16 +229,19 @@ def as_rotation(values: ArrayLike | None) -> Floats:
     Raises:
         ModelError: It is not orthonormal, or a reflection.
     """
+    if values is None:
+        return _frozen(np.eye(3))
     try:
-        R = np.eye(3) if values is None else np.array(values, dtype=float)
+        R = np.array(values, dtype=float)
     except (TypeError, ValueError):
         R = np.zeros(0)
     if R.shape != (3, 3) or not np.isfinite(R).all():
         raise ModelError("a rotation must be a matrix of 3x3 finite numbers")
-    error = float(np.abs(R.T @ R - np.eye(3)).max())
+    error = float(np.abs(R.T @ R - _ONE).max())
     if error > 1e-6:
         raise ModelError(f"a rotation must have orthonormal columns; RᵀR is off by {error:.2g}")
-    if np.linalg.det(R) < 0:
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0:
         raise ModelError("this rotation is a reflection: its determinant is -1")
     return _frozen(R)
 
@@ -256,7 +261,7 @@ def _tensor(values: ArrayLike) -> Floats:
     elif I.shape == (6,):
         xx, yy, zz, xy, xz, yz = I
         I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    if I.shape != (3, 3) or not (np.abs(I) <= LARGEST).all():
+    if I.shape != (3, 3) or not all(abs(x) <= LARGEST for x in I.ravel().tolist()):
         raise ModelError(
             "an inertia must be finite numbers: 3x3, the 3 moments, or xx, yy, zz, xy, xz, yz"
         )
@@ -265,10 +270,14 @@ def _tensor(values: ArrayLike) -> Floats:
 
 def _check(tensor: Floats) -> None:
     """Refuse what is no inertia of a body."""
-    scale = float(np.abs(tensor).max())
-    if float(np.abs(tensor - tensor.T).max()) > 1e-6 * scale:
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = tensor.tolist()
+    scale = max(map(abs, (xx, xy, xz, yx, yy, yz, zx, zy, zz)))
+    if max(abs(xy - yx), abs(xz - zx), abs(yz - zy)) > 1e-6 * scale:
         raise ModelError(f"an inertia tensor is symmetric; this is not:\n{tensor}")
-    a, b, c = np.linalg.eigvalsh((tensor + tensor.T) / 2)
+    if xy == yx == xz == zx == yz == zy == 0:
+        a, b, c = sorted((xx, yy, zz))
+    else:
+        a, b, c = np.linalg.eigvalsh((tensor + tensor.T) / 2).tolist()
     if a < -_TOLERANCE * abs(c) or c < 0:
         raise ModelError(
             f"the principal moments of inertia {a:.6g}, {b:.6g}, {c:.6g} kg m² are not all "

@@ -53,7 +53,7 @@ def parametrised(
     if isinstance(kinds, str) or unknown:
         raise ModelError(f"the kinds are a list of {' and '.join(KINDS)}, not {kinds!r}")
     whole = copy.copy(model.flattened() if model.parts else model)
-    for name in bodies or ():
+    for name in () if bodies is None else bodies:
         if name not in whole.bodies:
             raise ModelError(
                 f"{model.name}: there is no body {name!r}{nearest(name, whole.bodies)}"

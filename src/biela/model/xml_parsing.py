@@ -45,6 +45,7 @@ def parse_xml(
     parser = expat.ParserCreate(encoding, _BETWEEN)
     parser.buffer_text = True
     depth = 0
+    inside = False  # a function of the caller, whose errors are not about XML
 
     def refuse(*_: object) -> None:
         raise FileError(
@@ -63,34 +64,50 @@ def parse_xml(
         )
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
+        nonlocal depth, inside
         depth += 1
         if depth > ELEMENTS_DEEP:
             raise FileError(
                 f"{name}:{parser.CurrentLineNumber}: elements are nested too deep; the limit is "
                 f"{ELEMENTS_DEEP}"
             )
+        inside = True
         start(_spaced(tag), attributes, parser.CurrentLineNumber)
+        inside = False
 
     def finish(tag: str) -> None:
-        nonlocal depth
+        nonlocal depth, inside
         depth -= 1
+        inside = True
         end(_spaced(tag))
+        inside = False
+
+    def between(piece: str) -> None:
+        nonlocal inside
+        inside = True
+        if text is not None:
+            text(piece)
+        inside = False
 
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.StartNamespaceDeclHandler = check_address
     parser.StartElementHandler = begin
     parser.EndElementHandler = finish
-    parser.CharacterDataHandler = text
+    if text is not None:
+        parser.CharacterDataHandler = between
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
+        if inside:
+            raise
         raise FileError(
             f"{name}:{error.lineno}: this is not XML: {expat.ErrorString(error.code)} "
             f"(column {error.offset + 1})"
         ) from None
     except (ValueError, LookupError) as error:  # an encoding that is unknown or of several bytes
+        if inside:
+            raise
         raise FileError(f"{name}:1: this is not XML: {error}") from None
 
 

@@ -54,6 +54,7 @@ class PartialResults:
         """Begin to wait; nothing is written yet."""
         self.path, self.count, self.until = path, 0, -np.inf
         self._file: FileIO | None = None
+        self._made: tuple[int, int] | None = None  # the file that is ours, even without its mark
         self._failed = False
         self._next = time.monotonic() + EVERY
 
@@ -121,7 +122,9 @@ class PartialResults:
         with suppress(FileNotFoundError):
             check_ordinary(self.path)
             with self.path.open("rb") as file:
-                if file.read(len(MARK)) not in (MARK, b""):
+                found = os.fstat(file.fileno())
+                ours = (found.st_dev, found.st_ino) == self._made
+                if not ours and file.read(len(MARK)) != MARK:
                     raise FileExistsError(errno.EEXIST, "", str(self.path))
             self.path.unlink()
 
@@ -142,6 +145,8 @@ class PartialResults:
             else:
                 self._unlink()  # another process may write to that of its name
                 self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115
+                made = os.fstat(self._file.fileno())
+                self._made = made.st_dev, made.st_ino
                 self._file.write(MARK)
         _write(self._file, piece.tell().to_bytes(_LENGTH, "little") + piece.getvalue())
         self.count, self.until = self.count + len(results.t) - known, float(results.t[-1])

@@ -107,7 +107,7 @@ def read_csv(
     path = path_of(path, ResultsError)
     headings, table = _read(path)
     plain, told = zip(*map(_name_and_unit, headings), strict=True)
-    for column in names or ():
+    for column in () if names is None else names:
         if column not in plain:
             raise unknown(column, "column", plain)
     times: Array = np.arange(len(table), dtype=np.float64)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biela.budgets import check_memory
 from biela.errors import ResultsError
 from biela.results.averages import mean, rms
 from biela.results.tables import Table
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from biela.results.results import Results
 
 __all__ = ["Tabulated"]
+
+#: A number of a table, which is one of Python, takes the room of so many of an array.
+_OF_A_NUMBER = 5
 
 
 class Tabulated:
@@ -42,6 +46,12 @@ class Tabulated:
             if not (np.isfinite(every) and every > 0):
                 raise ResultsError(f"every = {every!r} s should be a positive number")
             span = float(results.t[-1] - results.t[0])
+            check_memory(
+                span / float(every) * (1 + len(chosen)) * _OF_A_NUMBER,
+                f"every = {every!r} s: the table would take {{}}",
+                "take a longer step",
+                ResultsError,
+            )
             at = results.t[0] + every * np.arange(int(np.floor(span / every * (1 + 1e-12))) + 1)
         if at is None:
             columns = [results.t, *(results[name] for name in chosen)]

@@ -158,8 +158,9 @@ def solve_equations(
             break
         disturbed = guess + _PERTURBATION * delta * random.standard_normal(n) / np.sqrt(weights)
         again = problem.solved(disturbed, steps, iterations, delta)
-        if not np.linalg.norm(again.residual) >= np.linalg.norm(best.residual):
-            best = again
+        with np.errstate(over="ignore"):  # residuals near the largest of doubles
+            if not np.linalg.norm(again.residual) >= np.linalg.norm(best.residual):
+                best = again
     return best
 
 

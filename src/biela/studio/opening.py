@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import stat
 import tempfile
 import threading
 import webbrowser
@@ -124,16 +125,32 @@ def _open(server: Server) -> None:
 
 
 def _private_file(text: str) -> Path:
-    """A new HTML file that only this user may read.
+    """A new HTML file that only this user may read, and that nobody else can replace.
 
     Raises:
         OSError: There is no place for it.
     """
     # browsers from a snap or a flatpak see neither the folder for temporary files nor hidden ones
-    for folder in (Path.home(), Path(tempfile.gettempdir())):
-        with suppress(OSError):
+    for place in (Path.home, tempfile.gettempdir):
+        with suppress(OSError, RuntimeError):  # a user without a home, a folder that is read-only
+            folder = Path(place()).resolve(strict=True)
+            if _others_replace(folder.stat()):
+                continue
+            # under a name that nobody knows before; what is there, links too, is left alone
             handle, name = tempfile.mkstemp(".html", "biela-studio-", folder)  # of mode 0600
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(text)
+            except BaseException:
+                os.unlink(name)
+                raise
             return Path(name)
     raise FileNotFoundError("no folder for a file that opens the page")
+
+
+def _others_replace(folder: os.stat_result) -> bool:
+    """Whether other users may rename what is in a folder, and so have a browser open their page."""
+    if not hasattr(os, "geteuid"):
+        return False
+    shared = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
+    return bool(shared) or folder.st_uid not in (0, os.geteuid())

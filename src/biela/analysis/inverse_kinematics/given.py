@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from biela.analysis.inverse_kinematics.targets import Target
 from biela.errors import ModelError, ShapeError
+from biela.given_files import shown
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,7 +44,7 @@ class Given:
         parts = self._for_each(given)
         rows = []
         for target, label, part in zip(self.targets, self.labels, parts, strict=True):
-            array = np.asarray(part, dtype=float)
+            array = _numbers(part, f"{label}: its rates")
             if array.ndim == 1 and target.rows == 1:
                 array = array[:, None]
             if array.shape != (count, target.rows):
@@ -51,6 +52,8 @@ class Given:
                     f"{label}: its rates are an array of shape {(count, target.rows)}, not "
                     f"{array.shape}"
                 )
+            if not np.isfinite(array).all():
+                raise ModelError(f"{label}: its rates are not finite")
             rows.append(array)
         return np.concatenate(rows, axis=1)
 
@@ -78,12 +81,19 @@ class Given:
 
 def instants(given: float | Sequence[float] | Floats, count: int) -> Floats:
     """One time a value."""
-    times = np.asarray(given, dtype=float)
+    times = _numbers(given, "the times")
     if times.ndim == 0:
         times = np.full(count, float(times))
     if times.shape != (count,) or not np.isfinite(times).all():
         raise ShapeError(f"{count} finite times are needed, one a value, not {given!r}")
     return np.ascontiguousarray(times)
+
+
+def _numbers(given: Any, what: str) -> Floats:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ShapeError(f"{what} are an array of numbers, not {shown(given)}") from None
 
 
 def _labels(targets: Sequence[Target]) -> tuple[str, ...]:

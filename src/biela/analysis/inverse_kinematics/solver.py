@@ -18,6 +18,7 @@ from biela.analysis.inverse_kinematics.search import Found, Search
 from biela.analysis.inverse_kinematics.solution import IKBatch, IKPath, IKSolution
 from biela.analysis.inverse_kinematics.targets import Target
 from biela.analysis.preparation import Model, Values, as_system, at_values, values, with_values
+from biela.doors import doors
 from biela.errors import ModelError, ShapeError
 
 Floats = npt.NDArray[np.float64]
@@ -27,6 +28,7 @@ Rates: TypeAlias = Literal["splined"] | Any
 _AT_LIMIT = 1e-9
 
 
+@doors(ModelError)
 class InverseKinematics:
     """The positions in which a mechanism meets targets, within limits and constraints.
 
@@ -240,6 +242,7 @@ class InverseKinematics:
         draws = search.draws(restarts, seed)
         return search.run(times, start, wanted, draws, threads, progress, aim=aim)
 
+    @np.errstate(over="ignore")  # what is missed by more than any double is missed
     def _errors(self, found: Found) -> tuple[dict[str, Floats], Floats, Any, Any]:
         # a position at which the rows have no value misses by any amount
         rows = np.nan_to_num(found.rows, nan=np.inf, posinf=np.inf, neginf=-np.inf)

@@ -70,7 +70,7 @@ class Target(ABC):
         """
         try:
             array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise self._unreadable(value) from None
         if array.shape[-1:] == (self.entries,) and array.ndim <= 2:
             return np.ascontiguousarray(array)

@@ -172,8 +172,10 @@ class XmlSource:
         text = element.attributes[attribute]
         allowed = [len(default)] if counts is None else counts
         try:
-            # a class may give a long text to many elements
-            found = np.array([float(word) for word in text.split(None, max(allowed))])
+            # a class may give a long text to many elements: what is too much is left in one word
+            words = text.split(None, max(allowed))
+            found = np.array([float(word) for word in words[: max(allowed)]])
+            found = found if len(words) <= max(allowed) else np.full(1, math.nan)
         except ValueError:
             found = np.full(1, math.nan)
         if len(found) not in allowed or not (np.abs(found) <= LARGEST).all():

@@ -46,7 +46,7 @@ class Profile(Law):
     numbers: tuple[Value, ...]
 
     def __post_init__(self) -> None:
-        if self.kind not in _KINDS:
+        if str(self.kind) not in _KINDS:  # also of a kind that is no text
             raise ModelError(f"unknown profile {self.kind!r}{near(str(self.kind), list(_KINDS))}")
         kind = _KINDS[self.kind]
         fixed: dict[str, float] = {}
@@ -77,7 +77,7 @@ class Profile(Law):
         """
         fields = dict(data)
         kind = fields.pop("profile")
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise ModelError(f"unknown profile {kind!r}{near(str(kind), list(_KINDS))}")
         known, default = _KINDS[kind].fields, _KINDS[kind].default
         for name in fields:

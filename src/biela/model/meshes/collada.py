@@ -140,8 +140,10 @@ class _Collada:
             if child.tag == "instance_geometry":
                 places, faces = self._geometry(child.attrib["url"])
                 moved = places @ pose[:3, :3].T + pose[:3, 3]
+                with np.errstate(all="ignore"):  # sizes that hardly are any
+                    reflected = np.linalg.det(pose[:3, :3]) < 0
                 # a reflection turns the triangles inside out
-                yield moved, faces[:, ::-1] if np.linalg.det(pose[:3, :3]) < 0 else faces
+                yield moved, faces[:, ::-1] if reflected else faces
             elif child.tag == "instance_node":
                 yield from self._shown(self._named(child.attrib["url"]), pose)
             else:
