@@ -21,8 +21,9 @@ from biela.analysis.looped.results import channel_groups
 from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.preparation import values
 from biela.analysis.watch import Fault, Motion
-from biela.equations import System, formulate
+from biela.equations import System
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
+from biela.equations.formulate import formulate_later
 from biela.equations.groups.placing import angle_in_plane
 from biela.model import Model
 from biela.model.parts.flattening import body_count
@@ -65,7 +66,7 @@ def group_results(
     """
     solver, t = motions[0].solver, motions[0].t
     shown = solver.model if model is None else model
-    system = None if solver.large else formulate(shown, "reference")
+    system = None if solver.large else formulate_later(shown, "reference")
     counted = [] if system is None else counted_coordinates(shown, system)
     pieces = [body_coordinates(motion, counted, still=still) for motion in motions]
     readings = pieces[0]
@@ -167,7 +168,7 @@ def counted_coordinates(model: Model, system: System | None = None) -> list[str]
     """
     if model.parts or body_count(model) > LARGE:
         return []
-    found = formulate(model, "reference") if system is None else system
+    found = formulate_later(model, "reference") if system is None else system
     width = 7 if model.plane is None else 3
     return [e.name for e in found.q[width * len(model.bodies) :]]
 
