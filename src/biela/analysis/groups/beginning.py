@@ -78,7 +78,7 @@ class Beginning:
             extra = dict(zip(blocks.extra, place[len(place) - len(blocks.extra) :], strict=True))
             self.poses = poses_of(self.world, place, extra, blocks.across)
         else:
-            system = formulate_later(model, "reference")
+            self._system = system = formulate_later(model, "reference")
             p = values(system, "parameter", system.p, parameters)
             u = values(system, "input", system.u, None)
             place, speed = start_state(system, q, v, t=t, u=u, p=p) if state is None else state
@@ -115,7 +115,7 @@ class Beginning:
         """
         if self._large:
             raise ModelError(f"{self.model.name} is too large for a dense basis of its motions")
-        system = formulate_later(self.model, "reference")
+        system = self._system
         p = values(system, "parameter", system.p, self.parameters)
         u = values(system, "input", system.u, None)
         rows = np.asarray(Instant(system, self.t, u, p)("Phi_v", self._place))

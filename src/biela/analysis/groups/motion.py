@@ -49,6 +49,7 @@ def group_results(
     still: bool = False,
     judge: Callable[[Motion], Fault | None] | None = None,
     every: int = 1,
+    system: System | None = None,
 ) -> Results:
     """All channels of a motion that groups have found.
 
@@ -63,10 +64,14 @@ def group_results(
         judge: Of a motion under forces, not one that drivers give, what is wrong with it.  That is
             told as an event, and events of small models are looked for.
         every: One instant of so many is shown; what is judged are all of them.
+        system: The equations of bodies of the model that is shown, if they are known.
     """
     solver, t = motions[0].solver, motions[0].t
     shown = solver.model if model is None else model
-    system = None if solver.large else formulate_later(shown, "reference")
+    if solver.large:
+        system = None
+    elif system is None:
+        system = formulate_later(shown, "reference")
     counted = [] if system is None else counted_coordinates(shown, system)
     pieces = [body_coordinates(motion, counted, still=still) for motion in motions]
     readings = pieces[0]

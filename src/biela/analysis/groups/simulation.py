@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -40,7 +40,9 @@ from biela.analysis.sampling import sampling
 from biela.analysis.watch import Account, Fault, Means, Motion, check_watch, energy_fault
 from biela.code.looped import Failure
 from biela.doors import door, doors
+from biela.equations import System
 from biela.equations.blocks.world import World
+from biela.equations.formulate import formulate_later
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.dynamics import Influence, MotionProgram
@@ -292,6 +294,12 @@ class GroupSimulator:
         found[: sizes.numbers] += bend
         return found
 
+    @cached_property
+    def system(self) -> System | None:
+        """The equations of bodies of a model that is not large."""
+        large = bool(self.model.parts) or body_count(self.model) > LARGE
+        return None if large else formulate_later(self.model, "reference")
+
     @property
     def solver(self) -> GroupSolver:
         """What finds the motion of all bodies."""
@@ -303,7 +311,7 @@ class GroupSimulator:
                 coordinates=self.coordinates,
                 parameters=self.parameters,
                 poses=start.poses,
-                joints=counted_coordinates(self.model),
+                joints=counted_coordinates(self.model, self.system),
                 t=self.t,
                 iteration=Iteration(tolerance=1e-10, polish=1),
             )
@@ -396,7 +404,7 @@ class GroupSimulator:
 
     def state(self, motion: GroupMotion) -> tuple[Floats, Floats]:
         """Position and velocity of all bodies at the last instant of a motion."""
-        q, v, _ = body_coordinates(motion, counted_coordinates(self.model), still=True)
+        q, v, _ = body_coordinates(motion, counted_coordinates(self.model, self.system), still=True)
         return q[-1], v[-1]
 
     def restarted(self, state: tuple[Floats, Floats], t: float) -> bool:
@@ -443,7 +451,7 @@ class GroupSimulator:
         rows[np.arange(len(columns)) + 1, sizes.positions + np.array(columns, dtype=int)] = 1.0
         values = sizes.laws(rows, np.zeros((len(rows), sizes.freedoms)))
         before, found = solver.poses, []
-        counted = counted_coordinates(self.model)
+        counted = counted_coordinates(self.model, self.system)
         solver.poses = poses
         try:
             for row in values:
@@ -628,7 +636,7 @@ def group_simulation(
     judge = _Judge(grid, pieces)
     motions = [motion for motion, _ in pieces]
     results = group_results(motions, "groups", lasted, shown, still=True, judge=judge,
-                            every=stride // inner)  # fmt: skip
+                            every=stride // inner, system=simulator.system)  # fmt: skip
     wrong = judge.fault if judge.fault is not None and judge.fault.wrong else None
     if failure and wrong is not None:  # it was wrong before it stopped
         results = results.between(results.t[0], wrong.time)
