@@ -3,6 +3,7 @@
 #   make demo     see biela at work
 #   make test     the whole gate: format, lint, types, imports, coverage pages, tests
 #   make lint     the same without the tests
+#   make suite    the tests alone
 #   make soak     thousands of random mechanisms, linkages and linear systems against oracles (hours)
 #   make bench    measure against peers (installs CasADi and SymPy)
 #   make bench-symbolic  only the sizes and times of symbolic derivations
@@ -22,7 +23,7 @@ BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint soak bench bench-symbolic docs clean
+.PHONY: help demo test suite lint soak bench bench-symbolic docs clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -32,7 +33,9 @@ help:
 demo: $(VENV)/.installed-run
 	@$(BIN)/biela demo
 
-test: lint
+test: lint suite
+
+suite: $(VENV)/.installed-test
 	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test

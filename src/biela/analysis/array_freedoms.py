@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from biela.analysis.few_instances import few_instances
 from biela.analysis.mobility import Mobility, mobility
-from biela.equations import System, formulate
+from biela.equations import System
+from biela.equations.formulate import formulate_later
 from biela.model import Model
 
 __all__ = ["array_freedoms", "undriven"]
@@ -14,7 +15,7 @@ def undriven(model: Model) -> System:
     """Bodies and joints alone: drivers would hide which joints depend on each other."""
     bare = few_instances(model, 10**9).model.flattened(limit=None)
     bare.drivers, bare.forces, bare.sensors = {}, {}, {}
-    return formulate(bare, "reference")
+    return formulate_later(bare, "reference")
 
 
 def _rank_of(model: Model) -> int:

@@ -55,6 +55,21 @@ def formulate(
     Raises:
         ModelError: There are no such coordinates, or the model cannot be.
     """
+    return _formulated(model, coordinates, rods, later=False)
+
+
+def formulate_later(model: Model, coordinates: str = "joint") -> System:
+    """The same system, each matrix of which is derived when it is asked for.
+
+    It is for analyses that want a few of them: atoms stand in the order in which they were made, so
+    that what is exported would depend on what was asked for before.
+    """
+    return _formulated(model, coordinates, None, later=True)
+
+
+def _formulated(
+    model: Model, coordinates: str, rods: str | Sequence[str] | None, *, later: bool
+) -> System:
     if coordinates not in COORDINATES:
         raise ModelError(
             f"{coordinates!r} are not coordinates that biela knows; choose one of "
@@ -87,11 +102,11 @@ def formulate(
     described = as_described(whole)
     begins = ModelStart(
         described,
-        partial(formulate, described),
+        partial(formulate_later, described),
         None if coordinates == "joint" else carrying(derivation),
     )
     return replace(
-        _finished(derivation),
+        _finished(derivation, later),
         starts=starts,
         wished=wished,
         wished_rates=rates + resting,
@@ -172,8 +187,8 @@ def _resting(derivation: MechanismDerivation) -> int:
     return len(moving)
 
 
-def _finished(derivation: MechanismDerivation) -> System:
-    """The system, with the names that people know."""
+def _finished(derivation: MechanismDerivation, later: bool) -> System:
+    """The system, with the names that people know; its matrices may be derived later."""
     source, model = derivation.system, derivation.model
     for name in model.bodies:
         place = derivation.bodies[name]
@@ -182,7 +197,7 @@ def _finished(derivation: MechanismDerivation) -> System:
         for marker in body.markers.values():
             place = derivation.place(marker)
             source.frame(marker.label, place.point, place.base)
-    system = source.equations().system
+    system = source.deferred(later=later)
     names = derivation.names
     given = {
         f"{joint.name}.{name}"

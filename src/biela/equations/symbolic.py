@@ -7,9 +7,10 @@ biela derives the matrices of the motion from them and turns them into a `System
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from biela.atoms import Atom, jacobian, substitute
@@ -20,8 +21,9 @@ from biela.equations.acting import Acting
 from biela.equations.beams import beam, vibrations
 from biela.equations.bodies import check_frame, rigid_body
 from biela.equations.capabilities import coordinate_units, drawing, makers, velocity_units
-from biela.equations.choice import derive
+from biela.equations.choice import Choice, derive
 from biela.equations.constraints import Levels
+from biela.equations.deferred import Deferred, Part
 from biela.equations.derived import Equations
 from biela.equations.flexible import FlexibleBody, particles
 from biela.equations.system import LazyFunctions, Quantity, System
@@ -241,13 +243,81 @@ class SymbolicSystem(Acting):
 
     def equations(self, route: Route | None = None) -> Equations:
         """Derive everything; without a route, by those that give fewest operations."""
+        self._check_complete()
+        choice = self._derived(route)
+        forces, alone = self._forces(choice)
+        entries = forces | self._levels() | self._start_levels() | self._given()
+        entries = {name: entry for name, entry in entries.items() if entry}
+        made = {n: self.function(n, {n: alone.get(n, e)}) for n, e in entries.items()}
+        system = self._system(LazyFunctions(made, makers(self, entries)))
+        return Equations(self, system, choice.together, entries, alone)
+
+    def deferred(self, *, later: bool = False) -> System:
+        """The system of these equations, whose conditions at the start are derived when asked for.
+
+        So are all of its matrices if they may come ``later``: where positions are all that is
+        wanted, M and Q take longest and are never asked for.  The equations may not be changed.
+        """
+        self._check_complete()
+        alone: dict[str, Any] = {}
+
+        def forces() -> Mapping[str, Any]:
+            found, smallest = self._forces(self._derived(None))
+            alone.update(smallest)
+            return found
+
+        written, initial = self._constraints.written, self._initial
+        rates = self._initial_velocity
+        placed = any(c.geometric for c in written)
+        start: list[str] = []
+        if initial or rates:
+            start += ["Init", "Init_q"] if initial or placed else []
+            start += ["Init_v", "Init_beta"] if rates or written else []
+        levels = ["dPhi", "Phi_v", "beta", "gamma"] if written else []
+        given = {
+            "outputs": self._outputs,
+            "events": self._events,
+            "rates": self.orientations,
+            "positions": self._explicit,
+        }
+        entries = Deferred(
+            [
+                Part(["M", "Q", *(["V"] if self._unknowns else [])], forces),
+                Part([*(["Phi", "Phi_q"] if placed else []), *levels], self._levels),
+                Part(start, self._start_levels),
+                Part([name for name, any_given in given.items() if any_given], self._given),
+            ]
+        )
+
+        def function(name: str) -> Function:
+            entry = entries[name]
+            return self.function(name, {name: alone.get(name, entry)})
+
+        own: dict[str, Callable[[], Function]] = {n: partial(function, n) for n in entries}
+        functions = LazyFunctions({}, own | makers(self, entries))
+        if not later:
+            for name in entries:
+                if name not in start:
+                    entries[name]
+            for name in entries:
+                if name not in start:
+                    functions[name]
+        return self._system(functions)
+
+    def _check_complete(self) -> None:
+        """Refuse to derive what cannot move."""
         if not (self.solids or self.flexible_bodies):
             raise ModelError(f"{self.name} has no solids: add one with solid(…)")
         if not self._coordinates:
             raise ModelError(f"{self.name} has no coordinates: declare them first")
         self._check_inertialess()
+
+    def _derived(self, route: Route | None) -> Choice:
         for_M, for_Q = ([route], [route]) if route else self._candidates()
-        choice = derive(self._dynamics, for_M, for_Q)
+        return derive(self._dynamics, for_M, for_Q)
+
+    def _forces(self, choice: Choice) -> tuple[dict[str, Any], dict[str, Any]]:
+        """M, Q and the matrix of joint unknowns; and M and Q as each is smallest alone."""
         together = choice.together
         held: dict[Atom, Atom | float] = {symbol: 0 for symbol in self._unknowns}
         both, alone_Q = (
@@ -255,29 +325,40 @@ class SymbolicSystem(Acting):
             for Q in (together.Q, choice.apart.Q)
         )
         entries: dict[str, Any] = {"M": self.with_rotor_inertia(together.M), "Q": both}
-        alone: dict[str, Any] = {"M": self.with_rotor_inertia(choice.apart.M), "Q": alone_Q}
         if self._unknowns:
             by_unknown = jacobian(together.Q, self._unknowns).rows
             entries["V"] = [[-row[k] for row in by_unknown] for k in range(len(self._unknowns))]
-        ordered = self._constraints.ordered
-        if ordered:
-            found = self.constraints()
-            entries |= {
-                "Phi": found.Phi,
-                "Phi_q": found.Phi_q,
-                "dPhi": found.dPhi,
-                "Phi_v": found.Phi_v,
-                "beta": found.beta,
-                "gamma": found.gamma,
-            }
-        if self._initial or self._initial_velocity:
-            start = self._constraints.levels(self.q, self.v, self._initial, self._initial_velocity)
-            entries |= {
-                "Init": start.Phi,
-                "Init_q": start.Phi_q,
-                "Init_v": start.Phi_v,
-                "Init_beta": start.beta,
-            }
+        return entries, {"M": self.with_rotor_inertia(choice.apart.M), "Q": alone_Q}
+
+    def _levels(self) -> dict[str, Any]:
+        """The constraints at all levels."""
+        if not self._constraints.written:
+            return {}
+        found = self.constraints()
+        return {
+            "Phi": found.Phi,
+            "Phi_q": found.Phi_q,
+            "dPhi": found.dPhi,
+            "Phi_v": found.Phi_v,
+            "beta": found.beta,
+            "gamma": found.gamma,
+        }
+
+    def _start_levels(self) -> dict[str, Any]:
+        """The same with the conditions at the start."""
+        if not (self._initial or self._initial_velocity):
+            return {}
+        start = self._constraints.levels(self.q, self.v, self._initial, self._initial_velocity)
+        return {
+            "Init": start.Phi,
+            "Init_q": start.Phi_q,
+            "Init_v": start.Phi_v,
+            "Init_beta": start.beta,
+        }
+
+    def _given(self) -> dict[str, Any]:
+        """Expressions that are not derived."""
+        entries: dict[str, Any] = {}
         if self._outputs:
             entries["outputs"] = list(self._outputs.values())
         if self._events:
@@ -286,9 +367,12 @@ class SymbolicSystem(Acting):
             entries["rates"] = [self.space.time_rate(q) for q in self.q]
         if self._explicit:
             entries["positions"] = [self._explicit.get(q, q) for q in self.q]
-        entries = {name: entry for name, entry in entries.items() if entry}
+        return entries
+
+    def _system(self, functions: LazyFunctions) -> System:
         units = coordinate_units(self)
-        system = System(
+        ordered = self._constraints.ordered
+        return System(
             name=self.name,
             q=tuple(self._quantity(q, units[q]) for q in self.q),
             v=tuple(self._quantity(v, unit) for v, unit in velocity_units(self, units).items()),
@@ -304,12 +388,8 @@ class SymbolicSystem(Acting):
             drawing=drawing(self),
             frames=tuple(self._frames),
             quaternions=tuple(self.q.index(o.parameters[0]) for o in self.orientations.values()),
-            functions=LazyFunctions(
-                {n: self.function(n, {n: alone.get(n, e)}) for n, e in entries.items()},
-                makers(self, entries),
-            ),
+            functions=functions,
         )
-        return Equations(self, system, together, entries, alone)
 
     def _quantity(self, symbol: Atom, unit: str) -> Quantity:
         turns_nothing = any(symbol == o.parameters[0] for o in self.orientations.values())

@@ -17,9 +17,9 @@ from biela.analysis.instant import Instant, motions
 from biela.analysis.looped.start import first_state, first_velocity
 from biela.analysis.one_start import start_state
 from biela.analysis.preparation import values
-from biela.equations import formulate
 from biela.equations.blocks import reference_blocks
 from biela.equations.blocks.world import World
+from biela.equations.formulate import formulate_later
 from biela.errors import ModelError
 from biela.model import Model
 from biela.model.joints import Joint
@@ -78,7 +78,7 @@ class Beginning:
             extra = dict(zip(blocks.extra, place[len(place) - len(blocks.extra) :], strict=True))
             self.poses = poses_of(self.world, place, extra, blocks.across)
         else:
-            system = formulate(model, "reference")
+            self._system = system = formulate_later(model, "reference")
             p = values(system, "parameter", system.p, parameters)
             u = values(system, "input", system.u, None)
             place, speed = start_state(system, q, v, t=t, u=u, p=p) if state is None else state
@@ -115,7 +115,7 @@ class Beginning:
         """
         if self._large:
             raise ModelError(f"{self.model.name} is too large for a dense basis of its motions")
-        system = formulate(self.model, "reference")
+        system = self._system
         p = values(system, "parameter", system.p, self.parameters)
         u = values(system, "input", system.u, None)
         rows = np.asarray(Instant(system, self.t, u, p)("Phi_v", self._place))
@@ -137,7 +137,7 @@ class Beginning:
             outputs = list(reading.outputs)
             found = [reading.y(self._place, speed, self.t) for speed in speeds]
         else:
-            system = formulate(read, "reference")
+            system = formulate_later(read, "reference")
             p = values(system, "parameter", system.p, self.parameters)
             u = values(system, "input", system.u, None)
             given = {"t": np.array([self.t]), "q": self._place, "u": u, "p": p}

@@ -85,9 +85,9 @@ def structural_groups(
     within(POSITIONS, positions, "structural_groups would compare {} positions", "use fewer")
     study = Study(driven, parameters, t, positions, seed)
     if independent is None or (not isinstance(independent, str) and not len(independent)):
-        return structure_of(study.rows, model.name, None, passive, study.elsewhere)
+        return plain_structure(study, passive)
     if independent == "auto":
-        return _chosen(study, passive)
+        return chosen_structure(study, passive)
     names = [independent] if isinstance(independent, str) else list(independent)
     rows, known = study.with_coordinates(names)
     return structure_of(rows, model.name, known, passive)
@@ -170,7 +170,12 @@ def _full(joint: Joint, name: str) -> str:
     )
 
 
-def _chosen(study: Study, passive: Passive) -> Structure:
+def plain_structure(study: Study, passive: Passive = "hold") -> Structure:
+    """The structure of a model as it is driven."""
+    return structure_of(study.rows, study.model.name, None, passive, study.elsewhere)
+
+
+def chosen_structure(study: Study, passive: Passive = "hold") -> Structure:
     """The structure with the coordinates as known that split the model best."""
     name = study.model.name
     plain = structure_of(study.rows, name, None, passive)

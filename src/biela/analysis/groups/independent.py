@@ -17,7 +17,12 @@ from biela.analysis.groups.drives import (
     joint_drive,
     named_drive,
 )
-from biela.analysis.groups.finding import Study, structural_groups
+from biela.analysis.groups.finding import (
+    Study,
+    chosen_structure,
+    plain_structure,
+    structural_groups,
+)
 from biela.analysis.groups.spinning import spinning_rods
 from biela.analysis.preparation import with_values
 from biela.equations.blocks.world import World
@@ -171,12 +176,11 @@ def _chosen(
     model: Model, begun: Beginning, t: float, parameters: Mapping[str, float] | None
 ) -> list[Drive]:
     """The drives that split the model best: numbers of joints, rotations where they must be."""
-    found = structural_groups(model, independent="auto", parameters=parameters, t=t)
+    study = Study(model, parameters, t)
+    found = chosen_structure(study)
     if found.determined:
         return [joint_drive(model, name) for name in found.independent]
-    study = Study(model, parameters, t)
-    plain = structural_groups(model, parameters=parameters, t=t)
-    more = further_drives(study, plain)
+    more = further_drives(study, plain_structure(study))
     # held where they start, so that numbers of joints can be chosen for the rest
     held = driven_model(model, more, begun.laws(more))
     rest = structural_groups(held, independent="auto", parameters=parameters, t=t)

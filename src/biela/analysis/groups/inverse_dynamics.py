@@ -24,7 +24,8 @@ from biela.analysis.recording import Recording
 from biela.analysis.sampling import sampling
 from biela.analysis.stepping import storable
 from biela.doors import door
-from biela.equations import System, formulate
+from biela.equations import System
+from biela.equations.formulate import formulate_later
 from biela.equations.groups.lowering import Iteration
 from biela.errors import ModelError
 from biela.model import Model
@@ -150,7 +151,7 @@ def _of_system(
     found: Multipliers,
     inputs: Mapping[str, float] | None,
 ) -> Results:
-    system = formulate(solver.model, "reference")
+    system = formulate_later(solver.model, "reference")
     p = values(system, "parameter", system.p, solver.parameters)
     u = np.tile(values(system, "input", system.u, inputs), (len(motion.t), 1))
     readings = {"q": plain.q, "v": plain.v, "a": plain.a}

@@ -22,8 +22,9 @@ from biela.analysis.looped.results import channel_groups
 from biela.analysis.looped.simulated_motion import SimulatedMotion
 from biela.analysis.preparation import values
 from biela.analysis.watch import Fault, Motion
-from biela.equations import System, formulate
+from biela.equations import System
 from biela.equations.blocks import ReferenceBlocks, reference_blocks
+from biela.equations.formulate import formulate_later
 from biela.equations.groups.placing import angle_in_plane
 from biela.model import Model
 from biela.model.parts.flattening import body_count
@@ -49,6 +50,7 @@ def group_results(
     still: bool = False,
     judge: Callable[[Motion], Fault | None] | None = None,
     run: GroupRun | None = None,
+    system: System | None = None,
 ) -> Results:
     """All channels of a motion that groups have found.
 
@@ -64,10 +66,14 @@ def group_results(
             told as an event.
         run: Of such a motion what its run has found besides: readings of all pieces, the instants
             that are shown, inputs and events; what is judged are all instants.
+        system: The equations of bodies of the model that is shown, if they are known.
     """
     solver = motions[0].solver
     shown = solver.model if model is None else model
-    system = None if solver.large else formulate(shown, "reference")
+    if solver.large:
+        system = None
+    elif system is None:
+        system = formulate_later(shown, "reference")
     counted = [] if system is None else counted_coordinates(shown, system)
     pieces = [body_coordinates(motion, counted, still=still) for motion in motions]
     if run is not None and run.readings:
@@ -202,7 +208,7 @@ def counted_coordinates(model: Model, system: System | None = None) -> list[str]
     """
     if model.parts or body_count(model) > LARGE:
         return []
-    found = formulate(model, "reference") if system is None else system
+    found = formulate_later(model, "reference") if system is None else system
     width = 7 if model.plane is None else 3
     return [e.name for e in found.q[width * len(model.bodies) :]]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import islice
 from typing import Any, Final
 
@@ -49,8 +49,9 @@ from biela.analysis.stepping import whole_steps
 from biela.analysis.watch import Account, Fault, Means, Motion, check_watch, energy_fault
 from biela.code.looped import Failure
 from biela.doors import door, doors
-from biela.equations import formulate
+from biela.equations import System
 from biela.equations.blocks.world import World
+from biela.equations.formulate import formulate_later
 from biela.equations.groups.cast import Poses
 from biela.equations.groups.casts import Casts
 from biela.equations.groups.dynamics import Influence, MotionProgram
@@ -338,6 +339,12 @@ class GroupSimulator:
         found[: sizes.numbers] += bend
         return found
 
+    @cached_property
+    def system(self) -> System | None:
+        """The equations of bodies of a model that is not large."""
+        large = bool(self.model.parts) or body_count(self.model) > LARGE
+        return None if large else formulate_later(self.model, "reference")
+
     @property
     def solver(self) -> GroupSolver:
         """What finds the motion of all bodies."""
@@ -349,7 +356,7 @@ class GroupSimulator:
                 coordinates=self.coordinates,
                 parameters=self.parameters,
                 poses=start.poses,
-                joints=counted_coordinates(self.model),
+                joints=counted_coordinates(self.model, self.system),
                 t=self.t,
                 iteration=Iteration(tolerance=1e-10, polish=1),
             )
@@ -444,7 +451,7 @@ class GroupSimulator:
 
     def state(self, motion: GroupMotion) -> tuple[Floats, Floats]:
         """Position and velocity of all bodies at the last instant of a motion."""
-        q, v, _ = body_coordinates(motion, counted_coordinates(self.model), still=True)
+        q, v, _ = body_coordinates(motion, counted_coordinates(self.model, self.system), still=True)
         return q[-1], v[-1]
 
     def restarted(self, state: tuple[Floats, Floats], t: float) -> bool:
@@ -491,7 +498,7 @@ class GroupSimulator:
         rows[np.arange(len(columns)) + 1, sizes.positions + np.array(columns, dtype=int)] = 1.0
         values = sizes.laws(rows, np.zeros((len(rows), sizes.freedoms)))
         before, found = solver.poses, []
-        counted = counted_coordinates(self.model)
+        counted = counted_coordinates(self.model, self.system)
         solver.poses = poses
         try:
             for row in values:
@@ -675,6 +682,8 @@ def group_simulation(
         if sample_time is not None:
             seen.every = whole_steps(sample_time, step, "sample_time", of="the step")
     simulator = GroupSimulator(model, t=t, parameters=parameters, **options)
+    if seen is not None:
+        simulator.system = seen.events.system  # which are derived already
     taken.check_memory(6 * body_count(model))  # at least
     if integrator in _OF_NUMBERS and simulator.start.coordinates.rotations:
         turning = [n for n in simulator.start.names if n.endswith(".rotation")]
@@ -701,7 +710,9 @@ def group_simulation(
         run = replace(run, readings=read, events=answers.events, known=answers.ends)
         run = replace(run, inputs=[piece.held(seen.events.u) for piece in pieces])
     motions = [piece.motion for piece in pieces]
-    results = group_results(motions, "groups", lasted, shown, still=True, judge=judge, run=run)
+    results = group_results(
+        motions, "groups", lasted, shown, still=True, judge=judge, run=run, system=simulator.system
+    )
     if seen is not None and failure:
         results = results.between(results.t[0], min(seen.events.answers.until, results.t[-1]))
     wrong = judge.fault if judge.fault is not None and judge.fault.wrong else None
@@ -840,7 +851,7 @@ def _seen(
                     f"by groups; use simulate(model, …, {name}=…)"
                 )
         return None
-    system = formulate(model, "reference")
+    system = formulate_later(model, "reference")
     law = None if control is None else SampledLaw(system, control)
     u = inputs_of(system, inputs)
     return _Seen(GroupEvents(model, system, parameters, reactions, u, law is not None), law)

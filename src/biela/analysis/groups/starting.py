@@ -15,9 +15,9 @@ from biela.analysis.looped.follower import Follower
 from biela.analysis.looped.start import first_blocks
 from biela.analysis.one_start import first_position, start_position
 from biela.analysis.preparation import values
-from biela.equations import formulate
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.world import World
+from biela.equations.formulate import formulate_later
 from biela.equations.groups.cast import Poses
 from biela.equations.reference_point import NORMAL
 from biela.errors import AssemblyError, ModelError
@@ -57,7 +57,7 @@ def start_poses(
         names = list(blocks.extra)
         extra = dict(zip(names, found[-len(names) :], strict=True)) if names else {}
         return poses_of(world, found, extra, blocks.across)
-    system = formulate(model, "reference")
+    system = formulate_later(model, "reference")
     p = values(system, "parameter", system.p, parameters)
     u = values(system, "input", system.u, None)
     try:

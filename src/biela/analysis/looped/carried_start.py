@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.one_start import WHOLE, start_position, start_state
-from biela.equations import formulate
 from biela.equations.blocks import ReferenceBlocks
 from biela.equations.blocks.populations import Population
 from biela.equations.blocks.world import World
+from biela.equations.formulate import formulate_later
 from biela.errors import AssemblyError, BielaError, SingularityError
 from biela.model import Model
 from biela.model.joints import Joint
@@ -48,7 +48,7 @@ def carried_state(
     if body_count(model) > WHOLE:
         return None
     try:
-        system = formulate(_with(model, parameters), "reference")
+        system = formulate_later(_with(model, parameters), "reference")
         u, p = system.inputs, system.parameters
         place, speed = start_state(system, q, v, t=t, u=u, p=p)
     except SingularityError:
@@ -95,7 +95,7 @@ def _assembled(population: Population, t: float) -> dict[str, Floats] | None:
     if len(sets) > SETS:
         return None
     try:
-        system = formulate(model)
+        system = formulate_later(model)
         order = [names.index(entry.name) for entry in system.p]
         u = system.inputs
         poses = []

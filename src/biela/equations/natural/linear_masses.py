@@ -23,7 +23,7 @@ from biela.equations.derived import Equations
 from biela.equations.energy import rotor_energy
 from biela.equations.natural.spanned import SpannedSystem
 from biela.equations.symbolic import SymbolicSystem
-from biela.equations.system import LazyFunctions
+from biela.equations.system import LazyFunctions, System
 from biela.equations.virtual_power import FOR_FORCES, FOR_MASS, Dynamics, Route
 from biela.space import Algebra, Vector
 
@@ -136,15 +136,23 @@ class NaturalSystem(SymbolicSystem):
     def equations(self, route: Route | None = None) -> Equations:
         """Derive everything."""
         found = super().equations(route)
-        known = found.system.functions
+        return replace(found, system=self._refined(found.system))
+
+    def deferred(self, *, later: bool = False) -> System:
+        """As of any symbolic system."""
+        return self._refined(super().deferred(later=later))
+
+    def _refined(self, found: System) -> System:
+        """The system with its own energy, units and volumes."""
+        known = found.functions
         kept = {name: partial(known.__getitem__, name) for name in known}
         functions = LazyFunctions({}, {**kept, "energy": self._energy})
         system = replace(
-            found.system,
-            q=tuple(replace(x, unit=self.units.get(x.name, x.unit)) for x in found.system.q),
+            found,
+            q=tuple(replace(x, unit=self.units.get(x.name, x.unit)) for x in found.q),
             v=tuple(
                 replace(x, unit=_rate(self.units[q.name]) if q.name in self.units else x.unit)
-                for q, x in zip(self.q, found.system.v, strict=True)
+                for q, x in zip(self.q, found.v, strict=True)
             ),
             functions=functions,
         )
@@ -153,7 +161,7 @@ class NaturalSystem(SymbolicSystem):
             volumes = Function("volumes", {"p": p}, {"volumes": list(self.volumes.values())})
             same: dict[str, Any] = {f.name: getattr(system, f.name) for f in fields(system)}
             system = SpannedSystem(**same, spanned=tuple(self.volumes), volumes=volumes)
-        return replace(found, system=system)
+        return system
 
     def _energy(self) -> Function:
         """Kinetic and potential energy."""
