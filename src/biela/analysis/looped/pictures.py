@@ -82,11 +82,17 @@ def state_readings(blocks: ReferenceBlocks) -> tuple[Readings, Readings]:
         rates = zip((f"{name}_rate" for name in names), values[len(names) :], strict=True)
         return {**dict(zip(names, values, strict=False)), **turning(turned), **dict(rates)}
 
+    loads: tuple[str, ...] = ()  # forces of joints are found in a step, not before it
+    if blocks.reads_multipliers and read is not None:
+        loads = tuple(s.name for s in read.model.sensors.values() if s.needs_reactions)
+
     def outputs(state: ControlState) -> dict[str, float]:
-        if not blocks.outputs or blocks.reads_multipliers:
-            return {}  # forces of joints are found in a step, not before it
-        values = blocks.y(state.q, state.v, state.t, state.u).tolist()
-        return dict(zip(blocks.outputs, values, strict=True))
+        if not blocks.outputs or (blocks.reads_multipliers and read is None):
+            return {}
+        lam = np.zeros(len(blocks.rows)) if blocks.reads_multipliers else None
+        values = blocks.y(state.q, state.v, state.t, state.u, lam).tolist()
+        named = zip(blocks.outputs, values, strict=True)
+        return {name: x for name, x in named if name.rpartition(".")[0] not in loads}
 
     return joints, outputs
 
@@ -110,11 +116,11 @@ class _Read:
         v: Callable[[], Floats],
     ) -> None:
         self._blocks, self._t, self._q, self._v = blocks, t, q, v
-        self._model = _written_out(blocks)
+        self.model = _written_out(blocks)
         counted = set(blocks.extra)
         self.units = {
             name: coordinate.unit
-            for joint in self._model.joints.values()
+            for joint in self.model.joints.values()
             if isinstance(joint, Joint)
             for coordinate in joint.coordinates
             if coordinate.reading is not None
@@ -136,7 +142,7 @@ class _Read:
     @cached_property
     def _sensing(self) -> tuple[ReferenceBlocks, list[int], list[int], list[int]]:
         """Equations with sensors of the joints, and places of states and of what they read."""
-        alone = copy(self._model)
+        alone = copy(self.model)
         alone.forces, alone.drivers = {}, {}
         alone.sensors = {
             f"reading {k}": JointSensor(name=f"reading {k}", coordinate=name)
