@@ -96,11 +96,14 @@ class CarefulSteps:
             self._keep(instant, stretches, rows)
 
     def _keep(self, instant: int, stretches: Stretches, rows: Floats) -> None:
-        """Store the state, that of all lanes, as that of an instant."""
+        """Store the state as that of an instant.
+
+        It is that of all lanes, or of the last one where nothing has moved since a block was run.
+        """
         W, at = self._at.lanes, 0
         for first, length in stretches:
             found = self._at.w[first * W : (first + length) * W].reshape(length, W)
-            rows[instant // W, at : at + length, instant % W] = found[:, 0]
+            rows[instant // W, at : at + length, instant % W] = found[:, -1]
             at += length
 
     def _again(self, t: Floats, instant: int, stretches: Stretches, rows: Floats) -> None:
