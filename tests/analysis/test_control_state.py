@@ -160,6 +160,29 @@ def test_turns_are_those_nearest_to_the_sample_before() -> None:
     assert angles == pytest.approx(np.arange(0.0, 40.0, 0.9), abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "value", [None, "5", 10**400, 1j, [1.0], {}, b"1", object(), np.nan, np.inf, float, iter("ab")]
+)
+@pytest.mark.parametrize("what", ["kp", "ki", "kd", "target", "limits", "channel", "input"])
+def test_a_pid_says_what_is_no_number_or_name(what: str, value: Any) -> None:
+    given: dict[str, Any] = {"channel": "rail", "input": "motor", "kp": 1.0, what: value}
+    if isinstance(value, str) and what in ("channel", "input"):
+        return
+    with pytest.raises(ModelError, match=f"PID.*{what}"):
+        bl.PID(**given)
+
+
+@pytest.mark.parametrize("value", [None, "x", 1j, np.zeros(2), np.nan])
+def test_a_target_that_is_no_number_is_told_with_its_time(value: Any) -> None:
+    with pytest.raises(ModelError, match="PID of rail: target at t = 0 s is a finite number"):
+        run(bl.PID("rail", "motor", kp=1.0, target=lambda t: value), 2)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    pid = bl.PID("rail", "motor", kp=np.float32(2.0), limits=np.array([-1.0, 1.0]))  # type: ignore[arg-type]
+    assert pid.kp == 2.0 and pid.limits == (-1.0, 1.0)
+
+
 def test_limits_of_a_pid_are_a_least_and_a_largest_output() -> None:
     with pytest.raises(ModelError, match="PID of rail: limits"):
         bl.PID("rail", "motor", kp=1.0, limits=(1.0, -1.0))

@@ -14,6 +14,7 @@ from biela.cli import running
 from biela.cli.demo import activation, hoecken
 from biela.cli.main import app
 from tests.cli.models_on_disk import LOOP, PENDULUM
+from tests.matrix.mechanisms import MECHANISMS
 
 
 @pytest.fixture
@@ -250,3 +251,49 @@ def test_names_and_folders_in_brackets_are_shown_as_they_are(folder):
     assert result.exit_code == 0, result.output
     assert "swing [red] simulated" in result.output
     assert "runs[1]/" in result.output
+
+
+QUIET = ("--no-plot", "--animate", "none")
+
+
+@pytest.mark.parametrize(
+    ("options", "how"),
+    [
+        ((), {}),
+        (("--coordinates", "reference"), {"coordinates": "reference"}),
+        (("--coordinates", "natural"), {"coordinates": "natural"}),
+        (("--coordinates", "groups"), {"coordinates": "groups"}),
+        (("--engine", "looped"), {"engine": "looped"}),
+    ],
+)
+def test_the_command_moves_a_file_as_python_does_bit_for_bit(folder, options, how):
+    bl.save_model(MECHANISMS["four_bar"](), "bars.toml")
+    fixed = ("--time", "0.2", "--step", "1e-3", "--set", "l=0.29")
+    result = called("run", "bars.toml", *fixed, *options, *QUIET)
+    assert result.exit_code == 0, result.output
+    found = bl.Results.load("out/bars/results.npz")
+    model = bl.load_model("bars.toml")
+    other = bl.simulate(model, 0.2, step=1e-3, parameters={"l": 0.29}, **how)
+    assert list(found.q.shape) == list(other.q.shape)
+    assert np.array_equal(found.q, other.q) and np.array_equal(found.v, other.v)
+
+
+def test_the_engine_is_chosen_as_in_python_and_said(folder):
+    text = "import biela as bl\nm = bl.Model('chain', plane='xz')\nbefore = m.ground.at()\n"
+    text += "for k in range(70):\n"
+    text += "    bar = m.body(f'bar{k}', mass=1.0, com=(0.25, 0, 0), inertia=0.02)\n"
+    text += "    m.joint('revolute', f'J{k}', before, bar, axis='y', start=0.1)\n"
+    text += "    before = bar.at(0.5, 0, 0)\n"
+    Path("chain.py").write_text(text, encoding="utf-8")
+    options = ("--time", "0.01", "--step", "1e-3", "--no-save")
+    result = called("run", "chain.py", *options, "--plot", "J5", "--animate", "none")
+    assert result.exit_code == 0, result.output
+    assert "looped" in result.output and "70" in result.output
+    assert (Path("out/chain") / "plot.png").is_file()
+
+
+def test_a_word_that_is_no_engine_or_coordinates_is_refused(folder):
+    assert "looped" in called("run", "four_bar", "--engine", "fast").output
+    assert "groups" in called("run", "four_bar", "--coordinates", "polar").output
+    result = called("run", "four_bar", "--coordinates", "groups", "--engine", "looped")
+    assert result.exit_code == 1 and "no engine" in result.output

@@ -64,7 +64,7 @@ def looped(model: bl.Model, duration: float, **run: Any) -> bl.Results:
 @door
 def groups(model: bl.Model, duration: float, **run: Any) -> bl.Results:
     """Structural groups."""
-    return bl.group_simulation(model, duration, **run)
+    return bl.simulate(model, duration, coordinates="groups", **run)
 
 
 @door

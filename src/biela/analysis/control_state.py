@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, SupportsFloat, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +70,8 @@ class ControlState:
         Raises:
             UnknownNameError: Nothing is called so.
         """
+        if not isinstance(name, str):
+            raise unknown(name, "value of the state", self._own)
         for known in (self._own, _Later(self, "_read"), _Later(self, "sensors")):
             if name in known:
                 return known[name]
@@ -160,6 +163,11 @@ def _found_in_steps(system: System) -> set[int]:
     return {k for k, _ in sparsity(list(function.expressions()), later)}
 
 
+def _shown(value: object) -> str:
+    """A value in a message."""
+    return reprlib.repr(value)
+
+
 #: A target that moves, of the time.
 Target: TypeAlias = float | Callable[[float], float]
 
@@ -200,11 +208,39 @@ class PID:
     _before: tuple[float, float] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        low, high = self.limits
+        for what in ("channel", "input"):
+            if not isinstance(getattr(self, what), str):
+                raise ModelError(f"PID: {what} is a name, not {_shown(getattr(self, what))}")
+        for gain in ("kp", "ki", "kd"):
+            setattr(self, gain, self._number(gain, getattr(self, gain)))
+        if not callable(self.target) or isinstance(self.target, type):
+            self.target = self._number("target", self.target)
+        try:
+            low, high = (float(limit) for limit in self.limits)
+        except (TypeError, ValueError, OverflowError):
+            low, high = 0.0, 0.0
         if not low < high:
             raise ModelError(
-                f"PID of {self.channel}: limits are a least and a largest output, not {self.limits}"
+                f"PID of {self.channel}: limits are a least and a largest output, such as "
+                f"(-10.0, 10.0), not {_shown(self.limits)}"
             )
+        self.limits = low, high
+
+    def _number(self, what: str, value: Any) -> float:
+        """A finite number.
+
+        Raises:
+            ModelError: It is none.
+        """
+        try:
+            found = float(value) if isinstance(value, SupportsFloat) else np.nan
+        except (TypeError, ValueError, OverflowError):
+            found = np.nan
+        if not np.isfinite(found):
+            raise ModelError(
+                f"PID of {self.channel}: {what} is a finite number in SI units, not {_shown(value)}"
+            )
+        return found
 
     def reset(self) -> None:
         """Forget what was integrated; every run begins with it."""
@@ -213,7 +249,9 @@ class PID:
     def __call__(self, state: ControlState) -> dict[str, float]:
         """The input for a state, by name."""
         t, x = state.t, state[self.channel]
-        wanted = self.target(t) if callable(self.target) else self.target
+        wanted = self.target
+        if callable(wanted):
+            wanted = self._number(f"target at t = {t:.6g} s", wanted(t))
         error = wanted - x
         passed = 0.0 if self._before is None else t - self._before[0]
         rate = 0.0

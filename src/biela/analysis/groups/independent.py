@@ -117,7 +117,7 @@ def independent_coordinates(
         chosen = [*chosen, *spins]
         driven, structure = _driven(model, chosen, begun, t, parameters)
     if not chosen:
-        raise ModelError(f"{model.name} has no freedom that is not driven; use group_kinematics")
+        raise ModelError(f"{model.name} has no freedom that is not driven: use kinematics")
     ordered = _ordered(chosen)
     z, dz = _values(begun, ordered)
     rotations = sum(drive.rotation for drive in ordered)
