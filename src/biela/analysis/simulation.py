@@ -81,6 +81,7 @@ class Simulator:
         self._model, self._wanted, self._coordinates = model, engine, coordinates
         self._formulation, self._integrator, self._options = formulation, integrator, options
         self._engines: dict[str, _Engine] = {}
+        self._names: dict[tuple[bool, ...], str] = {}
         self._chosen = self._prepared({})
 
     @property
@@ -175,18 +176,22 @@ class Simulator:
 
     def _prepared(self, run: Mapping[str, Any]) -> _Engine:
         """The engine for a run, made if no run has needed it yet."""
-        model, coordinates = self._model, self._coordinates
-        if coordinates == "groups":
-            if self._wanted is not None:
-                raise ModelError(
-                    f"coordinates='groups' have no engine {self._wanted!r}: leave it out"
-                )
-            name = "groups"
-        else:
-            name = chosen_engine(self._wanted, model, coordinates, self._unusual(run))
+        unusual = self._unusual(run)
+        asked = tuple(unusual.values())
+        if asked not in self._names:
+            self._names[asked] = self._name(unusual)
+        name = self._names[asked]
         if name not in self._engines:
             self._engines[name] = self._made(name)
         return self._engines[name]
+
+    def _name(self, unusual: Mapping[str, bool]) -> str:
+        """The name of the engine for runs with unusual settings."""
+        if self._coordinates != "groups":
+            return chosen_engine(self._wanted, self._model, self._coordinates, unusual)
+        if self._wanted is None:
+            return "groups"
+        raise ModelError(f"coordinates='groups' have no engine {self._wanted!r}: leave it out")
 
     def _made(self, name: str) -> _Engine:
         model, method = self._model, self._integrator
