@@ -152,8 +152,7 @@ def _resting(derivation: MechanismDerivation) -> int:
     """Joints whose rates nobody gave rest at the start, as far as drivers and loops let them.
 
     The same joints in the same order for all coordinates, with reactions asked for or not, so that
-    they start alike.  Returns how
-    many conditions that makes; none where nothing moves.
+    they start alike.  Returns how many conditions that makes; none where nothing moves.
     """
     system, model = derivation.system, derivation.model
     joints = [joint for joint in model.joints.values() if isinstance(joint, Joint)]
