@@ -25,34 +25,15 @@ DURATION, STEP = 0.01, 2.5e-4
 #: Part of the largest value of a reading by which cells may differ.
 AGREEMENT: Final = 1e-9
 
-_TORQUES = "a robot has torques of all its joints as inputs, and knows no actuators"
-_BARE = "a robot without loops has neither the sensors nor the events of its model"
-#: Why a feature does not go through a door yet; of robots, where there are no loops.
+#: Why a feature does not go through a door yet.
 MISSING: Final[Mapping[tuple[str, str], str]] = {
     ("friction under load", "groups"): "forces that depend on reactions are not in group programs",
-}
-#: Likewise, for robots without loops.
-MISSING_IN_TREES: Final[Mapping[str, str]] = {
-    "inputs": _TORQUES,
-    "control": _TORQUES,
-    "friction under load": "a force that depends on reactions comes after the accelerations",
-    "stops": _BARE,
-    "events that stop": _BARE,
-    "sensors": _BARE,
-    "sensors of reactions": _BARE,
-    "reactions": "joint_reactions takes the inputs of the model, not torques",
-}
-MISSING_IN_LOOPS: Final[Mapping[str, str]] = {
-    "friction under load": MISSING_IN_TREES["friction under load"],
 }
 
 
 def missing(cell: Cell) -> str:
     """Why a cell cannot be had yet; nothing if it can."""
-    mechanism, feature, door = cell
-    if door == "robot":
-        found = MISSING_IN_LOOPS if mechanism in LOOPS else MISSING_IN_TREES
-        return found.get(feature, "")
+    _, feature, door = cell
     return MISSING.get((feature, door), "")
 
 

@@ -46,6 +46,11 @@ class Controller:
             raise self.failures[0]
 
 
+def is_compiled(law: Any) -> bool:
+    """Whether a control law is a compiled function."""
+    return hasattr(law, "address") or isinstance(law, type(_SIGNATURE()).__mro__[1])
+
+
 def controller(system: System, law: Any, made: Formulation) -> Controller:
     """The kernel of a control law: compiled already, or a function ``u = law(t, q, v)``.
 
@@ -61,7 +66,7 @@ def controller(system: System, law: Any, made: Formulation) -> Controller:
             f"{system.name} has no inputs, so a controller has nothing to set: declare them with "
             f"inputs(…) and use them in wrenches"
         )
-    if hasattr(law, "address") or isinstance(law, type(_SIGNATURE()).__mro__[1]):
+    if is_compiled(law):
         kernel = law if not made.reduced else _through_place(system, law, made)
         return Controller(kernel, law)
     if not callable(law):

@@ -26,8 +26,10 @@ from biela.analysis.free_body_wrenches import joint_wrenches
 from biela.analysis.instant import Instant
 from biela.analysis.posing import posed
 from biela.analysis.preparation import Values, values, with_values
+from biela.analysis.robots.joint_forces import TAU, with_joint_forces
 from biela.doors import door
 from biela.equations import formulate
+from biela.equations.spatial import SpatialTree
 from biela.errors import ModelError, UnknownNameError
 from biela.model import Model
 from biela.results import Results
@@ -115,7 +117,10 @@ def joint_reactions(
     if axes not in ("ground", "marker"):
         raise ModelError(f"axes are 'ground' or 'marker', not {axes!r}")
     whole = model.flattened() if model.parts else model
-    free = FreeBodies(whole, parameters)
+    given = {} if motion is None else _inputs_of(motion)
+    pushing = [name for name, x in given.items() if name.startswith(TAU) and np.any(x)]
+    pushed = with_joint_forces(SpatialTree(whole), pushing) if pushing else whole
+    free = FreeBodies(pushed, parameters)
     if motion is None:
         frames, turned, times, u = _one_state(whole, q, v, t, parameters, inputs)
     else:
@@ -123,7 +128,9 @@ def joint_reactions(
         turned = free.counted_in(motion)
         held = values(free.system, "input", free.system.u, inputs)
         # looped runs hold their inputs, and store none
-        u = np.asarray(motion.u) if "u" in motion.groups else np.repeat(held[None], len(times), 0)
+        u = np.repeat(held[None], len(times), 0)
+        for k, entry in enumerate(free.system.u):
+            u[:, k] = given.get(entry.name, u[:, k])
     names = [*whole.joints, *whole.drivers]
     states = free.states(frames, turned)
     carried = []
@@ -138,6 +145,13 @@ def joint_reactions(
             f"t = {times[int(np.argmax(lost))]:.6g} s; look at the laws of forces and inputs there"
         )
     return JointReactions(times, tuple(names), wrenches[..., :3], wrenches[..., 3:], sure)
+
+
+def _inputs_of(motion: Results) -> dict[str, Floats]:
+    """The inputs of a motion by name."""
+    if "u" not in motion.groups:
+        return {}
+    return dict(zip(motion.groups["u"].names, np.asarray(motion.u).T, strict=True))
 
 
 def _one_state(

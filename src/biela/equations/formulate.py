@@ -166,15 +166,15 @@ def _start(derivation: MechanismDerivation) -> tuple[tuple[str, ...], tuple[str,
 def _resting(derivation: MechanismDerivation) -> int:
     """Joints whose rates nobody gave rest at the start, as far as drivers and loops let them.
 
-    The same joints in the same order for all coordinates, so that they start alike.  Returns how
-    many conditions that makes; none where nothing moves.
+    The same joints in the same order for all coordinates, with reactions asked for or not, so that
+    they start alike.  Returns how many conditions that makes; none where nothing moves.
     """
     system, model = derivation.system, derivation.model
     joints = [joint for joint in model.joints.values() if isinstance(joint, Joint)]
     if not model.drivers and not any(joint.rates for joint in joints):
         return 0
     rows: list[Atom] = []
-    for branch in joint_coordinates.carrying_tree(model).branches:
+    for branch in joint_coordinates.carrying_tree(model, loads=False).branches:
         joint = branch.joint
         pair = derivation.pair(joint.i, joint.j)
         for coordinate in joint.coordinates:

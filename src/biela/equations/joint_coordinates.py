@@ -30,13 +30,15 @@ from biela.model.topology.tree import (
 )
 
 
-def carrying_tree(model: Model) -> JointTree:
+def carrying_tree(model: Model, *, loads: bool = True) -> JointTree:
     """The joints that carry bodies, and those that close loops.
 
     A joint whose reaction a force or sensor asks for closes a loop: its multipliers are needed.  So
-    does one that would let its body leave the plane of the model.
+    does one that would let its body leave the plane of the model.  Without ``loads`` the tree is
+    the same whether somebody asks for reactions or not.
     """
     elements: list[Force | Sensor] = [*model.forces.values(), *model.sensors.values()]
+    elements = elements if loads else []
     loaded = {name for element in elements for name in element.needs_reactions}
 
     def usable(joint: Joint) -> bool:

@@ -520,4 +520,4 @@ def _carrying(model: Model) -> set[str]:
         for name, joint in model.joints.items()
         if isinstance(joint, Joint) and {joint.i.body, joint.j.body} <= own
     }
-    return {branch.joint.name for branch in carrying_tree(alone).branches}
+    return {branch.joint.name for branch in carrying_tree(alone, loads=False).branches}

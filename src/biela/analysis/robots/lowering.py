@@ -55,6 +55,7 @@ class LoopedFunctions:
         )
         self._dynamics = LoopedDynamics(tree, parameters) if chosen else None
         self._coupled = bool(tree.coordinates.followers)
+        self._refused = bool(tree.acting.refused)
         self._made: dict[str, ProgramFunction | None] = {}
 
     def get(self, name: str) -> ProgramFunction | None:
@@ -68,6 +69,12 @@ class LoopedFunctions:
         if name not in self._made:
             self._made[name] = self._function(name, self._dynamics)
         return self._made[name]
+
+    @property
+    def moves(self) -> bool:
+        """Whether motions are to run link after link; those that cannot are refused in words."""
+        chosen = self._dynamics is not None
+        return chosen and (self._refused or self.get("forward_dynamics") is not None)
 
     def pose(self, frame: str, q: Any) -> tuple[Floats, Floats] | None:
         """Axes and place of a frame; None where that is to be written out."""

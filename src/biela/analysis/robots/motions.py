@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 #: What is left out where a robot is stored.
-_NATIVE: Final = ("_rollers", "_rates", "_solvers", "kinematic_system")
+_NATIVE: Final = ("_rollers", "_rates", "_solvers", "kinematic_system", "moving_system")
 #: Laws whose code is kept.
 _LAWS: Final = 16
 
@@ -246,16 +246,32 @@ class Motions(Configurations):
 
     @cached_property
     def kinematic_system(self) -> System:
-        """The equations behind pictures and inverse kinematics: joint forces are its inputs."""
+        """The equations behind pictures, inverse kinematics and most motions.
+
+        Inputs are those of the model, then the joint forces.
+        """
         from biela.analysis.robots.pictures import drawn_system
 
         return drawn_system(self)
 
-    def simulate(self, duration: float, **options: Any) -> Results:
-        """One motion as `biela.simulate` gives it; inputs are the joint forces, by "tau.joint".
+    @cached_property
+    def moving_system(self) -> System:
+        """The equations behind `simulate`: others where something depends on reactions."""
+        from biela.analysis.robots.moved import moving_system
 
-        With closed loops the inputs are the actuators of the model.  A long robot runs link after
-        link, without events and controllers (`biela.analysis.robots.simulation`).
+        return moving_system(self)
+
+    def simulate(self, duration: float, **options: Any) -> Results:
+        """One motion as `biela.simulate` gives it, with all that acts and measures in the model.
+
+        The inputs are those of the model and after them, without closed loops, the joint forces
+        "tau.joint", zero if not given.  Arrays of inputs, and what a controller returns, are all of
+        them, those of the model alone, or some by name.
+
+        Where friction or a sensor depends on reactions, the coordinates of the results are those of
+        `biela.formulate`, whose joints close loops there; functions see those of the robot.  A long
+        robot runs link after link, without events and controllers
+        (`biela.analysis.robots.simulation`).
 
         Args:
             duration: In s.
@@ -269,10 +285,11 @@ class Motions(Configurations):
             from biela.analysis.robots.simulation import looped_robot_simulation
 
             return looped_robot_simulation(self, duration, **options)
+        from biela.analysis.robots.moved import moved
         from biela.analysis.simulation import simulate
 
         values = {"parameters": dict(self.parameter_values)} if self.parameter_values else {}
-        return simulate(self.kinematic_system, duration, **{**values, **options})
+        return simulate(self.moving_system, duration, **{**values, **moved(self, options)})
 
     def results(
         self, t: ArrayLike, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None

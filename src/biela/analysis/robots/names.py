@@ -56,7 +56,7 @@ class RobotNames:
     def is_looped(self) -> bool:
         """Whether its dynamics run link after link instead of being written out."""
         looped = getattr(self, "_looped", None)
-        return looped is not None and looped.get("forward_dynamics") is not None
+        return looped is not None and looped.moves
 
     @property
     def rotors(self) -> Mapping[str, float]:

@@ -30,7 +30,7 @@ def drawn_system(robot: Motions) -> System:
         whole = copy.copy(model)
         whole.rotors = {**model.rotors, **robot._rotors}
         return formulate(whole)
-    system = spatial.spatial_system(model, rotors=robot._rotors)
+    system = spatial.spatial_system(model, rotors=robot._rotors, elements=not robot.is_looped)
     values = robot.parameter_values
     system = replace(system, p=tuple(replace(p, value=values[p.name]) for p in system.p))
     return drawn(model, system)

@@ -22,6 +22,7 @@ from biela.analysis.robots.recording import LoopedRecording
 from biela.analysis.stepping import Stepper, followed, statistics
 from biela.analysis.watch import Account, Means, check_watch, energy_fault
 from biela.errors import ModelError, SimulationError
+from biela.model.forces import Actuator, Stop
 from biela.results import Results
 from biela.solvers.integrators import FINISHED, Problem
 from biela.solvers.integrators.fixed_step import METHODS, FixedStep
@@ -89,6 +90,7 @@ def looped_robot_simulation(
             f"{system.name}: {', '.join(others)} is not there for a robot that runs link after "
             f"link; leave it out, or make the robot with lowering='unrolled'"
         )
+    _check_elements(robot)
     if integrator is not None and integrator not in (*METHODS, *ADAPTIVE_METHODS):
         known = ", ".join((*METHODS, *ADAPTIVE_METHODS))
         raise ModelError(f"integrator {integrator!r} is not known; these are: {known}")
@@ -177,6 +179,25 @@ def looped_robot_simulation(
         results = results.between(results.t[0], wrong.time)
         raise SimulationError(f"{system.name}: {wrong.said}", results)
     return results
+
+
+def _check_elements(robot: Motions) -> None:
+    """Refuse a model whose motion or results would lack something link after link.
+
+    Raises:
+        ModelError: It has actuators that act by themselves, stops, sensors, or friction under load.
+    """
+    model = robot.snapshot
+    lacking = [f"{x.category} {x.name} ({x.kind})" for x in model.sensors.values()]
+    for force in model.forces.values():
+        acts = isinstance(force, Actuator) and (force.law is not None or force.value != 0.0)
+        if acts or isinstance(force, Stop) or force.needs_reactions:
+            lacking.append(f"force {force.name} ({force.kind})")
+    if lacking:
+        raise ModelError(
+            f"{robot.name}: {lacking[0]} is not there for a robot that runs link after link; leave "
+            f"it out, or make the robot with lowering='unrolled'"
+        )
 
 
 def _run(

@@ -1,11 +1,13 @@
 """What the forces of a model do along the velocities of a tree: springs, friction, drag, laws.
 
 A force along a coordinate pushes its velocity.  One between markers is a wrench on links, and
-Hᵀ ρ F along the velocities.  Actuators are left out: the joint forces τ stand in their place.
+Hᵀ ρ F along the velocities.  In dynamics functions actuators are left out: the joint forces τ stand
+in their place.  In a motion they act, by the inputs of the model.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,11 +17,12 @@ from biela.equations.spatial.newton_euler import gathered
 from biela.equations.spatial.tree_derivation import TreeDerivation
 from biela.equations.spatial.turning import Scalar, cross, plus
 from biela.errors import ModelError
+from biela.model.element import Element
 from biela.model.forces.actuator import Actuator
-from biela.model.forces.force import Force
 from biela.model.joints import Coordinate, Joint
 from biela.model.markers import Marker
 from biela.model.pair import Pair, Place
+from biela.model.quantities.units import quantity
 from biela.model.quantities.values import Value
 from biela.space import Space, Vector
 
@@ -27,27 +30,67 @@ if TYPE_CHECKING:
     from biela.equations.spatial.tree import SpatialTree
 
 
-def passive_forces(tree: SpatialTree) -> tuple[list[Atom], Atom, dict[int, list[Scalar]]]:
-    """The force along each velocity, the energy stored, and wrenches by link, part of the first.
+@dataclass(frozen=True, eq=False)
+class Input:
+    """A quantity that a force takes from outside."""
 
-    Raises:
-        ModelError: A force depends on reactions, or has an input of its own.
-    """
-    acting = Acting(tree)
+    name: str
+    symbol: Atom
+    unit: str
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a sensor measures; ``rate`` names the rate of an angle up to whole turns."""
+
+    name: str
+    value: Atom
+    unit: str
+    rate: str = ""
+
+
+class NotInTreeError(ModelError):
+    """A force asks for what a tree does not know before the accelerations."""
+
+
+def passive_forces(tree: SpatialTree, *, inputs: bool = False) -> Acting:
+    """All forces of the model, as they push; with ``inputs`` those of actuators are among them."""
+    acting = Acting(tree, inputs=inputs)
     for force in tree.model.forces.values():
-        if not isinstance(force, Actuator):
-            acting.force = force
+        if isinstance(force, Actuator) and not inputs:
+            continue
+        acting.element = force
+        try:
             force.act(acting)
-    return acting.along_velocities(), acting.stored, acting.wrenches
+        except NotInTreeError as error:
+            acting.refused.append(str(error))
+    return acting
+
+
+def measured(tree: SpatialTree) -> list[Measured]:
+    """What the sensors of the model measure, but for reactions."""
+    acting = Acting(tree)
+    for sensor in tree.model.sensors.values():
+        acting.element = sensor
+        if not sensor.needs_reactions:
+            sensor.read(acting)
+    return acting.measured
 
 
 class Acting(TreeDerivation):
     """What forces ask for and say (`biela.model.derivation.Derivation`) on a tree."""
 
-    force: Force
+    element: Element
 
-    def __init__(self, tree: SpatialTree) -> None:
+    def __init__(self, tree: SpatialTree, *, inputs: bool = False) -> None:
         super().__init__(tree)
+        self._takes_inputs = inputs
+        self.inputs: list[Input] = []
+        self.watched: dict[str, Atom] = {}
+        self.measured: list[Measured] = []
+        #: Why forces could not be written, in words.
+        self.refused: list[str] = []
         self.pushed: list[Atom] = [self.workspace.atom(0)] * len(tree.v)
         self.stored: Atom = self.workspace.atom(0)
         self.wrenches: dict[int, list[Scalar]] = {}
@@ -74,8 +117,8 @@ class Acting(TreeDerivation):
 
     @property
     def asking(self) -> str:
-        """The force that is being derived."""
-        return f"force {self.force.name} ({self.force.kind})"
+        """The force or sensor that is being derived."""
+        return f"{self.element.category} {self.element.name} ({self.element.kind})"
 
     def place(self, marker: Marker) -> Place:
         """A marker."""
@@ -128,23 +171,26 @@ class Acting(TreeDerivation):
         Raises:
             ModelError: Always.
         """
-        raise ModelError(
+        raise NotInTreeError(
             f"{self._tree.model.name}: {self.asking} depends on the "
             f"reaction of joint {joint}, which comes after the accelerations here; give it levels "
-            f"that do not, or use formulate(model)"
+            f"that do not, or use simulate or formulate(model)"
         )
 
     def input(self, name: str, unit: str, value: Value = 0.0, dimension: str = "any") -> Atom:
-        """Inputs of forces are not among the joint forces.
+        """An input of a force, which is not among the joint forces of a dynamics function.
 
         Raises:
-            ModelError: Always.
+            ModelError: This is for such a function.
         """
-        del unit, value, dimension
-        raise ModelError(
+        if self._takes_inputs:
+            symbol = self.workspace.input(f"input_{len(self.inputs)}")
+            self.inputs.append(Input(name, symbol, unit, quantity(value, dimension)))
+            return symbol
+        raise NotInTreeError(
             f"{self._tree.model.name}: {self.asking} has the input "
-            f"{name}, and a robot has joint forces only: give it a law of time, or give the push "
-            f"as external wrenches"
+            f"{name}, and the dynamics of a robot have joint forces only: give it a law of time, "
+            f"give the push as external wrenches, or use simulate"
         )
 
     # ------------------------------------------------------------ what elements say
@@ -173,12 +219,16 @@ class Acting(TreeDerivation):
     def measure(
         self, name: str, value: Atom, unit: str, *, rate: Atom | None = None, turns: bool = False
     ) -> None:
-        """Outputs are of no interest here."""
-        del name, value, unit, rate, turns
+        """An output, and its rate."""
+        counted = f"{name}_rate" if turns and rate is not None else ""
+        self.measured.append(Measured(name, value, unit, counted))
+        if rate is not None:
+            slope = f"{unit}/s" if unit else "1/s"
+            self.measured.append(Measured(f"{name}_rate", rate, slope))
 
     def watch(self, name: str, expression: Atom) -> None:
-        """Events are of no interest here."""
-        del name, expression
+        """An event."""
+        self.watched[name] = expression
 
     # ----------------------------------------------------------------------- inside
 

@@ -14,6 +14,7 @@ from biela.equations.orientation import turned
 from biela.equations.spatial import articulated, composite, momentum, newton_euler
 from biela.equations.spatial.factorisation import factorised
 from biela.equations.spatial.motion import accelerations, frame_pose, poses, velocities
+from biela.equations.spatial.passive import measured
 from biela.equations.spatial.tree import SpatialTree
 from biela.equations.spatial.turning import Scalar, cross, plus, times
 from biela.equations.system import LazyFunctions, Quantity, System
@@ -26,22 +27,35 @@ from biela.model.quantities.values import Value
 _FEW = 12
 
 
-def spatial_system(model: Model, *, rotors: Mapping[str, Value] | None = None) -> System:
+def spatial_system(
+    model: Model, *, rotors: Mapping[str, Value] | None = None, elements: bool = True
+) -> System:
     """The equations of a tree of bodies, by recursions in place of virtual power.
 
     The coordinates, velocities and frames are those of `biela.formulate(model)`.  The inputs are
-    the joint forces, one a velocity, called "tau.joint.coordinate"; actuators of the model are not
-    needed and left out.
+    those of the model, and after them the joint forces, one a velocity, called
+    "tau.joint.coordinate".  Forces act, with their events, and sensors measure; those of reactions
+    do not.
+
+    Args:
+        model: A tree of bodies.
+        rotors: Inertia of rotors by joint, in place of those of the model.
+        elements: Whether actuators, events and sensors are there; else the joint forces are the
+            only inputs.
 
     Raises:
         ModelError: The model is no tree, or has elements that a tree cannot have.
     """
-    tree = SpatialTree(model, rotors=rotors)
+
+    def written() -> SpatialTree:
+        return SpatialTree(model, rotors=rotors, inputs=elements)
+
+    tree = written()
     tree.check_open("this system")
 
     def maker(name: str, outputs: Callable[[SpatialTree], Mapping[str, Any]]) -> Any:
         def made() -> Function:
-            own = SpatialTree(model, rotors=rotors)
+            own = written()
             return _function(own, name, outputs(own))
 
         return made
@@ -57,18 +71,29 @@ def spatial_system(model: Model, *, rotors: Mapping[str, Value] | None = None) -
         ),
         "poses": maker("poses", lambda t: {"poses": _poses(t)}),
         "twists": maker("twists", lambda t: {"twists": _twists(t)}),
-        "frame_accelerations": lambda: _frame_accelerations(SpatialTree(model, rotors=rotors)),
+        "frame_accelerations": lambda: _frame_accelerations(written()),
     }
+    sensed = measured(tree) if elements else []
+    if sensed:
+        makers["outputs"] = maker("outputs", lambda t: {"y": [x.value for x in measured(t)]})
+    watched = tuple(tree.acting.watched) if elements else ()
+    if watched:
+        makers["events"] = maker("events", lambda t: {"e": list(t.acting.watched.values())})
     if tree.quaternions:
         makers["rates"] = maker("rates", lambda t: {"dq": t.rates()})
-        makers["retract"] = lambda: _retract(SpatialTree(model, rotors=rotors))
+        makers["retract"] = lambda: _retract(written())
     if tree.coordinates.followers:
         makers["joint_coordinates"] = maker("joint_coordinates", _followers)
     return System(
         model.name,
         q=_coordinates(tree),
         v=_velocities(tree),
-        u=tuple(Quantity(f"tau.{name.removesuffix('_rate')}") for name in tree.v_names),
+        u=(
+            *(Quantity(x.name, x.unit, x.value) for x in tree.acting.inputs),
+            *(Quantity(f"tau.{name.removesuffix('_rate')}") for name in tree.v_names),
+        ),
+        y=tuple(Quantity(x.name, x.unit, rate=x.rate) for x in sensed),
+        events=watched,
         p=tuple(
             Quantity(name, value=value, unit=tree.model.parameter_units.get(name, ""))
             for name, value in tree.model.parameters.given.items()
@@ -86,7 +111,8 @@ def _function(tree: SpatialTree, name: str, outputs: Mapping[str, Any]) -> Funct
 
 
 def _inputs(tree: SpatialTree) -> dict[str, Any]:
-    return {"t": tree.workspace.time, "q": tree.q, "v": tree.v, "u": tree.tau, "p": tree.p}
+    u = [*(x.symbol for x in tree.acting.inputs), *tree.tau]
+    return {"t": tree.workspace.time, "q": tree.q, "v": tree.v, "u": u, "p": tree.p}
 
 
 # ------------------------------------------------------------------- what it is made of

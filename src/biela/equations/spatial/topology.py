@@ -64,9 +64,13 @@ def _floating(model: Model, tree: JointTree) -> tuple[Model, JointTree]:
             )
     made = {name: _carrier(model.plane, name, poses[name]) for name in tree.floating}
     whole.joints = {**made, **model.joints}
-    tree = joint_tree(whole)
-    if tree.closing:
+    tree = plain = joint_tree(whole)
+    if plain.closing:
         tree = carrying_tree(whole)
+        # a joint closes no loop only because its reaction is asked for
+        opens, closes = ({joint.name for joint in t.closing} <= set(made) for t in (plain, tree))
+        if opens and not closes:
+            tree = plain
     # of bodies that float together one has a joint to the ground, and the others hang on it
     spare = {joint.name for joint in tree.closing} & set(made)
     whole.joints = {name: joint for name, joint in whole.joints.items() if name not in spare}

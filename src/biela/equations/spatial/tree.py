@@ -55,6 +55,7 @@ class SpatialTree:
             "joint.coordinate", in place of those of the model.
         short: Choose the frames of links such that constants vanish; else they are those of the
             markers.
+        inputs: Let actuators act, by inputs; without them the joint forces stand in their place.
 
     Attributes:
         links: From the ground to the tips.
@@ -64,14 +65,18 @@ class SpatialTree:
         closing: The joints that close loops.
         frames: For each body and marker its link (-1 for the ground) and its pose there.
         rotor: The inertia of the rotor along each velocity.
-        pushed: The force of springs, friction and other forces of the model along each velocity.
+        acting: What the forces of the model say.
         stored: The energy of springs.
-        loads: Wrenches of forces between markers by link, which are in ``pushed``.
     """
 
     @collector_paused()
     def __init__(
-        self, model: Model, *, rotors: Mapping[str, Value] | None = None, short: bool = True
+        self,
+        model: Model,
+        *,
+        rotors: Mapping[str, Value] | None = None,
+        short: bool = True,
+        inputs: bool = False,
     ) -> None:
         self.model = model.flattened() if model.parts else model
         if not self.model.bodies:
@@ -106,7 +111,9 @@ class SpatialTree:
         self.tau = list(self.workspace.inputs([f"tau_{v.name}" for v in self.v]))
         self.gravity: Triple = [self.number(g, "acceleration") for g in self.model.gravity]
         self.rotor = self._rotors(rotors or {})
-        self.pushed, self.stored, self.loads = passive_forces(self)
+        self.acting = passive_forces(self, inputs=inputs)
+        self._pushed = self.acting.along_velocities()
+        self.stored = self.acting.stored
 
     # ---------------------------------------------------------------- what there is
 
@@ -144,6 +151,22 @@ class SpatialTree:
     def scalars(self) -> dict[str, tuple[int, int]]:
         """Coordinates that are one symbol, by "joint.coordinate": their numbers in q and v."""
         return self.coordinates.scalars
+
+    @property
+    def pushed(self) -> list[Atom]:
+        """The force of springs, friction and other forces of the model along each velocity.
+
+        Raises:
+            ModelError: One of them depends on reactions, or has an input that is not there.
+        """
+        for fault in self.acting.refused:
+            raise ModelError(fault)
+        return self._pushed
+
+    @property
+    def loads(self) -> dict[int, list[Scalar]]:
+        """Wrenches of forces between markers by link, which are in `pushed`."""
+        return self.acting.wrenches
 
     def check_uncoupled(self, what: str) -> None:
         """Refuse what eliminates the joints one by one where gears tie joints together.
