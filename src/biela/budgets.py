@@ -27,6 +27,7 @@ __all__ = [
     "LARGEST",
     "LETTERS",
     "LEVELS",
+    "MJCF_JOINTS",
     "MJCF_PARTS",
     "NAME_SPACE",
     "NODES",
@@ -57,6 +58,8 @@ NAME_SPACE: Final = 1_000
 PARAMETERS: Final = 1_000_000
 #: Bodies, joints, geoms and sites of an MJCF file.
 MJCF_PARTS: Final = 20_000
+#: Joints of one body of an MJCF file; each but the last takes a body of its own.
+MJCF_JOINTS: Final = 200
 #: Nodes and geometries of a COLLADA scene, each as often as others show it.
 NODES: Final = 20_000
 #: Corners of the outline of a plate.
