@@ -319,5 +319,5 @@ def test_the_force_of_a_motor_is_limited_before_its_gear(ctrl):
 
 
 def test_the_joints_of_a_body_are_within_a_budget():
-    with pytest.raises(FileError, match=r"^<text>:2: body a has 5,000 joints; the limit is 200: "):
+    with pytest.raises(FileError, match=r"^<text>:3: body a has 5,000 joints; the limit is 200: "):
         load_mjcf(WORLD.format("\n<body name='a'>" + "<joint/>" * 5000 + "</body>", ""), notes=[])
