@@ -471,7 +471,7 @@ def row_of(count):
     "ask",
     [
         lambda row: bl.simulate(row, duration=0.01),
-        lambda row: bl.kinematics(row, {"cell[0].j": "t"}, duration=0.01),
+        lambda row: bl.kinematics(row, 0.01, drives={"cell[0].j": "t"}),
         bl.structural_groups,
         World,
     ],
