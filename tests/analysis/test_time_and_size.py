@@ -470,7 +470,7 @@ def row_of(count):
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda row: bl.simulate(row, duration=0.01),
+        lambda row: bl.simulate(row, duration=0.001, step=0.001),
         lambda row: bl.kinematics(row, 0.01, drives={"cell[0].j": "t"}),
         bl.structural_groups,
         World,
