@@ -27,6 +27,7 @@ __all__ = [
     "LARGEST",
     "LETTERS",
     "LEVELS",
+    "MJCF_JOINTS",
     "MJCF_PARTS",
     "NAME_SPACE",
     "NODES",
@@ -39,6 +40,7 @@ __all__ = [
     "ROWS",
     "STEPS",
     "about",
+    "check_equations",
     "check_memory",
     "within",
 ]
@@ -57,6 +59,8 @@ NAME_SPACE: Final = 1_000
 PARAMETERS: Final = 1_000_000
 #: Bodies, joints, geoms and sites of an MJCF file.
 MJCF_PARTS: Final = 20_000
+#: Joints of one body of an MJCF file; each but the last takes a body of its own.
+MJCF_JOINTS: Final = 200
 #: Nodes and geometries of a COLLADA scene, each as often as others show it.
 NODES: Final = 20_000
 #: Corners of the outline of a plate.
@@ -94,6 +98,8 @@ RESTARTS: Final = 100_000
 #: Gigabytes for the arrays of a motion or a file of results, unless BIELA_MEMORY says otherwise.
 _MEMORY: Final = 4.0
 _VARIABLE: Final = "BIELA_MEMORY"
+#: Bytes that the equations of a body in an array of parts take, with the matrices of a motion.
+_BODY: Final = 5_000
 
 
 def within(
@@ -154,6 +160,23 @@ def check_memory(
         raise error(
             f"{said}; the limit is {limit:g} GB: {advice}, or set {_VARIABLE} to more gigabytes"
         )
+
+
+def check_equations(name: str, bodies: int) -> None:
+    """See that the equations of arrays of parts are within the limit of memory.
+
+    Args:
+        name: That of the model.
+        bodies: Of all instances.
+
+    Raises:
+        ModelError: They would take more memory, or the variable BIELA_MEMORY is no number.
+    """
+    check_memory(
+        bodies * _BODY / 8,
+        f"{name}: the equations of {bodies:,} bodies would take {{}}",
+        "use fewer instances",
+    )
 
 
 def about(amount: float) -> str:

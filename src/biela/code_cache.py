@@ -19,6 +19,7 @@ import errno
 import functools
 import hashlib
 import os
+import re
 import shutil
 import stat
 import sys
@@ -49,10 +50,17 @@ _CHECK: Final = 16
 #: Folders in the cache; former versions left Python modules and what numba made of them in the
 #: second, which is never read.
 _OBJECTS, _FORMER = "objects", "routines"
-#: How the names of what is stored end, and ended.
+#: The names of what is stored: hashes, after the name of a function if numba compiled it; and of
+#: files that are not finished, as the system names them in one place or the other.
+_KEY: Final = r"(?:\w+-)?[0-9a-f]{40}"
+_ASIDE: Final = r"tmp[a-z0-9_]{8}"
+_MODULE: Final = r"\w+_[0-9a-f]{16}"
 _OWN: Final = {
-    _OBJECTS: (".o", ".part"),
-    _FORMER: (".py", ".nbi", ".nbc", ".pyc", ".tmp"),
+    _OBJECTS: re.compile(rf"{_KEY}\.o|{_ASIDE}\.part"),
+    _FORMER: re.compile(
+        rf"{_MODULE}\.py|{_MODULE}\.cpython-\d+\.pyc|{_ASIDE}\.tmp"
+        rf"|{_MODULE}\.\w+-\d+\.py\d+t?(?:\.\d+\.nbc|\.nbi)"
+    ),
 }
 _LINKS: Final = 40
 #: Whether files have owners that can be asked for.
@@ -144,12 +152,12 @@ def write_object(key: str, data: bytes) -> None:
 def clear() -> int:
     """Remove all stored code; the number of files removed."""
     removed = 0
-    for kind, endings in _OWN.items():
+    for kind, own in _OWN.items():
         folder = _folder(kind)
         for place in (folder / "__pycache__", folder) if folder else ():
             with contextlib.suppress(OSError):
                 for name in os.listdir(place):
-                    if name.endswith(endings):
+                    if own.fullmatch(name):
                         os.unlink(place / name)
                         removed += 1
                 os.rmdir(place)  # unless something else is in it
@@ -318,7 +326,11 @@ def _prune_sometimes(folder: Path) -> None:
 def _prune(folder: Path) -> None:
     with os.scandir(folder) as entries:
         # unfinished files of processes that were killed go in their turn
-        stats = [(e.stat(), e.path) for e in entries if e.is_file(follow_symlinks=False)]
+        stats = [
+            (e.stat(), e.path)
+            for e in entries
+            if _OWN[_OBJECTS].fullmatch(e.name) and e.is_file(follow_symlinks=False)
+        ]
     files = sorted((found.st_mtime, found.st_size, path) for found, path in stats)
     excess = sum(size for _, size, _ in files) - CAPACITY
     for _, size, path in files:

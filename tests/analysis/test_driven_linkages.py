@@ -6,9 +6,12 @@ and knows closed forms of some.  All bodies are compared: places, velocities and
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from biela.analysis.reach import nearest
 from tests.oracles.hinge_loops import DRIVEN, HingeLoop, closed_forms, wrapped
 from tests.soak import driven_motion
 from tests.soak.driven_motion import ALLOWED, INSTANTS, driven, exact, gap
@@ -117,3 +120,16 @@ def test_a_driven_sarrus_linkage_goes_straight_without_turning() -> None:
 
 def test_a_driven_peaucellier_linkage_in_space_draws_its_line() -> None:
     assert driven_motion.inversor_gap(0, "joint") < ALLOWED
+
+
+def test_a_step_whose_damping_is_lost_in_rounding_is_damped_more():
+    """Of the row (1, 1) 1e10 the damped normal matrix is singular, until the damping is felt."""
+    row = np.array([[1e10, 1e10]])
+    instant = SimpleNamespace(
+        system=SimpleNamespace(geometric=1),
+        Phi=lambda q: row @ q - 1e10,
+        Phi_v=lambda q: row,
+        moved=lambda q, step: q + step,
+    )
+    found = nearest(instant, np.zeros(2))
+    assert found.q.sum() == pytest.approx(1.0, rel=1e-9)

@@ -6,6 +6,7 @@ in length, mass and time has the same dimensionless motion.
 
 from __future__ import annotations
 
+import tracemalloc
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 import biela as bl
 from biela.analysis.divergence import explanation
+from biela.equations.blocks.world import World
 from biela.equations.contact import Surface, add_contact, add_friction
 from biela.errors import AssemblyError, ModelError, SimulationError
 from biela.solvers.integrators import STEP_TOO_SMALL
@@ -455,3 +457,39 @@ def test_the_inertia_of_a_small_body_beside_its_mass_is_no_zero():
     m.body("needle", mass=1.0, inertia=(0.0, 1.0, 1.0))
     with pytest.raises(ModelError, match="moves no mass"):
         bl.simulate(bl.formulate(m, "reference"), 0.1)
+
+
+def row_of(count):
+    cell = bl.Model("cell")
+    cell.joint("revolute", "j", cell.ground, cell.body("b", mass=1.0), axis="z")
+    row = bl.Model("row")
+    row.part("cell", cell, count, shift=(1, 0, 0))
+    return row
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda row: bl.simulate(row, duration=0.001, step=0.001),
+        lambda row: bl.kinematics(row, 0.01, drives={"cell[0].j": "t"}),
+        bl.structural_groups,
+        World,
+    ],
+    ids=["simulate", "kinematics", "structural_groups", "World"],
+)
+def test_equations_beyond_the_memory_are_refused_before_the_work(ask):
+    said = "row: the equations of 9,999,999 bodies would take about 50 GB; the limit is 4 GB: "
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError, match=said):
+            ask(row_of(9_999_999))
+        assert tracemalloc.get_traced_memory()[1] < 100e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_equations_of_a_hundred_thousand_bodies_are_within_the_memory(monkeypatch):
+    assert World(row_of(100_000)).count == 100_000
+    monkeypatch.setenv("BIELA_MEMORY", "0.1")
+    with pytest.raises(ModelError, match=r"about 0.5 GB; the limit is 0.1 GB: use fewer"):
+        World(row_of(100_000))

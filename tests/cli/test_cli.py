@@ -179,3 +179,11 @@ def test_importing_biela_loads_nothing_heavy():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("columns", ["0", "00", "", "60"])
+def test_a_width_that_is_not_known_is_that_of_the_terminal(columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    result = CliRunner().invoke(app, ["check", "examples/mechanisms/four_bar.toml"])
+    assert result.exit_code == 0
+    assert "four" in result.output

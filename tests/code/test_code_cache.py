@@ -517,8 +517,8 @@ def test_code_that_never_came_is_not_kept(cache: Path, monkeypatch: pytest.Monke
 
 def test_unfinished_files_are_tidied_away(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(compiled, cache)
-    (cache / "objects" / "killed.part").write_bytes(bytes(1000))
-    os.utime(cache / "objects" / "killed.part", (1, 1))
+    (cache / "objects" / "tmpkilled00.part").write_bytes(bytes(1000))
+    os.utime(cache / "objects" / "tmpkilled00.part", (1, 1))
     monkeypatch.setattr(code_cache, "CAPACITY", code_cache.contents()[1] - 1)
     code_cache._prune(cache / "objects")
     assert stored(cache).stem.startswith("line")
@@ -659,10 +659,27 @@ def test_clearing_leaves_what_is_not_of_the_cache(cache):
     (cache / "objects" / "ab" / "blob.o").write_bytes(b"of somebody else")
     (cache / "objects" / "notes.txt").write_text("mine")
     (cache / "routines").mkdir(mode=0o700)
-    (cache / "routines" / "march_1234.py").write_text("former")
-    assert bl.code_cache.clear() == 2
+    former = f"march_{'0a' * 8}"
+    for name in (f"{former}.py", f"{former}.march-8.py311.1.nbc", f"{former}.march-8.py311.nbi"):
+        (cache / "routines" / name).write_text("former")
+    (cache / "routines" / "tmpa_3_9zzz.tmp").write_text("unfinished")
+    (cache / "objects" / f"march-{'b' * 40}.o").write_text("of numba")
+    (cache / "objects" / "tmpa_3_9zzz.part").write_text("unfinished")
+    own = ["objects/mine.o", "objects/work.part", f"objects/{'a' * 39}.o", "routines/my_work.py"]
+    own += ["routines/a.tmp", "routines/march_1234.py"]
+    for name in own:
+        (cache / name).write_text("of the user")
+    assert bl.code_cache.clear() == 7
     left = {str(p.relative_to(cache)) for p in cache.rglob("*") if p.is_file()}
-    assert left == {"objects/ab/blob.o", "objects/notes.txt"}
+    assert left == {"objects/ab/blob.o", "objects/notes.txt", *own}
+
+
+def test_what_is_not_of_the_cache_makes_no_room_for_it(cache, monkeypatch):
+    bl.code_cache.write_object("a" * 40, b"code")
+    (cache / "objects" / "mine.o").write_bytes(bytes(1000))
+    monkeypatch.setattr(code_cache, "CAPACITY", 0)
+    code_cache._prune(cache / "objects")
+    assert [file.name for file in (cache / "objects").iterdir()] == ["mine.o"]
 
 
 @pytest.mark.parametrize("word", ["off", "0", "no", "false", "False", "none", "disabled", " off "])

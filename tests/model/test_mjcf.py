@@ -316,3 +316,8 @@ def test_the_force_of_a_motor_is_limited_before_its_gear(ctrl):
     robot = one_joint('<flag gravity="disable"/>', more=motor)
     pushed = bl.simulate(robot.model, 1e-3, inputs={"m": 5.0}).a[0][0]
     assert pushed == pytest.approx(2 * (0.5 if "0.5" in ctrl else 1.0) / (1 / 150 + 0.25))
+
+
+def test_the_joints_of_a_body_are_within_a_budget():
+    with pytest.raises(FileError, match=r"^<text>:3: body a has 5,000 joints; the limit is 200: "):
+        load_mjcf(WORLD.format("\n<body name='a'>" + "<joint/>" * 5000 + "</body>", ""), notes=[])

@@ -304,3 +304,15 @@ def test_rates_may_be_given_in_rpm_and_slides_not_in_degrees():
     c = m.body("c", mass=1.0)
     with pytest.raises(ModelError, match=r"joint S \(prismatic\): rates of .*velocity is wanted"):
         m.joint("prismatic", "S", m.ground, c, rates="5 deg/s")
+
+
+@pytest.mark.parametrize("blank", "\x1c\x1d\x1e\x1f")
+@pytest.mark.parametrize("text", ["{}0", "{}0 ", "1{}", "2{}m", "3 + {}4"])
+def test_separators_of_records_are_no_blanks(blank: str, text: str) -> None:
+    with pytest.raises(ParseError, match="belongs to no quantity"):
+        quantity(text.format(blank))
+
+
+@pytest.mark.parametrize("blank", " \t\n\u00a0\u2009\u3000")
+def test_blanks_of_any_script_are_blanks(blank: str) -> None:
+    assert quantity(f"{blank}2{blank}") == quantity(f"{blank}2{blank}m", "length") == 2.0

@@ -492,3 +492,24 @@ def test_document_types_are_refused_before_their_entities_are_read() -> None:
 def test_a_file_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"gone\.urdf: the file cannot be read"):
         load_urdf(tmp_path / "gone.urdf")
+
+
+@pytest.mark.parametrize("multiplier", ["1e9", "-1e9", "1e-9"])
+def test_mimics_in_a_row_stay_within_the_range_of_numbers(multiplier):
+    def text(count):
+        # joints may stand before those that they mimic
+        joints = [
+            f"<joint name='j{k}' type='continuous'><parent link='l{k}'/><child link='l{k + 1}'/>"
+            + (f"<mimic joint='j{k - 1}' multiplier='{multiplier}'/>" if k else "")
+            + "</joint>"
+            for k in reversed(range(count))
+        ]
+        links = "".join(f"<link name='l{k}'/>" for k in range(count + 1))
+        return f"<robot name='r'>{links}\n" + "\n".join(joints) + "</robot>"
+
+    with pytest.raises(FileError) as caught:
+        load_urdf(text(300), notes=[])
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("<text>:295: joint 'j6' mimics others in a row whose multipliers make ")
+    assert "1e+50" in line and len(line) < 250
+    assert len(load_urdf(text(6), notes=[]).joints) == 12

@@ -87,6 +87,13 @@ MALFORMED = {
     "a table for a number": packed(CAMERA | {"fov": {}}),
     "not finite": packed(CAMERA | {"fov": float("nan")}),
     "not finite in a list": packed(CAMERA | {"position": [0.0, 0.0, float("inf")]}),
+    "out of sight": packed(CAMERA | {"position": [0.0, 0.0, 1e308]}),
+    "looks at a place out of sight": packed(CAMERA | {"look_at": [0.0, -1e308, 0.0]}),
+    "looks at itself": packed(CAMERA | {"position": [1.0, 2, 3], "look_at": [1.0, 2, 3]}),
+    "looks at itself from afar": packed(
+        CAMERA | {"position": [1e40, 0.0, 0.0], "look_at": [1e40, 1.0, 0.0]}),
+    "looks at itself from near": packed(
+        CAMERA | {"position": [0.0, 0.0, 0.0], "look_at": [1e-30, 0.0, 0.0]}),
     "a huge number of pixels": packed(CAMERA | {"image_height": 1e300}),
     "too short a list": packed(CAMERA | {"position": [0.0, 0.0]}),
     "too long a list": packed(CAMERA | {"position": [0.0] * 999}),

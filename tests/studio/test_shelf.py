@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -136,3 +137,15 @@ def test_a_model_file_reads_nothing_outside_of_its_folder_with_any_parameters(
     for parameters in ({}, {"r": 2.0}):
         with pytest.raises(ModelError, match="outside"):
             FileSource(folder / "one.toml").model(parameters)
+
+
+def test_a_file_whose_name_is_no_text_is_left_aside(folder: Path) -> None:
+    odd = os.path.join(os.fsencode(folder), b"x\x80.toml")
+    try:
+        with open(odd, "w") as file:
+            file.write(MODEL)
+    except OSError:
+        pytest.skip("this file system has no such names")
+    shelf, _ = beside(folder / "one.toml")
+    assert shelf.names == ("one.toml", "two.toml")
+    assert all(name.encode() for name in shelf.names)

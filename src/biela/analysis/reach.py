@@ -69,17 +69,26 @@ def nearest(
         if size <= 1e-14 or np.linalg.norm(gradient) <= 1e-13 * size:
             break
         normal = J.T @ J + damping * np.eye(J.shape[1])
-        step = np.asarray(-np.linalg.solve(normal, gradient), dtype=float)
-        place = instant.moved(q, step)
-        value = scale * instant.Phi(place)
-        if np.isfinite(value).all() and value @ value < residual @ residual:
-            q, residual = place, value
-            damping = max(0.3 * damping, 1e-14)
-        elif damping > 1e8:
+        step = damped_step(normal, -gradient)
+        if step is not None:
+            place = instant.moved(q, step)
+            value = scale * instant.Phi(place)
+            if np.isfinite(value).all() and value @ value < residual @ residual:
+                q, residual = place, value
+                damping = max(0.3 * damping, 1e-14)
+                continue
+        if damping > 1e8:
             break
-        else:
-            damping *= 4
+        damping *= 4
     return Nearest(q, instant.Phi(q))
+
+
+def damped_step(normal: Floats, right: Floats) -> Floats | None:
+    """A step; None if the damping is lost in the rounding of a singular matrix."""
+    try:
+        return np.asarray(np.linalg.solve(normal, right), dtype=float)
+    except np.linalg.LinAlgError:
+        return None
 
 
 def drive_rows(instant: Instant, q: Floats) -> npt.NDArray[np.bool_]:

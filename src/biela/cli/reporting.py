@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import biela as bl
@@ -63,7 +62,7 @@ def report(file: Path, model_name: str | None, wanted: Wanted) -> int:
     source = meant_file(file)
     model = model_in(source, model_name)
     target = wanted.file or Path(f"{output_name(source, model_name)}_report.html")
-    out, told = console(), Console(stderr=True, highlight=False)
+    out, told = console(), console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     began = time.monotonic()
     if not bl.code_cache.contents()[0]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,9 +15,14 @@ from rich.table import Table
 _SHOWN = 12
 
 
-def console() -> Console:
-    """Where to print: the present standard output, so that it can be redirected."""
-    return Console(highlight=False, soft_wrap=False)
+def console(stderr: bool = False) -> Console:
+    """Where to print: the present standard output, or error, so that it can be redirected.
+
+    COLUMNS says how wide it is; rich would print nothing in 0, which says that it is not known.
+    """
+    unknown = not os.environ.get("COLUMNS", "1").strip().strip("0")
+    width = shutil.get_terminal_size().columns if unknown else None
+    return Console(highlight=False, soft_wrap=False, stderr=stderr, width=width)
 
 
 def pairs(rows: Iterable[tuple[str, str]], indent: int = 2) -> Table:

@@ -100,11 +100,20 @@ def beside(path: str | Path) -> tuple[Shelf, str]:
 
 
 def _models(folder: Path) -> Iterator[Path]:
-    """The model files of a folder, links out of it left aside."""
+    """The model files of a folder; links out of it, and names that are no text, are left aside."""
     inside = os.path.realpath(folder)
     with suppress(OSError):  # a folder whose files may be opened but not listed
         for file in sorted(folder.iterdir()):
-            kept = file.suffix.lower() in ENDINGS and os.path.isfile(file)
+            kept = file.suffix.lower() in ENDINGS and _text(file.name) and os.path.isfile(file)
             # links in a ring lead nowhere, and are no files
             if kept and Path(os.path.realpath(file)).is_relative_to(inside):
                 yield file
+
+
+def _text(name: str) -> bool:
+    """Whether a name can be sent to a page; bytes that are no UTF-8 come as half characters."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from biela.analysis.instant import motions
 from biela.analysis.looped.follower import Follower
+from biela.analysis.reach import damped_step
 from biela.equations.blocks import ReferenceBlocks
 from biela.errors import AssemblyError, BielaError
 
@@ -141,14 +142,15 @@ def _closed(blocks: ReferenceBlocks, q: Floats, rows: Flags, t: float) -> Floats
             break
         J = _dense(blocks, q, t)[rows]
         normal = J.T @ J + damping * np.eye(J.shape[1])
-        step = np.asarray(-np.linalg.solve(normal, J.T @ residual), dtype=float)
-        place = blocks.moved(q, step)
-        value = blocks.Phi(place, t)[rows]
-        if np.isfinite(value).all() and value @ value < residual @ residual:
-            q, residual = place, value
-            damping = max(0.2 * damping, 1e-13)
-        elif damping > 1e8 or worst <= MISSED:
+        step = damped_step(normal, -J.T @ residual)
+        if step is not None:
+            place = blocks.moved(q, step)
+            value = blocks.Phi(place, t)[rows]
+            if np.isfinite(value).all() and value @ value < residual @ residual:
+                q, residual = place, value
+                damping = max(0.2 * damping, 1e-13)
+                continue
+        if damping > 1e8 or worst <= MISSED:
             break
-        else:
-            damping *= 4
+        damping *= 4
     return q if float(np.abs(residual).max(initial=0.0)) <= MISSED else None

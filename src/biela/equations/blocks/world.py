@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from biela.budgets import check_equations
 from biela.equations.blocks.populations import (
     NO_BODY,
     Floats,
@@ -25,18 +26,21 @@ from biela.model.bodies import GROUND
 from biela.model.element import SPECIAL
 from biela.model.joints import Joint
 from biela.model.markers import Marker
+from biela.model.parts.flattening import body_count
 from biela.model.parts.instances import _INSTANCE
 from biela.model.parts.part import Part
 
 
 class World:
-    """All bodies of a model.
+    """All bodies of a model; those of arrays must be within the limit of memory.
 
     ``host`` is the model itself, ``populations`` it and its parts; ``centres`` are the centres of
     mass in the frames of the bodies, (bodies, 3).
     """
 
     def __init__(self, model: Model, parameters: Mapping[str, float] | None = None) -> None:
+        if model.parts:
+            check_equations(model.name, body_count(model))
         self.model = model
         fixed = Frames(np.array([NO_BODY]), np.zeros((1, 3)), np.eye(3)[None])
         known = HostParameters(model, parameters or {})

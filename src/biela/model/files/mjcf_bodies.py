@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biela.errors import ModelError
+from biela.budgets import MJCF_JOINTS, within
+from biela.errors import FileError, ModelError
 from biela.model.bodies import GROUND, Body, Inertia
 from biela.model.element import plain_name
 from biela.model.files.mjcf_attributes import Defaults, Settings
@@ -112,16 +113,23 @@ class MjcfBodies:
         own = self.usable(name, "body", element)
         pose = frame @ self.settings.pose(self.source, element)
         joints = [
-            (self.defaults.completed(self.source, child, inner, "joint"), within)
-            for child, within, inner in self._inside(element, np.eye(4), cls)
+            (self.defaults.completed(self.source, child, inner, "joint"), placed)
+            for child, placed, inner in self._inside(element, np.eye(4), cls)
             if child.tag in ("joint", "freejoint")
         ]
+        within(
+            MJCF_JOINTS,
+            len(joints),
+            f"{self.source.name}:{element.line}: body {own} has {{}} joints",
+            "give it three to move and three to turn, or leave some out",
+            FileError,
+        )
         for key in ("gravcomp", "mocap"):
             if element.attributes.get(key, "0") not in ("0", "false"):
                 self.source.note(element, f"{key} of a body is not in the model")
         at = self.poses[parent.name] @ pose
         before, T = parent, pose
-        for k, (joint, within) in enumerate(joints):
+        for k, (joint, placed) in enumerate(joints):
             last = k == len(joints) - 1
             given = joint.attributes.get("name", "")
             label = self.usable(given, f"{own}_joint", joint)
@@ -129,7 +137,7 @@ class MjcfBodies:
                 self.model.aliases["joint", given] = label
             after = self.model.body(own if last else self._free(f"{own}_{label}", label))
             self.poses[after.name] = at
-            self._joint(joint, label, before, T @ within, after, within)
+            self._joint(joint, label, before, T @ placed, after, placed)
             before, T = after, np.eye(4)
         if not joints:
             before = self.model.body(own)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from biela.budgets import LARGEST
 from biela.model.files.urdf_description import Geometry, Mimic, Urdf, UrdfJoint, UrdfLink
 from biela.model.files.xml_source import Floats, Xml, XmlSource
 from biela.model.placing import posed
@@ -202,6 +203,35 @@ def _mimic(source: XmlSource, joint: Xml) -> Mimic | None:
     )
 
 
+def _check_mimics(source: XmlSource, joints: Mapping[str, UrdfJoint]) -> None:
+    """See that joints that mimic each other in a row stay within the range of numbers."""
+    #: By names of joints, how much each moves for the first of its row; None where that is refused.
+    factors: dict[str, float | None] = {}
+    for first in joints:
+        row: list[UrdfJoint] = []
+        name = first
+        while name in joints and name not in factors:
+            factors[name] = 1.0  # a ring, which is no row, ends here
+            row.append(joints[name])
+            if (mimic := joints[name].mimic) is None:
+                break
+            name = mimic.joint
+        for joint in reversed(row):
+            if joint.mimic is None or not joint.mimic.multiplier:  # the latter is held
+                continue
+            before = factors.get(joint.mimic.joint, 1.0)
+            factor = None if before is None else before * joint.mimic.multiplier
+            if factor is not None and not 1 / LARGEST <= abs(factor) <= LARGEST:
+                source.fault(
+                    joint.line,
+                    f"joint {joint.name!r} mimics others in a row whose multipliers make "
+                    f"{factor:.3g}; the limits are {1 / LARGEST:g} and {LARGEST:g}: use "
+                    f"multipliers nearer to 1, or a shorter row",
+                )
+                factor = None
+            factors[joint.name] = factor
+
+
 def _root(
     source: XmlSource, robot: Xml, links: Mapping[str, UrdfLink], joints: Mapping[str, UrdfJoint]
 ) -> str:
@@ -232,6 +262,7 @@ def _root(
                 joint.line,
                 f"joint {joint.name!r} mimics {mimic.joint!r}{nearest(mimic.joint, joints)}",
             )
+    _check_mimics(source, joints)
     roots = [name for name in links if name not in carried]
     if len(roots) > 1:
         listed = ", ".join(repr(name) for name in roots)

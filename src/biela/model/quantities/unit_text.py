@@ -12,7 +12,8 @@ from biela.errors import ParseError
 from biela.model.quantities.dimensions import NUMBER, UNITS, Unit, near
 
 _TOKEN = re.compile(
-    r"""(?P<space>\s+)
+    # separators of records (U+001C to U+001F) are no blanks
+    r"""(?P<space>[^\S\x1c-\x1f]+)
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<name>[A-Za-z_µ°][A-Za-z0-9_]*(?:\[[0-9]+\])?(?:\.[A-Za-z_][A-Za-z0-9_]*(?:\[[0-9]+\])?)*)
     |(?P<raised>⁻?[¹²³⁴⁵⁶⁷⁸⁹])

@@ -8,12 +8,14 @@ that numbers are finite, and that a new value is one that the element could have
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, Final, Literal
 
 import msgspec
 from viser import _messages as said
+
+from biela.budgets import LARGEST
 
 __all__ = ["LARGE", "fault"]
 
@@ -44,6 +46,8 @@ class _Picture(msgspec.Struct, forbid_unknown_fields=True):
 
 #: Tables and lists within each other at most.
 _DEEP: Final = 4
+#: The least distance of a camera from what it looks at, as a part of how far away it is, or m.
+_NEAREST: Final = 1e-9
 #: Characters of a fault that are told.
 _TOLD: Final = 120
 
@@ -83,6 +87,18 @@ def _fault(raw: str | bytes, element: Callable[[str], Any]) -> str:
     checked = msgspec.convert(message, kind)
     if kind is said.GuiUpdateMessage:
         return _misfit(checked.updates, element(checked.uuid))
+    if kind is said.ViewerCameraMessage:
+        return _unseen(checked.position, checked.look_at)
+    return ""
+
+
+def _unseen(position: Sequence[float], look_at: Sequence[float]) -> str:
+    """Why a camera cannot look from one place at another."""
+    size = max(map(abs, (*position, *look_at)))
+    if size > LARGEST:
+        return "its camera is too far away"
+    if math.dist(position, look_at) <= _NEAREST * max(size, 1.0):
+        return "its camera stands where it looks at"
     return ""
 
 
