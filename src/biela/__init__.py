@@ -98,7 +98,9 @@ if TYPE_CHECKING:
     from biela.model.files import (
         load_model,
     )
-    from biela.model.files import save as save_model
+    from biela.model.saving import (
+        save_model,
+    )
     from biela.results import (
         Results,
         compare,
@@ -161,7 +163,7 @@ _LAZY = {
     "redundancy": "biela.analysis",
     "report": "biela.studio.report.writing",
     "Results": "biela.results",
-    "save_model": "biela.model.files",
+    "save_model": "biela.model.saving",
     "show": "biela.studio.notebook",
     "simulate": "biela.analysis",
     "GroupSimulator": "biela.analysis.groups.simulation",
@@ -177,8 +179,6 @@ _LAZY = {
     "System": "biela.equations",
     "Toward": "biela.space",
 }
-#: Names that are others where they live.
-_ELSEWHERE = {"save_model": "save"}
 __all__ = [
     "Algebra",
     "BielaError",
@@ -250,4 +250,4 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'biela' has no attribute {name!r}")
     module = import_module(_LAZY[name])
-    return module if name == "code_cache" else getattr(module, _ELSEWHERE.get(name, name))
+    return module if name == "code_cache" else getattr(module, name)
