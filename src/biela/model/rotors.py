@@ -19,7 +19,7 @@ __all__ = ["Rotors", "check_rotor_names", "check_rotor_values"]
 
 
 class Rotors(dict[str, Value]):
-    """Inertia J of rotors by joint or "joint.coordinate"; what it can be is judged where it is used.
+    """Inertia J of rotors by joint or "joint.coordinate"; it is judged where it is used.
 
     >>> Rotors({"pivot": 0.01})
     {'pivot': 0.01}
