@@ -27,6 +27,7 @@ __all__ = [
     "LARGEST",
     "LETTERS",
     "LEVELS",
+    "LINE",
     "MJCF_PARTS",
     "NAME_SPACE",
     "NODES",
@@ -38,6 +39,8 @@ __all__ = [
     "RESTARTS",
     "ROWS",
     "STEPS",
+    "SYMBOLS",
+    "THREADS",
     "about",
     "check_memory",
     "within",
@@ -75,6 +78,12 @@ REPEATED_TRIANGLES: Final = 1_000_000
 LARGEST: Final = 1e50
 #: Rows of a Denavit-Hartenberg table.
 ROWS: Final = 2_000
+#: Points of the straight line of a frame; each takes an inverse kinematics.
+LINE: Final = 100_000
+#: Symbols that are declared at once.
+SYMBOLS: Final = 1_000_000
+#: Threads that work at the same time.
+THREADS: Final = 1_000
 #: Steps of a motion.
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.

@@ -197,7 +197,7 @@ class EventAnswers:
         """What to say of a reaction that cannot be called."""
         return (
             f"{self._owner}: the reaction to event {name}, {shown(reaction)}, cannot be called "
-            f"with t, q and v: give a function of these three, lambda t, q, v: (q, -0.5*v), or 'stop'"
+            f"with t, q and v: give a function of these, lambda t, q, v: (q, -0.5*v), or 'stop'"
         )
 
     def begin(self, values: Floats, t: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,12 @@ from biela.atoms.piecewise import End, Outside, PiecewisePolynomial, cubic_splin
 from biela.atoms.piecewise import table as linear_table
 from biela.atoms.symbols import Kind
 from biela.atoms.table import Table
+from biela.budgets import SYMBOLS, within
 from biela.errors import DomainError, WorkspaceError
 from biela.given_files import text_of
+
+#: Counts with more digits are not read.
+_DIGITS = 300
 
 
 @dataclass(frozen=True)
@@ -340,7 +345,19 @@ def _names(names: str | Sequence[str]) -> list[str]:
     result: list[str] = []
     for word in names.replace(",", " ").split():
         stem, colon, count = word.partition(":")
-        if colon and not count.isdigit():
+        if colon and not (count.isascii() and count.isdigit()):
             raise DomainError(f"{word!r}: write a range of names as name:count, for example q:6")
-        result += [f"{stem}{i + 1}" for i in range(int(count))] if colon else [word]
+        if not colon:
+            result.append(word)
+            continue
+        digits = count.lstrip("0") or "0"  # thousands of them are not even read
+        number = int(digits) if len(digits) < _DIGITS else math.inf
+        within(
+            SYMBOLS,
+            len(result) + number,
+            f"{stem}:{count[:_DIGITS]} would declare {{}} symbols",
+            "declare fewer",
+            DomainError,
+        )
+        result += [f"{stem}{i + 1}" for i in range(int(digits))]
     return result

@@ -50,6 +50,7 @@ from biela.equations.groups.kernel import Convective, GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request
 from biela.equations.groups.relative import Angles
 from biela.equations.groups.structure import Structure
+from biela.budgets import THREADS, within
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
@@ -139,6 +140,7 @@ class GroupSolver:
             raise ModelError("points and joints are lists of names: points=['coupler.P']")
         if threads != int(threads) or threads < 1:
             raise ModelError(f"threads are a whole number from 1, not {threads!r}")
+        within(THREADS, threads, "{} threads are asked for", "use as many as there are processors")
         self.model, self.t = model, float(t)
         self.parameters = parameters
         if structure is None:
