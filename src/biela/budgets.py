@@ -43,6 +43,7 @@ __all__ = [
     "THREADS",
     "about",
     "check_memory",
+    "memory_limit",
     "within",
 ]
 
@@ -136,6 +137,22 @@ def within(
         raise error(f"{said}; the limit is {limit:,}: {advice}")
 
 
+def memory_limit(error: type[BielaError] = ModelError) -> float:
+    """The limit of memory for arrays, in gigabytes.
+
+    Raises:
+        BielaError: The variable BIELA_MEMORY is no number.
+    """
+    given = os.environ.get(_VARIABLE, "")
+    try:
+        limit = float(given) if given else _MEMORY
+    except ValueError:
+        limit = math.nan
+    if not limit > 0:
+        raise error(f"{_VARIABLE} is a number of gigabytes, not {given!r}")
+    return limit
+
+
 def check_memory(
     values: float, what: str, advice: str, error: type[BielaError] = ModelError
 ) -> None:
@@ -150,13 +167,7 @@ def check_memory(
     Raises:
         BielaError: They take more memory, or the variable BIELA_MEMORY is no number.
     """
-    given = os.environ.get(_VARIABLE, "")
-    try:
-        limit = float(given) if given else _MEMORY
-    except ValueError:
-        limit = math.nan
-    if not limit > 0:
-        raise error(f"{_VARIABLE} is a number of gigabytes, not {given!r}")
+    limit = memory_limit(error)
     needed = values * 8 / 1e9 if values < 1e300 else math.inf
     if needed > limit:
         said = what.replace("{}", f"{about(needed)} GB")

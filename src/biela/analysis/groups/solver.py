@@ -38,6 +38,7 @@ from biela.analysis.groups.stored import Stored, aligned_rows
 from biela.analysis.groups.tiles import strands_of
 from biela.analysis.groups.workspace import Lanes
 from biela.analysis.preparation import with_values
+from biela.budgets import THREADS, within
 from biela.code.llvm.host import host_lanes
 from biela.doors import doors
 from biela.equations.blocks.world import World
@@ -50,7 +51,6 @@ from biela.equations.groups.kernel import Convective, GroupEquations
 from biela.equations.groups.lowering import GroupProgram, Iteration, Request
 from biela.equations.groups.relative import Angles
 from biela.equations.groups.structure import Structure
-from biela.budgets import THREADS, within
 from biela.errors import DeadPointError, ModelError
 from biela.model import Model
 from biela.model.bodies import GROUND
