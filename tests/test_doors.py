@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 import biela as bl
 from biela.cli.main import main
 from biela.doors import door, doors
-from biela.errors import BielaError, ModelError, ResultsError
+from biela.errors import BielaError, DomainError, ModelError, ResultsError
 from tools.fuzz_doors import enter
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ def test_too_little_memory_is_told() -> None:
     def hungry(count: int) -> None:
         raise MemoryError(f"no room for {count}")
 
-    with pytest.raises(ModelError, match="hungry: there is not enough memory .no room for 3"):
+    with pytest.raises(ModelError, match=r"hungry: there is not enough memory \(no room for 3\)"):
         hungry(3)
 
 
@@ -294,3 +295,43 @@ def test_a_command_reads_the_limit_of_memory_first(
     monkeypatch.setenv("BIELA_MEMORY", "abc")
     assert main(["check", "there_is_none.toml"]) == 1
     assert "BIELA_MEMORY is a number of gigabytes, not 'abc'" in capsys.readouterr().err
+
+
+# ----------------------------------------------------------------------------------- expressions
+
+WS = bl.Workspace("doors")
+X = WS.symbol("x")
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (bl.sin, (None,)),
+        (bl.latex, (3,)),
+        (bl.dump, (None,)),
+        (bl.diff, ([X], [None])),
+        (bl.evaluate, (X, None)),
+        (bl.evaluate, (X, {X: 10**400})),
+        (bl.substitute, (X, None)),
+        (bl.gradient, (X, None)),
+        (bl.jacobian, (None, X)),
+        (bl.sparsity, (3, X)),
+        (bl.directional, ([X], [None])),
+        (bl.time_derivative, (None,)),
+        (bl.latex_listing, (3,)),
+        (bl.parse, (None, "x")),
+        (bl.expanded_text, (X + 1, None)),
+        (bl.to_sympy, (X + 1, None)),
+        (bl.from_sympy, (WS, int)),
+        (WS.symbols, (None,)),
+        (WS.symbol, (np.array(0.1),)),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_functions_of_expressions_refuse_what_is_none(call: Any, given: tuple[Any, ...]) -> None:
+    with pytest.raises(DomainError):
+        call(*given)
+
+
+def test_functions_of_expressions_are_pickled() -> None:
+    assert pickle.loads(pickle.dumps(bl.sin)) is bl.sin

@@ -12,11 +12,13 @@ sin(x) + x*cos(x)
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 from biela.atoms import *  # noqa: F403
 from biela.atoms import __all__ as _atoms
-from biela.errors import BielaError
+from biela.doors import door
+from biela.errors import BielaError, DomainError
 
 if TYPE_CHECKING:
     import biela.code_cache as code_cache
@@ -238,6 +240,12 @@ __all__ = [
     "studio",
     *_atoms,
 ]
+
+# what is derived inside calls the functions of the atoms themselves, which do not pay for this
+for _name in _atoms:
+    if isfunction(globals()[_name]):
+        globals()[_name] = door(DomainError)(globals()[_name])
+        globals()[_name].__module__ = __name__  # where pickle finds it
 
 
 def __dir__() -> list[str]:

@@ -16,6 +16,7 @@ from biela.atoms.piecewise import table as linear_table
 from biela.atoms.symbols import Kind
 from biela.atoms.table import Table
 from biela.budgets import SYMBOLS, within
+from biela.doors import door
 from biela.errors import DomainError, WorkspaceError
 from biela.given_files import text_of
 
@@ -107,10 +108,12 @@ class Workspace:
 
     # Symbols.
 
+    @door(DomainError, "Workspace.symbol")
     def symbol(self, name: str, kind: Kind = Kind.FREE) -> Atom:
         """A symbol of any kind."""
         return Atom(self.table, self.table.add_symbol(name, kind))
 
+    @door(DomainError, "Workspace.symbols")
     def symbols(self, names: str | Sequence[str], kind: Kind = Kind.FREE) -> tuple[Atom, ...]:
         """Several symbols: a list of names, or one text with names and ranges (``"x:3 y"``)."""
         return tuple(self.symbol(name, kind) for name in _names(names))
@@ -149,6 +152,7 @@ class Workspace:
         self._set_rate(v, a)
         return q
 
+    @door(DomainError, "Workspace.speeds")
     def speeds(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
         """Velocities that are the rate of no coordinate, such as components of an angular velocity.
 
@@ -159,6 +163,7 @@ class Workspace:
             self._set_rate(v, self.symbol(f"d{v.name}", Kind.ACCELERATION))
         return found
 
+    @door(DomainError, "Workspace.give_rate")
     def give_rate(self, coordinate: Atom, rate: Atom) -> None:
         """Say how a coordinate changes, by an expression of coordinates and speeds: q' = N(q) v.
 
@@ -187,6 +192,7 @@ class Workspace:
             )
         of_record.rate, rate_record.rate_of = rate.ref, of.ref
 
+    @door(DomainError, "Workspace.coordinates")
     def coordinates(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
         """Several coordinates, each with its velocity and acceleration."""
         return tuple(self.coordinate(name) for name in _names(names))
@@ -196,6 +202,7 @@ class Workspace:
         """The time, called ``t``."""
         return self.symbol("t", Kind.TIME)
 
+    @door(DomainError, "Workspace.__getitem__")
     def __getitem__(self, name: str) -> Atom:
         """The symbol of that name."""
         ref = self.table.find_symbol(name)
@@ -252,6 +259,7 @@ class Workspace:
         """Straight lines through points; see `biela.atoms.piecewise.table`."""
         return Curve(self, self.table.add_piecewise(linear_table(name, x, y, outside=outside)))
 
+    @door(DomainError, "Workspace.external")
     def external(
         self,
         name: str,
