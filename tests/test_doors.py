@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+import biela as bl
+from biela.cli.main import main
 from biela.doors import door, doors
-from biela.errors import BielaError, ModelError, ResultsError
+from biela.errors import BielaError, DomainError, ModelError, ResultsError
 from tools.fuzz_doors import enter
 
 if TYPE_CHECKING:
@@ -241,3 +244,94 @@ def test_equilibrium_is_found_from_where_there_is_hardly_any_stiffness() -> None
 def test_a_time_between_stored_instants_may_be_longer_than_the_motion() -> None:
     call = {"duration": 0.02, "step": 0.01, "output": 10**18}
     enter(json.dumps({"door": "kinematics", "of": "driven", "given": call}).encode())
+
+
+# ------------------------------------------------------------------------- more than there can be
+
+
+def test_a_view_of_many_entries_is_looked_at_without_writing_it_out() -> None:
+    many = np.broadcast_to(0.1, (10**12, 3))
+    with pytest.raises(ModelError, match="name is a text"):
+        asked(array=many, name=3)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="array is an array of finite numbers"):
+        asked(array=np.broadcast_to(np.nan, (10**12, 3)))
+    with pytest.raises(ModelError, match="array is an array of finite numbers"):
+        asked(array=np.append(np.zeros(200_000), np.inf))
+
+
+def test_too_little_memory_is_told() -> None:
+    @door(ModelError)
+    def hungry(count: int) -> None:
+        raise MemoryError(f"no room for {count}")
+
+    with pytest.raises(ModelError, match=r"hungry: there is not enough memory \(no room for 3\)"):
+        hungry(3)
+
+
+@pytest.mark.parametrize(
+    "names", ["x:1000000000", "x0:99999999999999999999", "x:" + "9" * 5000, "a:600000 b:600000"]
+)
+def test_symbols_without_end_are_refused(names: str) -> None:
+    with pytest.raises(BielaError, match="symbols; the limit is 1,000,000: declare fewer"):
+        bl.Workspace("w").symbols(names)
+
+
+def test_a_robot_refuses_states_and_points_without_end() -> None:
+    m = bl.Model("m", plane="xz")
+    rod = m.body("rod", mass=1.0, com=(1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    m.joint("revolute", "A", m.ground, rod, axis="y")
+    robot = bl.Robot(m)
+    with pytest.raises(BielaError, match=r"about 1.0e10 states would take about 240 GB"):
+        robot.forward_dynamics(np.broadcast_to(0.1, (10**10, 1)), [0.0], [0.0])
+    with pytest.raises(ModelError, match="points; the limit is 100,000"):
+        robot.line("rod", [0.0], [0, 0, 0], points=10**18, times=1)
+    with pytest.raises(ModelError, match="threads are asked for; the limit is 1,000"):
+        bl.GroupSolver(m, threads=10**18)
+
+
+def test_a_command_reads_the_limit_of_memory_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BIELA_MEMORY", "abc")
+    assert main(["check", "there_is_none.toml"]) == 1
+    assert "BIELA_MEMORY is a number of gigabytes, not 'abc'" in capsys.readouterr().err
+
+
+# ----------------------------------------------------------------------------------- expressions
+
+WS = bl.Workspace("doors")
+X = WS.symbol("x")
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (bl.sin, (None,)),
+        (bl.latex, (3,)),
+        (bl.dump, (None,)),
+        (bl.diff, ([X], [None])),
+        (bl.evaluate, (X, None)),
+        (bl.evaluate, (X, {X: 10**400})),
+        (bl.substitute, (X, None)),
+        (bl.gradient, (X, None)),
+        (bl.jacobian, (None, X)),
+        (bl.sparsity, (3, X)),
+        (bl.directional, ([X], [None])),
+        (bl.time_derivative, (None,)),
+        (bl.latex_listing, (3,)),
+        (bl.parse, (None, "x")),
+        (bl.expanded_text, (X + 1, None)),
+        (bl.to_sympy, (X + 1, None)),
+        (bl.from_sympy, (WS, int)),
+        (WS.symbols, (None,)),
+        (WS.symbol, (np.array(0.1),)),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_functions_of_expressions_refuse_what_is_none(call: Any, given: tuple[Any, ...]) -> None:
+    with pytest.raises(DomainError):
+        call(*given)
+
+
+def test_functions_of_expressions_are_pickled() -> None:
+    assert pickle.loads(pickle.dumps(bl.sin)) is bl.sin

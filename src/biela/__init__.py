@@ -12,11 +12,13 @@ sin(x) + x*cos(x)
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 from biela.atoms import *  # noqa: F403
 from biela.atoms import __all__ as _atoms
-from biela.errors import BielaError
+from biela.doors import door
+from biela.errors import BielaError, DomainError
 
 if TYPE_CHECKING:
     import biela.code_cache as code_cache
@@ -98,7 +100,9 @@ if TYPE_CHECKING:
     from biela.model.files import (
         load_model,
     )
-    from biela.model.files import save as save_model
+    from biela.model.saving import (
+        save_model,
+    )
     from biela.results import (
         Results,
         compare,
@@ -161,7 +165,7 @@ _LAZY = {
     "redundancy": "biela.analysis",
     "report": "biela.studio.report.writing",
     "Results": "biela.results",
-    "save_model": "biela.model.files",
+    "save_model": "biela.model.saving",
     "show": "biela.studio.notebook",
     "simulate": "biela.analysis",
     "GroupSimulator": "biela.analysis.groups.simulation",
@@ -177,8 +181,6 @@ _LAZY = {
     "System": "biela.equations",
     "Toward": "biela.space",
 }
-#: Names that are others where they live.
-_ELSEWHERE = {"save_model": "save"}
 __all__ = [
     "Algebra",
     "BielaError",
@@ -239,6 +241,12 @@ __all__ = [
     *_atoms,
 ]
 
+# what is derived inside calls the functions of the atoms themselves, which do not pay for this
+for _name in _atoms:
+    if isfunction(globals()[_name]):
+        globals()[_name] = door(DomainError)(globals()[_name])
+        globals()[_name].__module__ = __name__  # where pickle finds it
+
 
 def __dir__() -> list[str]:
     """All public names, those not loaded yet included."""
@@ -250,4 +258,4 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'biela' has no attribute {name!r}")
     module = import_module(_LAZY[name])
-    return module if name == "code_cache" else getattr(module, _ELSEWHERE.get(name, name))
+    return module if name == "code_cache" else getattr(module, name)

@@ -27,6 +27,7 @@ __all__ = [
     "LARGEST",
     "LETTERS",
     "LEVELS",
+    "LINE",
     "MJCF_JOINTS",
     "MJCF_PARTS",
     "NAME_SPACE",
@@ -39,9 +40,12 @@ __all__ = [
     "RESTARTS",
     "ROWS",
     "STEPS",
+    "SYMBOLS",
+    "THREADS",
     "about",
     "check_equations",
     "check_memory",
+    "memory_limit",
     "within",
 ]
 
@@ -79,6 +83,12 @@ REPEATED_TRIANGLES: Final = 1_000_000
 LARGEST: Final = 1e50
 #: Rows of a Denavit-Hartenberg table.
 ROWS: Final = 2_000
+#: Points of the straight line of a frame; each takes an inverse kinematics.
+LINE: Final = 100_000
+#: Symbols that are declared at once.
+SYMBOLS: Final = 1_000_000
+#: Threads that work at the same time.
+THREADS: Final = 1_000
 #: Steps of a motion.
 STEPS: Final = 10_000_000_000
 #: Seconds of a motion whose steps adapt.
@@ -133,6 +143,22 @@ def within(
         raise error(f"{said}; the limit is {limit:,}: {advice}")
 
 
+def memory_limit(error: type[BielaError] = ModelError) -> float:
+    """The limit of memory for arrays, in gigabytes.
+
+    Raises:
+        BielaError: The variable BIELA_MEMORY is no number.
+    """
+    given = os.environ.get(_VARIABLE, "")
+    try:
+        limit = float(given) if given else _MEMORY
+    except ValueError:
+        limit = math.nan
+    if not limit > 0:
+        raise error(f"{_VARIABLE} is a number of gigabytes, not {given!r}")
+    return limit
+
+
 def check_memory(
     values: float, what: str, advice: str, error: type[BielaError] = ModelError
 ) -> None:
@@ -147,13 +173,7 @@ def check_memory(
     Raises:
         BielaError: They take more memory, or the variable BIELA_MEMORY is no number.
     """
-    given = os.environ.get(_VARIABLE, "")
-    try:
-        limit = float(given) if given else _MEMORY
-    except ValueError:
-        limit = math.nan
-    if not limit > 0:
-        raise error(f"{_VARIABLE} is a number of gigabytes, not {given!r}")
+    limit = memory_limit(error)
     needed = values * 8 / 1e9 if values < 1e300 else math.inf
     if needed > limit:
         said = what.replace("{}", f"{about(needed)} GB")

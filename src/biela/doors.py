@@ -39,6 +39,8 @@ _FROM_ZERO = ("restarts", "seed")
 _CALLED = ("__init__", "__getitem__", "__call__", "__contains__")
 #: Items of a sequence that are compared with what they should be.
 _LOOKED_AT = 10_000
+#: Entries of an array that are looked at at a time.
+_BLOCK = 1 << 16
 
 
 def door(error: type[BielaError], who: str = "") -> Callable[[_F], _F]:
@@ -67,6 +69,9 @@ def door(error: type[BielaError], who: str = "") -> Callable[[_F], _F]:
             except Exception as wrong:
                 said = _misfit(function, arguments, named, who, leniently=True)
                 said = said or _misfit(function, arguments, named, who, leniently=False)
+                if not said and isinstance(wrong, MemoryError):
+                    name = who or function.__qualname__
+                    said = f"{name}: there is not enough memory ({wrong}): ask for less at a time"
                 if not said:
                     raise
                 raise error(said) from wrong
@@ -216,11 +221,21 @@ def _is_number(value: Any, leniently: bool) -> bool:
 def _is_array(value: Any, leniently: bool) -> bool:
     if isinstance(value, str | bytes) and not leniently:
         return False
+    if isinstance(value, np.ndarray):  # a view may repeat few numbers many times
+        value = value[tuple(slice(None if step else 1) for step in value.strides)]
     try:
         array = np.asarray(value, dtype=float)
+        return leniently or _is_finite(array)
     except (TypeError, ValueError, OverflowError, MemoryError):
         return False
-    return leniently or bool(np.isfinite(array).all())
+
+
+def _is_finite(array: np.ndarray) -> bool:
+    """Whether all entries are finite, block by block: views may be larger than the memory."""
+    if not array.size:
+        return True
+    rows = np.nditer(array, flags=["external_loop", "buffered"], buffersize=_BLOCK)
+    return all(bool(np.isfinite(row).all()) for row in rows)
 
 
 def _wanted(hint: Any) -> str:

@@ -424,3 +424,49 @@ def test_coordinates_without_rotors_are_as_they_were() -> None:
         one, two = bl.formulate(m, coordinates), bl.formulate(space_arm(), coordinates)
         assert [q.name for q in one.q] == [q.name for q in two.q]
         assert one["M"].count == two["M"].count
+
+
+# ------------------------------------------------------------------------------- what they can be
+
+
+def _arm() -> bl.Model:
+    m = bl.Model("arm")
+    rod = m.body("rod", mass=1.0, com=(1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    m.joint("revolute", "A", m.ground, rod, axis="y")
+    return m
+
+
+@pytest.mark.parametrize("given", [1.0, "0.01", None, [("A", 0.01)], {3: 1.0}])
+def test_rotors_are_a_mapping_of_names(given: Any) -> None:
+    m = _arm()
+    with pytest.raises(ModelError, match=r"arm: rotors are "):
+        m.rotors = given
+    assert m.rotors == {}
+    m.rotors["A"] = 0.25
+    m.rotors = {"A.angle": "0.5", **m.rotors}
+    assert m.rotors == {"A.angle": "0.5", "A": 0.25}
+
+
+@pytest.mark.parametrize(
+    "inertia", [-1, "-1", 10**400, [0.01], b"0.01", True, None, math.nan, math.inf, "lost"]
+)
+def test_a_rotor_that_cannot_be_read_replaces_no_file(inertia: Any, tmp_path: Path) -> None:
+    path = tmp_path / "arm.toml"
+    path.write_text("what was there")
+    m, whole = _arm(), bl.Model("whole")
+    m.rotors = {"A": inertia}
+    whole.part("left", m)
+    for model in (m, whole):
+        with pytest.raises(ModelError, match="arm: rotor of A: "):
+            bl.save_model(model, path)
+    m.rotors = {"B": 0.1}
+    with pytest.raises(ModelError, match="arm: rotor of B: there is no such joint"):
+        bl.save_model(m, path)
+    assert path.read_text() == "what was there"
+
+
+def test_rotors_of_numpy_are_written_as_numbers(tmp_path: Path) -> None:
+    m = _arm()
+    m.rotors["A"] = np.float64(0.01)
+    bl.save_model(m, tmp_path / "arm.toml")
+    assert bl.load_model(tmp_path / "arm.toml").rotors == {"A": 0.01}

@@ -1,7 +1,8 @@
 """Sampled controllers: Python functions, or compiled ones, that set the inputs of a run.
 
 A controller is called at equal intervals and its output is held in between (zero-order hold).  It
-takes t, q and v, or, with one argument, a `ControlState`.  A method ``reset()`` is called before
+takes t, q and v; one that cannot be called with these three, and can with one argument, takes a
+`ControlState`.  A method ``reset()`` is called before
 each run.  Compiled ones have the signature of kernels,
 
     void control(const double *t, const double *x, const double *p, double *u),
@@ -13,7 +14,6 @@ anything with an ``address``.
 from __future__ import annotations
 
 import ctypes
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,12 +23,15 @@ import numpy.typing as npt
 
 from biela.analysis.control_state import ControlState, Readings, system_readings
 from biela.analysis.formulations import Formulation
+from biela.analysis.given_functions import called_in_vain, real_numbers, shown, takes
 from biela.equations import System
 from biela.errors import ModelError
 
 Floats = npt.NDArray[np.float64]
 
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
+#: Types that make numbers and containers, which are no laws.
+_PLAIN = (int, float, complex, str, bytes, dict, list, tuple, set, frozenset, np.generic)
 _SIGNATURE = ctypes.CFUNCTYPE(None, _DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES)
 
 
@@ -71,8 +74,14 @@ def controller(system: System, law: Any, made: Formulation) -> Controller:
         return Controller(kernel, law)
     if not callable(law):
         raise ModelError(
-            f"a controller is a function u = law(t, q, v) or u = law(state), not {law!r}"
+            f"a controller is a function u = law(t, q, v) or u = law(state), not {shown(law)}"
         )
+    # types of numbers and functions of arrays can be called, but not with a state
+    builtin = isinstance(law, type) and issubclass(law, _PLAIN)
+    if builtin or (
+        takes(law, 3) is False and (takes(law, 1) is False or isinstance(law, np.ufunc))
+    ):
+        raise ModelError(_uncalled(system, law))
     return _in_python(system, law, made)
 
 
@@ -107,6 +116,14 @@ def _in_python(system: System, law: Callable[..., Any], made: Formulation) -> Co
     if callable(begin):
         begin()
 
+    def called(arguments: tuple[Any, ...]) -> Any:
+        try:
+            return law(*arguments)
+        except (TypeError, ValueError) as error:
+            if takes(law, len(arguments)) or not called_in_vain(error):
+                raise
+            raise ModelError(_uncalled(system, law)) from error
+
     def call(t: Any, x: Any, p: Any, u: Any) -> None:
         state = np.ctypeslib.as_array(x, (size,)).copy()
         given = np.ctypeslib.as_array(p, (np_ + nu,)).copy()
@@ -115,7 +132,7 @@ def _in_python(system: System, law: Callable[..., Any], made: Formulation) -> Co
         try:
             now = place([t[0]], state, given)
             q, v = now[:nq].copy(), now[nq:].copy()
-            found = law(t[0], q, v) if asked is None else law(asked(t[0], q, v, given))
+            found = called((t[0], q, v) if asked is None else (asked(t[0], q, v, given),))
             target[:] = _set_by(system, held, found, t[0])
         except BaseException as error:  # nothing may unwind through native code
             failures.append(error)
@@ -124,17 +141,19 @@ def _in_python(system: System, law: Callable[..., Any], made: Formulation) -> Co
     return Controller(_SIGNATURE(call), law, failures)
 
 
+def _uncalled(system: System, law: Any) -> str:
+    """What to say of a controller that cannot be called."""
+    return (
+        f"the controller of {system.name}, {shown(law)}, cannot be called with t, q and v, nor "
+        f"with one state: give a function u = law(t, q, v) or u = law(state)"
+    )
+
+
 def _by_state(
     system: System, law: Callable[..., Any]
 ) -> Callable[[float, Floats, Floats, Floats], ControlState] | None:
     """What makes the state that a law takes; None for one that takes t, q and v."""
-    try:
-        taken = inspect.signature(law).parameters.values()
-    except (TypeError, ValueError):  # of code in C nothing is known
-        return None
-    usual = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [one for one in taken if one.default is one.empty]
-    if len(needed) != 1 or needed[0].kind not in usual:
+    if takes(law, 3) is not False:  # also where nothing is known, of code in C
         return None
     q_names, v_names, u_names = (
         [entry.name for entry in part] for part in (system.q, system.v, system.u)
@@ -166,13 +185,13 @@ def _set_by(system: System, held: Floats, found: Any, t: float) -> Floats:
                 f"the controller sets {name}, but {system.name} has the inputs {', '.join(names)}"
             )
     try:
-        given = np.array(list(found.values()) if by_name else found, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
+        given = real_numbers(list(found.values()) if by_name else found).reshape(-1)
+    except ValueError:
         given = np.full(1, np.nan)
     if not np.isfinite(given).all():
         raise ModelError(
-            f"the controller of {system.name} returned {found!r} at t = {t:.6g} s; it must return "
-            f"finite numbers for the inputs {', '.join(names)}"
+            f"the controller of {system.name} returned {shown(found)} at t = {t:.6g} s; it must "
+            f"return finite numbers for the inputs {', '.join(names)}"
         )
     if by_name:
         held[[names.index(name) for name in found]] = given

@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.assembly import consistent
+from biela.analysis.given_functions import called_in_vain, real_numbers, shown, takes
 from biela.analysis.instant import Instant
 from biela.analysis.limits import LimitEnd, beyond
+from biela.budgets import LARGEST
 from biela.equations import System
-from biela.errors import ModelError
+from biela.errors import ModelError, SimulationError
 from biela.results import Event
 from biela.spelling import nearest
 
@@ -36,6 +38,8 @@ _PULLED: Final = 1e-4
 _AT_REST: Final = 1e-6
 #: It is at zero if it is less than this, relative to the coordinates.
 _AT_ZERO: Final = 1e-9
+#: What numpy raises where numbers are too large to compute with.
+_BEYOND_NUMBERS: Final = (np.linalg.LinAlgError, ArithmeticError)
 #: So many events are named in a message.
 _SOME: Final = 5
 
@@ -148,7 +152,7 @@ class EventAnswers:
         until: When a state went on beyond an event that should have thrown it back, s.
 
     Raises:
-        ModelError: An event is not known.
+        ModelError: An event is not known, or its reaction is a function of other arguments.
     """
 
     def __init__(
@@ -185,6 +189,16 @@ class EventAnswers:
                 every = [*names, *limits]
                 hint = nearest(name, every) if len(every) > _SOME else f"; it has {some}"
                 raise ModelError(f"{owner} has no event {name}{hint}")
+        for name, reaction in self._reactions.items():
+            if callable(reaction) and takes(reaction, 3) is False:
+                raise ModelError(self._uncalled(name, reaction))
+
+    def _uncalled(self, name: str, reaction: Any) -> str:
+        """What to say of a reaction that cannot be called."""
+        return (
+            f"{self._owner}: the reaction to event {name}, {shown(reaction)}, cannot be called "
+            f"with t, q and v: give a function of these, lambda t, q, v: (q, -0.5*v), or 'stop'"
+        )
 
     def begin(self, values: Floats, t: float) -> None:
         """Note the coordinates that are outside their limits from the start."""
@@ -215,6 +229,7 @@ class EventAnswers:
 
         Raises:
             ModelError: A reaction returns something else, or the state that it was given.
+            SimulationError: It returns a state so large that nothing can be computed with it.
             AssemblyError: The state that it returns cannot be made to fulfil the constraints.
         """
         stop, states = False, []
@@ -228,16 +243,19 @@ class EventAnswers:
             self.events.append(event)
             answer: Any = self._reactions.get(name)
             if callable(answer):
-                answer = answer(t, q.copy(), v.copy())
+                answer = self._called(name, answer, t, q, v)
             if answer is None:
                 continue
             if isinstance(answer, str):
                 if answer != "stop":
-                    raise ModelError(f"event {name}: {answer!r} is not a reaction; use 'stop'")
+                    raise ModelError(f"event {name}: {shown(answer)} is not a reaction; use 'stop'")
                 stop = True
                 continue
             found, speed = self._answered(watched, name, t, answer)
-            way = _way(before, replace(before, q=found, v=speed))
+            try:
+                way = _way(before, replace(before, q=found, v=speed))
+            except _BEYOND_NUMBERS as error:
+                raise SimulationError(self._unusable(name, t, found, speed)) from error
             if way is _Way.ON and np.array_equal(found, q) and np.array_equal(speed, v):
                 raise ModelError(
                     f"{self._owner}: the reaction to event {name} at t = {t:.6g} s returned the "
@@ -247,9 +265,34 @@ class EventAnswers:
                 )
             if way is not _Way.ON:
                 self._ways[int(k)] = direction, way
-            q, v = watched.consistent(t, found, speed)
+            try:
+                q, v = watched.consistent(t, found, speed)
+            except _BEYOND_NUMBERS as error:
+                raise SimulationError(self._unusable(name, t, found, speed)) from error
             states.append((q, v))
         return stop, states
+
+    def _called(self, name: str, reaction: Reaction, t: float, q: Floats, v: Floats) -> Any:
+        """What a reaction returns.
+
+        Raises:
+            ModelError: It cannot be called with a state.
+        """
+        try:
+            return reaction(t, q.copy(), v.copy())
+        except (TypeError, ValueError) as error:
+            if takes(reaction, 3) or not called_in_vain(error):
+                raise
+            raise ModelError(self._uncalled(name, reaction)) from error
+
+    def _unusable(self, name: str, t: float, q: Floats, v: Floats) -> str:
+        """What to say of a state whose equations are not solved in doubles."""
+        return (
+            f"{self._owner}: the reaction to event {name} at t = {t:.6g} s returned a state with "
+            f"which nothing can be computed: its largest coordinate is "
+            f"{np.abs(q).max(initial=0.0):.3g}, its largest velocity "
+            f"{np.abs(v).max(initial=0.0):.3g}; check what the reaction computes"
+        )
 
     def _left_again(self, now: _Ahead) -> bool:
         """Whether an event fires that was left at rest a rounding error beyond zero, and goes back.
@@ -301,16 +344,17 @@ class EventAnswers:
 
         Raises:
             ModelError: It is no pair of them, or a number is not finite.
+            SimulationError: A number is larger than any with which a model is computed.
         """
         try:
-            q, v = (np.asarray(part, dtype=float).reshape(-1) for part in answer)
+            q, v = (real_numbers(part).reshape(-1) for part in answer)
         except (TypeError, ValueError):
             q = v = np.zeros(0)
         nq, nv = watched.sizes
         if (len(q), len(v)) != (nq, nv):
             raise ModelError(
                 f"{self._owner}: the reaction to event {name} at t = {t:.6g} s returned "
-                f"{answer!r}; return None, 'stop', or the pair (q, v) to go on with: {nq} "
+                f"{shown(answer)}; return None, 'stop', or the pair (q, v) to go on with: {nq} "
                 f"coordinates and {nv} velocities{watched.what}"
             )
         for what, part, names in zip("qv", (q, v), watched.names, strict=True):
@@ -322,6 +366,8 @@ class EventAnswers:
                     f"{self._owner}: the reaction to event {name} at t = {t:.6g} s returned "
                     f"{which}, which is not a finite number; check what the reaction computes"
                 )
+            if np.abs(part).max(initial=0.0) > LARGEST:
+                raise SimulationError(self._unusable(name, t, q, v))
         return q, v
 
 

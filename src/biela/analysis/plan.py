@@ -81,9 +81,11 @@ class Plan:
         adaptive = isinstance(chosen, str) and chosen in ADAPTIVE_METHODS
         value: Any
         for name, value in (("step", step), ("output", output), ("sample_time", sample_time)):
-            if isinstance(value, str):
-                raise ModelError(f"{name} is a number of seconds, not {value!r}")
-            if value is not None and not (np.isfinite(value) and value > 0):
+            try:
+                positive = value is None or bool(np.isfinite(value) and value > 0)
+            except (TypeError, ValueError):  # texts, arrays, objects
+                raise ModelError(f"{name} is a number of seconds, not {value!r}") from None
+            if not positive:
                 raise ModelError(f"{name} must be a positive time, not {value!r}")
         if sample_time is not None and not controlled:
             raise ModelError("sample_time is that of a controller: give control=…, or leave it out")

@@ -8,6 +8,7 @@ that are not analytic follow the real part, so that a complex step gives a deriv
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -106,7 +107,13 @@ def _numeric(name: str, value: Any) -> Any:
     """A float, a complex number or an array of them; integers would wrap around."""
     array = np.asarray(value)
     if array.dtype.kind == "O":
-        array = np.asarray(value, dtype=float)
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            raise DomainError(
+                f"the value of {name} is not a number that can be computed with but "
+                f"{reprlib.repr(value)}"
+            ) from None
     if array.dtype.kind not in "fciub":
         raise DomainError(f"the value of {name} is not a number but {value!r}")
     return array.astype(complex if array.dtype.kind == "c" else float)[()]

@@ -47,6 +47,8 @@ def from_sympy(workspace: Workspace, expression: Any, declare: Kind | None = Non
         DomainError: If part of the expression has no real counterpart.
     """
     sympy = _sympy()
+    if isinstance(expression, type):
+        raise DomainError(f"the type {expression.__name__} is no expression of SymPy")
     if isinstance(expression, str):
         raise DomainError(f"{expression!r} is text: turn it into an expression with parse")
     reader = _Reader(sympy, workspace, declare)

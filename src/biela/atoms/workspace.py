@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,13 @@ from biela.atoms.piecewise import End, Outside, PiecewisePolynomial, cubic_splin
 from biela.atoms.piecewise import table as linear_table
 from biela.atoms.symbols import Kind
 from biela.atoms.table import Table
+from biela.budgets import SYMBOLS, within
+from biela.doors import door
 from biela.errors import DomainError, WorkspaceError
 from biela.given_files import text_of
+
+#: Counts with more digits are not read.
+_DIGITS = 300
 
 
 @dataclass(frozen=True)
@@ -102,10 +108,12 @@ class Workspace:
 
     # Symbols.
 
+    @door(DomainError, "Workspace.symbol")
     def symbol(self, name: str, kind: Kind = Kind.FREE) -> Atom:
         """A symbol of any kind."""
         return Atom(self.table, self.table.add_symbol(name, kind))
 
+    @door(DomainError, "Workspace.symbols")
     def symbols(self, names: str | Sequence[str], kind: Kind = Kind.FREE) -> tuple[Atom, ...]:
         """Several symbols: a list of names, or one text with names and ranges (``"x:3 y"``)."""
         return tuple(self.symbol(name, kind) for name in _names(names))
@@ -144,6 +152,7 @@ class Workspace:
         self._set_rate(v, a)
         return q
 
+    @door(DomainError, "Workspace.speeds")
     def speeds(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
         """Velocities that are the rate of no coordinate, such as components of an angular velocity.
 
@@ -154,6 +163,7 @@ class Workspace:
             self._set_rate(v, self.symbol(f"d{v.name}", Kind.ACCELERATION))
         return found
 
+    @door(DomainError, "Workspace.give_rate")
     def give_rate(self, coordinate: Atom, rate: Atom) -> None:
         """Say how a coordinate changes, by an expression of coordinates and speeds: q' = N(q) v.
 
@@ -182,6 +192,7 @@ class Workspace:
             )
         of_record.rate, rate_record.rate_of = rate.ref, of.ref
 
+    @door(DomainError, "Workspace.coordinates")
     def coordinates(self, names: str | Sequence[str]) -> tuple[Atom, ...]:
         """Several coordinates, each with its velocity and acceleration."""
         return tuple(self.coordinate(name) for name in _names(names))
@@ -191,6 +202,7 @@ class Workspace:
         """The time, called ``t``."""
         return self.symbol("t", Kind.TIME)
 
+    @door(DomainError, "Workspace.__getitem__")
     def __getitem__(self, name: str) -> Atom:
         """The symbol of that name."""
         ref = self.table.find_symbol(name)
@@ -247,6 +259,7 @@ class Workspace:
         """Straight lines through points; see `biela.atoms.piecewise.table`."""
         return Curve(self, self.table.add_piecewise(linear_table(name, x, y, outside=outside)))
 
+    @door(DomainError, "Workspace.external")
     def external(
         self,
         name: str,
@@ -340,7 +353,19 @@ def _names(names: str | Sequence[str]) -> list[str]:
     result: list[str] = []
     for word in names.replace(",", " ").split():
         stem, colon, count = word.partition(":")
-        if colon and not count.isdigit():
+        if colon and not (count.isascii() and count.isdigit()):
             raise DomainError(f"{word!r}: write a range of names as name:count, for example q:6")
-        result += [f"{stem}{i + 1}" for i in range(int(count))] if colon else [word]
+        if not colon:
+            result.append(word)
+            continue
+        digits = count.lstrip("0") or "0"  # thousands of them are not even read
+        number = int(digits) if len(digits) < _DIGITS else math.inf
+        within(
+            SYMBOLS,
+            len(result) + number,
+            f"{stem}:{count[:_DIGITS]} would declare {{}} symbols",
+            "declare fewer",
+            DomainError,
+        )
+        result += [f"{stem}{i + 1}" for i in range(int(digits))]
     return result

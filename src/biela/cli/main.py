@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import biela
+from biela.budgets import memory_limit
 from biela.cli.app import app
 from biela.cli.keeping import ended_by_signals
 from biela.cli.verbs import describing, moving, programming, showing
@@ -74,3 +75,5 @@ def _biela(
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
+        return
+    memory_limit()  # now, and not after all the work

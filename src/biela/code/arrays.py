@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from biela.atoms import Atom
 from biela.atoms.table import Table
+from biela.budgets import about, check_memory
 from biela.errors import ShapeError, WorkspaceError
 
 Floats = npt.NDArray[np.float64]
@@ -130,6 +131,12 @@ def checked_array(owner: str, name: str, value: Any, shape: tuple[int, ...]) -> 
     return np.ascontiguousarray(array, dtype=np.float64).reshape(shape)
 
 
+def _in_rows(array: Floats, kind: ExpressionArray) -> bool:
+    """Whether an array has a row of doubles in memory for each state."""
+    rows = array.ndim == len(kind.shape) + 1
+    return rows and array.dtype == np.float64 and array.flags.c_contiguous
+
+
 def rows_of_states(
     name: str, kinds: Sequence[ExpressionArray], arguments: Sequence[Any]
 ) -> tuple[int, list[Floats]]:
@@ -155,6 +162,14 @@ def rows_of_states(
             else f"{name}.map: at least one input must have a row for each state"
         )
     k = counts.pop()
+    # views and single values are written out, a row for each state
+    copied = sum(math.prod(kind.shape) for a, kind in pairs if not _in_rows(a, kind))
+    check_memory(
+        k * copied,
+        f"{name}.map: arguments for {about(k)} states would take {{}}",
+        "give fewer states at a time",
+        ShapeError,
+    )
     rows = []
     for array, kind in pairs:
         if array.ndim == len(kind.shape):

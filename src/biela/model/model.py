@@ -35,6 +35,7 @@ from biela.model.parts.instances import instance_body
 from biela.model.parts.part import Part
 from biela.model.quantities.units import check_law
 from biela.model.quantities.values import Triple, Value, triple
+from biela.model.rotors import Rotors, check_rotor_values
 from biela.model.sensors import Sensor
 from biela.model.shapes import Shape
 from biela.model.topology.planarity import copied, in_plane, in_space
@@ -90,9 +91,7 @@ class Model:
         self.forces: dict[str, Force] = {}
         self.sensors: dict[str, Sensor] = {}
         self.parts: dict[str, Part] = {}
-        #: Inertia J of rotors by joint or "joint.coordinate", reflected to its coordinate s (kg m²,
-        #: or kg along a slide): the kinetic energy ½ J s'².
-        self.rotors: dict[str, Value] = {}
+        self._rotors = Rotors({})
         #: Names that a file has for what is called otherwise here: ("joint", name) …
         self.aliases: dict[tuple[str, str], str] = {}
         #: What a run uses if nothing else is said, such as ``duration`` and ``step``.
@@ -132,6 +131,21 @@ class Model:
     def parameter_units(self) -> dict[str, str]:
         """The SI units of the parameters whose values were given with one."""
         return self._parameters.units
+
+    @property
+    def rotors(self) -> dict[str, Value]:
+        """Inertia J of rotors by joint or "joint.coordinate", reflected to its coordinate s.
+
+        In kg m², or kg along a slide: the kinetic energy ½ J s'².
+        """
+        return self._rotors
+
+    @rotors.setter
+    def rotors(self, values: Mapping[str, Value]) -> None:
+        try:
+            self._rotors = Rotors(values)
+        except ModelError as error:
+            raise ModelError(f"{self.name}: {error}") from None
 
     def parameter(self, name: str, value: Value) -> str:
         """Name a number; texts such as "2*r + 5 mm" may then use it.
@@ -201,6 +215,7 @@ class Model:
         for table in (self.joints, self.drivers, self.forces, self.sensors):
             for element in table.values():
                 self._check_element(element)
+        check_rotor_values(self)
 
     def number(self, value: Value, dimension: str = "any") -> float:
         """A value as a number in SI units, with the parameters as they are."""

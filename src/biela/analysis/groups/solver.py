@@ -38,6 +38,7 @@ from biela.analysis.groups.stored import Stored, aligned_rows
 from biela.analysis.groups.tiles import strands_of
 from biela.analysis.groups.workspace import Lanes
 from biela.analysis.preparation import with_values
+from biela.budgets import THREADS, within
 from biela.code.llvm.host import host_lanes
 from biela.doors import doors
 from biela.equations.blocks.world import World
@@ -139,6 +140,7 @@ class GroupSolver:
             raise ModelError("points and joints are lists of names: points=['coupler.P']")
         if threads != int(threads) or threads < 1:
             raise ModelError(f"threads are a whole number from 1, not {threads!r}")
+        within(THREADS, threads, "{} threads are asked for", "use as many as there are processors")
         self.model, self.t = model, float(t)
         self.parameters = parameters
         if structure is None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from biela.analysis.inverse_kinematics import InverseKinematics, PoseTarget
 from biela.analysis.robots.trajectories.planning import limit, times_of, trajectory
 from biela.analysis.robots.trajectories.trajectory import Trajectory
+from biela.budgets import LINE, within
 from biela.errors import AssemblyError, ModelError, ShapeError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def line(
         )
     if points < 2:
         raise ModelError(f"{robot.name}: a line has two points or more, not {points}")
+    within(LINE, points, f"{robot.name}: a line would have {{}} points", "meet fewer points of it")
     u = np.linspace(0.0, 1.0, points)
     # at rest at both ends, and as smooth as a quintic
     s = u**3 * (10 - 15 * u + 6 * u * u)
