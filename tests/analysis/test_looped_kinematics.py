@@ -164,11 +164,12 @@ def test_a_start_of_joints_chooses_the_branch() -> None:
     assert np.sin(bl.kinematics(m, 0.1, engine="looped")["rocker.angle"]).min() > 0
 
 
-def test_a_simulator_that_is_too_large_to_unroll_says_what_to_do() -> None:
+def test_what_large_models_cannot_have_is_said_before_they_are_unrolled() -> None:
     m = bl.Model("many", plane="xy")
     m.part("cell", four_bar(), 1000, shift=(0, 0.5, 0))
-    with pytest.raises(ModelError, match=r"3,000 bodies.*simulate\(model, …\) runs it in loops"):
-        bl.Simulator(m)
+    assert bl.Simulator(m).engine == "looped"
+    with pytest.raises(ModelError, match=r"3,000 bodies.*does not know formulation='penalty'"):
+        bl.Simulator(m, "penalty")
 
 
 def test_phases_of_drivers_may_differ_between_cells() -> None:

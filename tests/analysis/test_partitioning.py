@@ -100,7 +100,7 @@ def test_nothing_is_evaluated_where_the_rows_kept_become_dependent():
         ratios = np.array([least(J, basis.rows) for J in rows]) / least(rows[k], basis.rows)
         if not (ratios < 0.02).any():
             continue
-        made = simulator._compiled(0.0, places[k], u, p, plan, basis).formulation
+        made = simulator._compiled(0.0, places[k], u, p, plan, basis=basis).formulation
         assert not stops(made, places[k], 0.0)
         limit = 0.2 * made.projected.least_pivots()[1]
         for weak in places[ratios < 0.02]:

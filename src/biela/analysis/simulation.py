@@ -95,6 +95,12 @@ class Simulator:
         return self._chosen.formulation
 
     @property
+    def options(self) -> Options:
+        """Choices of the formulation, those of its default included."""
+        own = self._chosen.options if isinstance(self._chosen, UnrolledSimulator) else None
+        return own or Options()
+
+    @property
     def system(self) -> System:
         """The equations, of the unrolled engine.
 

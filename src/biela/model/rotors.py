@@ -41,8 +41,8 @@ class Rotors(dict[str, Value]):
                 f'rotors are given by "joint" or "joint.coordinate", a text, not {name!r}'
             )
         plain: Any = value
-        if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-            plain = value.item()
+        if isinstance(plain, np.generic) or (isinstance(plain, np.ndarray) and plain.ndim == 0):
+            plain = plain.item()
         super().__setitem__(name, plain)
 
 

@@ -9,12 +9,14 @@ forces as inputs besides, and so does one with closed loops.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.control import is_compiled
+from biela.analysis.control_state import ControlState
+from biela.analysis.given_functions import takes
 from biela.analysis.preparation import values
 from biela.analysis.robots.joint_forces import TAU, with_joint_forces
 from biela.equations import System, formulate
@@ -99,13 +101,20 @@ def _controller(
 ) -> Callable[..., Any]:
     """A law that may return the inputs of the model only, of the state of the robot."""
 
-    def called(t: float, q: Floats, v: Floats) -> Any:
-        found = law(t, *((q, v) if state is None else state(t, q, v)))
+    def named(found: Any) -> Any:
         if isinstance(found, Mapping) or not 0 < len(own) < count:
             return found
         return dict(zip(own, np.ravel(found), strict=True)) if np.size(found) == len(own) else found
 
-    return called
+    def by_vectors(t: float, q: Floats, v: Floats) -> Any:
+        return named(law(t, *((q, v) if state is None else state(t, q, v))))
+
+    def by_names(now: ControlState) -> Any:
+        return named(law(now))
+
+    called: Any = by_names if takes(law, 3) is False else by_vectors
+    called.reset = getattr(law, "reset", None)
+    return cast("Callable[..., Any]", called)
 
 
 def _answer(robot: Motions, answer: Callable[..., Any], state: State) -> Callable[..., Any]:
