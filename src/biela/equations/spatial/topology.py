@@ -64,9 +64,9 @@ def _floating(model: Model, tree: JointTree) -> tuple[Model, JointTree]:
             )
     made = {name: _carrier(model.plane, name, poses[name]) for name in tree.floating}
     whole.joints = {**made, **model.joints}
-    tree = plain = joint_tree(whole)
-    if plain.closing:
-        tree = carrying_tree(whole)
+    tree = joint_tree(whole)
+    if tree.closing:
+        tree, plain = carrying_tree(whole), carrying_tree(whole, loads=False)
         # a joint closes no loop only because its reaction is asked for
         opens, closes = ({joint.name for joint in t.closing} <= set(made) for t in (plain, tree))
         if opens and not closes:
