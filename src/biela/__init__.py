@@ -100,9 +100,7 @@ if TYPE_CHECKING:
     from biela.model.files import (
         load_model,
     )
-    from biela.model.saving import (
-        save_model,
-    )
+    from biela.model.files import save as save_model
     from biela.results import (
         Results,
         compare,
@@ -165,7 +163,7 @@ _LAZY = {
     "redundancy": "biela.analysis",
     "report": "biela.studio.report.writing",
     "Results": "biela.results",
-    "save_model": "biela.model.saving",
+    "save_model": "biela.model.files",
     "show": "biela.studio.notebook",
     "simulate": "biela.analysis",
     "GroupSimulator": "biela.analysis.groups.simulation",
@@ -181,6 +179,8 @@ _LAZY = {
     "System": "biela.equations",
     "Toward": "biela.space",
 }
+#: Names that are others where they live.
+_ELSEWHERE = {"save_model": "save"}
 __all__ = [
     "Algebra",
     "BielaError",
@@ -258,4 +258,4 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'biela' has no attribute {name!r}")
     module = import_module(_LAZY[name])
-    return module if name == "code_cache" else getattr(module, name)
+    return module if name == "code_cache" else getattr(module, _ELSEWHERE.get(name, name))

@@ -21,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from biela.analysis.control import SampledLaw
 from biela.analysis.divergence import fastest, half_turn
 from biela.analysis.engine_choice import LARGE
 from biela.analysis.event_answers import Reaction
@@ -43,7 +44,6 @@ from biela.analysis.groups.workspace import dead_point
 from biela.analysis.law_faults import names_laws
 from biela.analysis.preparation import with_values
 from biela.analysis.progress import Progress
-from biela.analysis.sampled_law import SampledLaw
 from biela.analysis.sampling import sampling
 from biela.analysis.stepping import whole_steps
 from biela.analysis.watch import Account, Fault, Means, Motion, check_watch, energy_fault

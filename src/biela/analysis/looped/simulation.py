@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from biela.analysis.closure import displacements, in_conflict, speeds
-from biela.analysis.control import Controller
+from biela.analysis.control import Controller, SampledLaw
 from biela.analysis.divergence import (
     SINGULAR,
     half_turn,
@@ -45,7 +45,6 @@ from biela.analysis.looped.start import first_state, first_velocity, named_value
 from biela.analysis.plan import Plan, closer
 from biela.analysis.preparation import numbers, with_values
 from biela.analysis.progress import Progress, rows_from
-from biela.analysis.sampled_law import SampledLaw
 from biela.analysis.singularity import joints_of
 from biela.analysis.stepping import Progressed, Stepper, followed, statistics
 from biela.analysis.watch import Account, Fault, Means, check_watch, energy_fault, slip_fault

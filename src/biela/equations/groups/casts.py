@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,12 +18,21 @@ from biela.equations.groups.cast import Cast, CastElement, CastMarker, Owner, Sp
 from biela.equations.groups.elements import Elements
 from biela.equations.groups.group import Group
 from biela.equations.groups.instances import ElementNames, Instances
-from biela.equations.groups.rotor import Rotor
 from biela.equations.groups.structure import Structure
 from biela.errors import ModelError
+from biela.model.element import Element, quantity
 from biela.model.joints import Coupling, Joint
+from biela.model.quantities.values import Value
 
-__all__ = ["Casts"]
+__all__ = ["Casts", "Rotor"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rotor(Element):
+    """Inertia along the coordinate of a joint, which is cast as forces are."""
+
+    coordinate: str = quantity("coordinate", "coordinate along which it turns")
+    inertia: Value = quantity("any", "its inertia", default=0.0)
 
 
 class Casts:

@@ -30,6 +30,7 @@ from biela.model.model import Model
 from biela.model.orientation import IDENTITY, Orientation, along
 from biela.model.parts.part import Part
 from biela.model.quantities.values import SiText, Value
+from biela.model.rotors import check_rotor_names, check_rotor_values
 from biela.model.shapes import MeshShape, Shape
 from biela.whole_files import write_files
 
@@ -52,10 +53,10 @@ def save(model: Model, path: str | Path) -> None:
 
     Args:
         model: The model.
-        path: The file.
+        path: The file; one that is there is left as it is if the model cannot be written.
 
     Raises:
-        ModelError: Something cannot be written.
+        ModelError: Something cannot be written, or could not be read again.
         FileError: The file cannot be written there.
     """
     file = path_of(path, FileError)
@@ -112,6 +113,8 @@ def _model(model: Model, mesh: MeshFile) -> dict[str, Any]:
         ("sensors", model.sensors),
     ):
         data[key] = {name: _element(model, element) for name, element in elements.items()}
+    check_rotor_names(model)
+    check_rotor_values(model)
     data["rotors"] = dict(model.rotors)
     data["run"] = dict(model.run)
     return {key: item for key, item in data.items() if item != {}}

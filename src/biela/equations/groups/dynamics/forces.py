@@ -23,8 +23,8 @@ from biela.atoms import Atom, substitute
 from biela.code import Function
 from biela.equations.blocks.populations import Floats
 from biela.equations.groups.cast import Cast, CastElement, Owner, Poses
+from biela.equations.groups.casts import Rotor
 from biela.equations.groups.derivation import GroupDerivation
-from biela.equations.groups.rotor import Rotor
 from biela.equations.groups.symbols import Column, Known
 from biela.errors import ModelError
 from biela.model.bodies import GROUND
