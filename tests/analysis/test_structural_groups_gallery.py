@@ -275,3 +275,18 @@ def test_a_fan_of_many_sliders_has_a_held_rod_each() -> None:
     assert [group.name for group in found.groups] == ["1R"] + ["2S1P"] * 5
     assert len(found.kinds) == 2
     assert all(len(group.locked) == 1 for group in found.groups[1:])
+
+
+def test_screws_that_are_written_the_other_way_round_turn_the_other_way() -> None:
+    m = bl.Model("screws")
+    for k in range(2):
+        nut, rod = (m.body(f"{name}{k}", mass=1.0, inertia=0.1) for name in ("nut", "rod"))
+        m.joint("revolute", f"A{k}", m.ground.at(k, 0, 0), rod, axis="z")
+        m.joint("prismatic", f"P{k}", m.ground.at(k, 0, 0, axis="z"), nut.at(axis="z"))
+        ends = (rod.at(axis="z"), nut.at(axis="z"))
+        m.joint("helical", f"H{k}", *(ends if k == 0 else ends[::-1]), pitch=0.01)
+        m.driver("rotary", f"motor{k}", coordinate=f"A{k}.angle", law="2*t")
+    found = bl.group_kinematics(m, 1.0, step=0.1)
+    for k, sign in ((0, -1.0), (1, 1.0)):
+        np.testing.assert_allclose(found[f"H{k}.angle"], sign * 2.0 * found.t, atol=1e-12)
+        np.testing.assert_allclose(found[f"P{k}.displacement"], -0.01 * found.t / np.pi, atol=1e-12)

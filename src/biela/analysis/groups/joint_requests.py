@@ -17,7 +17,7 @@ from biela.spelling import nearest
 __all__ = ["JointRequest", "joint_requests"]
 
 #: Joints whose coordinates change their sign where their two markers change places.
-_ODD: Final = ("revolute", "prismatic", "cylindrical", "screw")
+_ODD: Final = ("revolute", "prismatic", "cylindrical", "helical")
 
 
 @dataclass(frozen=True, eq=False)
